@@ -1,0 +1,183 @@
+/** What can be wrong, in a form that people and scripts can act on. */
+
+/** Exit statuses of the command line: what scripts and cron may rely on. */
+export const EXIT = {
+  done: 0,
+  bug: 1,
+  refused: 2,
+  unsent: 3,
+  inDoubt: 4,
+  halted: 5,
+  locked: 6,
+  ledger: 7,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/**
+ * Every code that a diagnostic or an error can carry, with the sentence that the reference page shows for it.
+ * The set is closed: scripts match codes, while messages may improve. docs/diagnostics.md is made from this table.
+ */
+export const CODES = {
+  // Files
+  'file-not-found': 'A file that is named somewhere does not exist.',
+  'file-unreadable': 'A file exists, but cannot be read.',
+  'file-not-regular': 'A path names a folder, device, pipe or socket where a regular file is needed.',
+  'file-too-large': 'A file is larger than handbill reads.',
+  'path-outside-project': 'A path leads out of the project: absolute, with `..`, or through a link.',
+  'invalid-encoding': 'A file holds bytes that are not valid in its encoding.',
+  // YAML
+  'yaml-syntax': 'The file is not well-formed YAML 1.2.',
+  'yaml-duplicate-key': 'A key stands twice in the same mapping.',
+  'yaml-alias-limit': 'Aliases expand to more than handbill allows.',
+  'yaml-too-deep': 'Mappings and sequences are nested deeper than handbill allows.',
+  'yaml-tag': 'A tag is used that YAML 1.2 core does not know.',
+  'yaml-directive': 'A `%` directive is used that changes how the file is read.',
+  'yaml-several-documents': 'The file holds more than one YAML document.',
+  'yaml-forbidden-key': 'A key is used that is never allowed (`__proto__`, `constructor`, `prototype`).',
+  'unquoted-number': 'A phone number, sender or reference was written without quotes and lost a `+` or a zero.',
+  // Campaign and project files
+  'unknown-key': 'A key is not one that the schema knows.',
+  'missing-key': 'A required key is absent.',
+  'wrong-type': 'A value has another type than the schema asks for.',
+  'invalid-value': 'A value is not one that the schema allows.',
+  'not-supported': 'A value is part of the format, but this version of handbill cannot carry it out yet.',
+  'literal-key': 'An API key stands in a file. Keys come from the environment or from a private file.',
+  'unknown-environment': 'The named environment is not in handbill.yaml.',
+  'invalid-base-url': 'The base URL of an environment is not one that a key may be sent to.',
+  'campaign-not-found': 'No campaign file was found where one was named.',
+  'duplicate-campaign-name': 'Two campaign files have the same name, which is their identity in the ledger.',
+  'validity-past': 'The message would expire before it is sent.',
+  // Recipients
+  'csv-syntax': 'The list is not well-formed CSV.',
+  'csv-ragged-row': 'A row has another number of fields than the header.',
+  'csv-no-header': 'The list has no header row.',
+  'csv-blank-header': 'A column has no name.',
+  'csv-duplicate-header': 'Two columns have the same name.',
+  'csv-forbidden-header': 'A column has a name that is never allowed (`__proto__`, `constructor`, `prototype`).',
+  'csv-nul': 'The list holds a NUL character.',
+  'csv-row-too-large': 'One row is larger than handbill reads.',
+  'csv-no-rows': 'The list has a header but no rows.',
+  'unknown-column': 'A column that the campaign names is not in the list.',
+  'invalid-address': 'An address cannot be a phone number.',
+  'unassigned-number':
+    'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
+  'duplicate-address': 'Two recipient keys have the same address.',
+  'empty-key': 'The column that identifies the recipient is empty in this row.',
+  // Templates
+  'template-syntax': 'The template is not well-formed Handlebars.',
+  'template-too-large': 'The template is larger or more deeply nested than handbill allows.',
+  'template-not-allowed':
+    'The template uses a feature that is switched off (decorators, inline partials, raw lookups, logging).',
+  'unknown-name': 'The template names something that is neither a column nor a helper.',
+  'unknown-helper': 'The template calls a helper that does not exist.',
+  'unknown-partial': 'The template includes a partial that does not exist.',
+  'partial-cycle': 'Partials include each other in a circle.',
+  'helper-arguments': 'A helper is called with the wrong arguments.',
+  'missing-variable': 'The template needs a value that is empty in this row.',
+  'render-error': 'The template could not be rendered for this row.',
+  'column-is-helper': 'A column has the name of a block helper, so that the template cannot tell them apart.',
+  'html-entity': 'The template of a text channel holds an HTML entity, which would be sent as it stands.',
+  'unused-column': 'No template uses this column.',
+  // Content
+  'empty-message': 'The message has no text in this row.',
+  'not-gsm': '`characterSet: gsm` is asked for, but the text has characters outside GSM-7.',
+  'unicode-message': 'Characters outside GSM-7 make this message Unicode, so that it needs more parts.',
+  transliterated: 'Characters were replaced to keep the message in GSM-7.',
+  'too-many-parts': 'A message has more parts than `limits.maxParts` allows.',
+  'too-many-recipients': 'The list has more recipients than `limits.maxRecipients` allows.',
+  'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
+  'no-price': 'The price list has no price for this destination.',
+  'sender-format': 'The sender is not one that networks accept.',
+  // Plan, run
+  usage: 'The command line is not one that handbill understands.',
+  'input-changed': 'An input changed since the plan was sealed or since the run began.',
+  'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
+  'plan-invalid': 'The plan file is not one that this handbill wrote.',
+  'not-confirmed': 'The send was not confirmed.',
+  'too-late': 'The run is older than handbill continues without being told to.',
+  'missing-api-key': 'The API key is not where the environment says.',
+  'invalid-api-key': 'The API key has characters that cannot stand in a header.',
+  'key-file-permissions': 'Other users can read the file that holds the API key.',
+  'tls-verification-off': 'The verification of certificates is switched off in this environment.',
+  clock: 'The clock of this machine stands before the newest entry of the ledger.',
+  'run-not-found': 'The ledger holds no such run.',
+  'output-exists': 'The output cannot be written there.',
+  'runtime-too-old': 'This Node.js is older than handbill needs.',
+  locked: 'Another process holds this run.',
+  // Ledger
+  'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',
+  'ledger-write': 'The ledger could not be written.',
+  'ledger-missing': 'This project has sent before, but its ledger is gone.',
+  'ledger-permissions': 'Others can write to the ledger, or it is a link.',
+  'ledger-filesystem': 'The ledger lies on a network file system, where locks cannot be trusted.',
+  bug: 'Something happened that handbill does not expect. Please report it.',
+} as const satisfies Record<string, string>;
+
+export type Code = keyof typeof CODES;
+
+/** A place in a file: lines and columns count from 1, columns in UTF-16 units as editors do. */
+export interface Position {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** How many characters the caret marks; 1 when absent. */
+  readonly length?: number;
+}
+
+/** One thing that is wrong with what the user wrote, or worth knowing about it. */
+export interface Diagnostic {
+  readonly code: Code;
+  readonly severity: 'error' | 'warning';
+  /** What is wrong, in one sentence without its place. */
+  readonly message: string;
+  readonly at?: Position;
+  /** What to do next. */
+  readonly hint?: string;
+  /** The line of the file, as it stands there, for the caret. */
+  readonly source?: string;
+}
+
+/** An error that handbill expects: printed as its diagnostics, never as a stack trace. */
+export class HandbillError extends Error {
+  override readonly name = 'HandbillError';
+  readonly code: Code;
+  readonly exit: ExitStatus;
+  readonly diagnostics: readonly Diagnostic[];
+  /** How many errors there were when the list of diagnostics was cut short. */
+  readonly total: number;
+
+  constructor(exit: ExitStatus, diagnostics: readonly Diagnostic[], total = diagnostics.length) {
+    super(diagnostics[0]?.message ?? 'Something went wrong.');
+    this.exit = exit;
+    this.code = diagnostics[0]?.code ?? 'bug';
+    this.diagnostics = diagnostics;
+    this.total = total;
+  }
+}
+
+/** Refuses before any request: everything that is wrong, at once. Exit status 2. */
+export function refuse(...diagnostics: readonly Diagnostic[]): HandbillError {
+  return new HandbillError(EXIT.refused, diagnostics);
+}
+
+/** An error diagnostic, in one line. */
+export function problem(
+  code: Code,
+  message: string,
+  rest: Partial<Omit<Diagnostic, 'code' | 'message'>> = {},
+): Diagnostic {
+  return { code, severity: 'error', message, ...rest };
+}
+
+/** A warning, in one line. */
+export function warning(
+  code: Code,
+  message: string,
+  rest: Partial<Omit<Diagnostic, 'code' | 'message'>> = {},
+): Diagnostic {
+  return { code, severity: 'warning', message, ...rest };
+}

@@ -1,0 +1,478 @@
+/**
+ * The nouns that flow through handbill, in the order in which they appear:
+ *
+ *   CampaignFile -> Campaign -> Plan -> Recipient -> Decision -> SendRequest -> Attempt -> Outcome -> Report
+ *
+ * Nothing here does anything. What a word means is said in ARCHITECTURE.md and in docs/; options and helpers live
+ * with the code that uses them.
+ */
+
+import type { Diagnostic } from './errors.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+export const CHANNELS = ['sms', 'rcs', 'messaging-app', 'email', 'voice'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+// ---------------------------------------------------------------------------------------------- campaign, project
+
+/** A campaign file as it was written: it has passed the schema, and nothing more is known of it. */
+export interface CampaignFile {
+  readonly name: string;
+  readonly channel: Channel;
+  readonly from?: string;
+  readonly accountReference?: string;
+  readonly messageType?: string;
+  readonly characterSet?: CharacterSet;
+  readonly transliterate?: boolean;
+  readonly locale?: string;
+  readonly timeZone?: string;
+  readonly validity?: string;
+  readonly metaData?: JsonObject;
+  readonly template: string | TemplateFile;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly recipientMetaData?: Readonly<Record<string, string>>;
+  readonly recipients: string | RecipientsFile;
+  readonly send?: SendFile;
+  readonly limits?: LimitsFile;
+}
+
+export type CharacterSet = 'auto' | 'gsm' | 'unicode';
+
+export interface TemplateFile {
+  readonly file?: string;
+  readonly text?: string;
+  readonly id?: string;
+}
+
+export interface RecipientsFile {
+  readonly csv: string;
+  readonly to?: string;
+  readonly key?: string;
+  readonly defaultCountry?: string;
+  readonly delimiter?: string;
+  readonly encoding?: ListEncoding;
+  readonly onInvalid?: 'refuse' | 'skip';
+}
+
+export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+export interface SendFile {
+  readonly concurrency?: number;
+  readonly rate?: string;
+  readonly attempts?: number;
+  readonly timeout?: string;
+  readonly notAfter?: string;
+}
+
+export interface LimitsFile {
+  readonly maxRecipients?: number;
+  readonly maxParts?: number;
+  readonly maxCost?: number;
+  readonly stopAfter?: { readonly inDoubt?: number | string; readonly rejected?: number | string };
+}
+
+/** A project file (handbill.yaml) as it was written. */
+export interface ProjectFile {
+  readonly ledger?: string;
+  readonly prices?: string;
+  readonly partials?: string;
+  readonly locale?: string;
+  readonly timeZone?: string;
+  readonly defaults?: Partial<Omit<CampaignFile, 'name' | 'template' | 'recipients'>> & {
+    readonly recipients?: Partial<Omit<RecipientsFile, 'csv'>>;
+  };
+  readonly environments?: Readonly<Record<string, EnvironmentFile>>;
+}
+
+export interface EnvironmentFile {
+  readonly baseUrl: string;
+  readonly apiKey: KeySource;
+  readonly rate?: string;
+  readonly concurrency?: number;
+  readonly proxy?: string;
+  readonly wire?: WireFile;
+}
+
+export type KeySource = { readonly env: string } | { readonly file: string };
+
+export interface WireFile {
+  readonly channels?: Partial<Record<Channel, string>>;
+  readonly characterSets?: Partial<Record<CharacterSet, string>>;
+  readonly response?: {
+    readonly messageId?: readonly string[];
+    readonly error?: readonly string[];
+    readonly failed?: readonly string[];
+    readonly accept?: 'json' | 'any';
+  };
+  readonly retryStatuses?: readonly number[];
+  readonly idempotencyHeader?: string;
+}
+
+/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. */
+export interface Campaign {
+  readonly name: string;
+  readonly channel: Channel;
+  readonly from: string | null;
+  readonly accountReference: string | null;
+  readonly messageType: string | null;
+  readonly characterSet: CharacterSet;
+  /** The campaign says `characterSet`, so that it goes on the wire too. */
+  readonly characterSetWritten: boolean;
+  readonly transliterate: boolean;
+  /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
+  readonly locale: string;
+  /** IANA zone for the helper `date`. */
+  readonly timeZone: string;
+  readonly validity: Validity | null;
+  readonly metaData: JsonObject | null;
+  readonly template: Template;
+  /** Provider variables: name to a Handlebars expression; null: every column. Only with a provider template. */
+  readonly variables: Readonly<Record<string, SourceText>> | null;
+  readonly recipientMetaData: Readonly<Record<string, SourceText>> | null;
+  readonly partials: ReadonlyMap<string, SourceText>;
+  readonly recipients: ListSpec;
+  readonly send: SendSettings;
+  readonly limits: Limits;
+  /** Path of the campaign file as the user would name it. */
+  readonly file: string;
+  readonly project: Project;
+  /** The small files that were read, with the hash of the bytes that were parsed. The list is not among them. */
+  readonly inputs: readonly InputFile[];
+}
+
+/** How long a message is worth delivering: from the run's first start, or until an instant. */
+export type Validity =
+  | { readonly kind: 'duration'; readonly ms: number }
+  | { readonly kind: 'until'; readonly epochMs: number };
+
+/** Text with the place where it was written, so that an error in it can point there. */
+export interface SourceText {
+  readonly text: string;
+  readonly file: string;
+  /** Line and column of the first character; 1 and 1 for a file of its own. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Template =
+  | { readonly kind: 'text'; readonly source: SourceText }
+  | { readonly kind: 'provider'; readonly id: string };
+
+/** Where the recipients are and how to read them. */
+export interface ListSpec {
+  /** Real path of the file to open. */
+  readonly path: string;
+  /** The path as the user would name it, for messages. */
+  readonly file: string;
+  readonly to: string;
+  readonly key: string | null;
+  /** ISO 3166-1 alpha-2, for numbers without a country code. */
+  readonly defaultCountry: string | null;
+  /** null: found from the first line. */
+  readonly delimiter: string | null;
+  /** null: found from the first bytes (byte order mark), else UTF-8. */
+  readonly encoding: ListEncoding | null;
+  readonly onInvalid: 'refuse' | 'skip';
+}
+
+export interface SendSettings {
+  readonly concurrency: number;
+  /** Requests per second over the whole run; null: no limit. */
+  readonly ratePerSecond: number | null;
+  /** Requests per recipient in one start. */
+  readonly attempts: number;
+  /** Total time of one request, connect to last byte. */
+  readonly timeoutMs: number;
+  readonly notAfterMs: number | null;
+}
+
+export interface Limits {
+  readonly maxRecipients: number | null;
+  readonly maxParts: number | null;
+  readonly maxCost: number | null;
+  /** A count, or a share of the list between 0 and 1; null: the default of run/stop. */
+  readonly stopAfterInDoubt: Threshold | null;
+  readonly stopAfterRejected: Threshold | null;
+}
+
+export type Threshold = { readonly count: number } | { readonly share: number };
+
+/** The folder that a campaign belongs to, and what handbill.yaml says there. */
+export interface Project {
+  /** Real path of the project's root; paths of a campaign stay inside. */
+  readonly root: string;
+  /** Path of handbill.yaml as the user would name it; null without one. */
+  readonly file: string | null;
+  /** Real path of the ledger file, or a `postgres://` address. */
+  readonly ledger: string;
+  readonly environments: ReadonlyMap<string, Environment>;
+  /** Price list as a real path; null without one. */
+  readonly prices: string | null;
+}
+
+export interface Environment {
+  readonly name: string;
+  /** The exact URL that is posted to, `{baseUrl}/v2/messages`. */
+  readonly url: string;
+  /** null for the sandbox, which makes its own. */
+  readonly apiKey: KeySource | null;
+  readonly ratePerSecond: number | null;
+  readonly concurrency: number | null;
+  readonly proxy: string | null;
+  readonly wire: Wire;
+}
+
+/** Everything that the API's document leaves unstated, with working defaults. */
+export interface Wire {
+  readonly channels: Readonly<Record<Channel, string>>;
+  readonly characterSets: Readonly<Record<CharacterSet, string>>;
+  readonly response: {
+    /** JSON pointers, first hit counts. */
+    readonly messageId: readonly string[];
+    /** The project names the pointers itself: then a 2xx without an id is not recognised. */
+    readonly messageIdRequired: boolean;
+    readonly error: readonly string[];
+    /** JSON pointers whose presence (not null, false or empty) in a 2xx means a refusal. */
+    readonly failed: readonly string[];
+    readonly accept: 'json' | 'any';
+  };
+  readonly retryStatuses: readonly number[];
+  /** Header that carries the reference, if the API takes one. */
+  readonly idempotencyHeader: string | null;
+}
+
+/** A file that went into a plan. */
+export interface InputFile {
+  readonly role: 'campaign' | 'project' | 'template' | 'partial' | 'recipients' | 'settings';
+  /** As the user would name it; relative to the project's root where it lies inside. */
+  readonly file: string;
+  /** SHA-256 of the bytes that were parsed, in hex. */
+  readonly sha256: string;
+}
+
+// -------------------------------------------------------------------------------------------------------- recipient
+
+/** One row of the list, read but not yet judged. */
+export interface Row {
+  /** Position among the data rows, from 0: the row's identity in the ledger while the list is unchanged. */
+  readonly row: number;
+  /** First line of the row in its file. */
+  readonly line: number;
+  /** One value per column, exactly as written. Null when the row is ragged; `fault` says how. */
+  readonly values: readonly string[] | null;
+  readonly fault: string | null;
+}
+
+/** A row whose address was understood. */
+export interface Recipient {
+  readonly row: number;
+  readonly line: number;
+  /** Identifies the person: the key column, else the normalised address. */
+  readonly key: string;
+  /** Normalised address: an E.164 number with `+`. */
+  readonly to: string;
+  /** ISO 3166-1 alpha-2 of the number, null where it has none (satellite, international networks). */
+  readonly country: string | null;
+  readonly values: readonly string[];
+}
+
+// --------------------------------------------------------------------------------------------------------- decision
+
+export const SKIP_REASONS = [
+  'duplicate',
+  'invalid-address',
+  'suppressed',
+  'excluded',
+  'frequency-cap',
+  'expired',
+  'window-closed',
+  'holdout',
+  'missing-variable',
+  'render-error',
+  'bad-row',
+  'removed',
+] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */
+export type Decision = SendDecision | SkipDecision | DoneDecision | InvalidDecision;
+
+interface Decided {
+  readonly row: number;
+  readonly line: number;
+  /** Null where the address could not be understood. */
+  readonly key: string | null;
+  readonly to: string | null;
+  readonly warnings: readonly Diagnostic[];
+}
+
+export interface SendDecision extends Decided {
+  readonly decision: 'send';
+  readonly key: string;
+  readonly to: string;
+  readonly recipient: Recipient;
+  /** What the recipient will read; null with a provider template. */
+  readonly text: string | null;
+  /** SMS only. */
+  readonly sms: SmsFacts | null;
+}
+
+export interface SkipDecision extends Decided {
+  readonly decision: 'skip';
+  readonly reason: SkipReason;
+}
+
+/** The ledger already holds a final outcome for this recipient and occurrence. */
+export interface DoneDecision extends Decided {
+  readonly decision: 'done';
+  readonly key: string;
+  readonly to: string;
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+}
+
+/** The row refuses the whole run unless invalid rows are skipped. */
+export interface InvalidDecision extends Decided {
+  readonly decision: 'invalid';
+  readonly reason: SkipReason;
+  readonly problem: Diagnostic;
+}
+
+/** Encoding and length of one SMS. */
+export interface SmsFacts {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  readonly parts: number;
+  /** Septets for GSM-7, UTF-16 units for UCS-2. */
+  readonly units: number;
+}
+
+/** One request as plain data; it holds no secret. */
+export interface SendRequest {
+  /** handbill's own id for (environment, campaign, occurrence, recipient key, channel). */
+  readonly reference: string;
+  /** JSON text: its UTF-8 bytes are what is posted. */
+  readonly body: string;
+}
+
+// --------------------------------------------------------------------------------------------------------- attempt
+
+/**
+ * How far one request got. P1: not started, so nothing was sent. P2: may have reached the API. P3: the final status
+ * is known. P4: the whole answer is known. (P0, not claimed, never becomes an attempt.)
+ */
+export type Phase = 'P1' | 'P2' | 'P3' | 'P4';
+
+/** The facts of one POST; what they mean is decided by http/classify. */
+export interface Attempt {
+  readonly phase: Phase;
+  /** Final status line, from P3 on. */
+  readonly status: number | null;
+  /** Error code as the library gave it; explains, never decides. */
+  readonly error: AttemptError | null;
+  readonly contentType: string | null;
+  readonly retryAfter: string | null;
+  /** Whole body of the answer in P4, else what came of it. At most 64 KiB. */
+  readonly body: string;
+  readonly latencyMs: number;
+}
+
+export interface AttemptError {
+  readonly code: string;
+  readonly message: string;
+}
+
+// --------------------------------------------------------------------------------------------------------- outcome
+
+export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred', 'in-doubt', 'pending'] as const;
+/** The closed set of what can have become of a recipient. */
+export type OutcomeState = (typeof OUTCOMES)[number];
+
+/** What became of one row, as the ledger holds it. */
+export interface Outcome {
+  readonly row: number;
+  readonly line: number;
+  readonly key: string | null;
+  readonly to: string | null;
+  readonly channel: Channel;
+  readonly variant: string | null;
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly messageId: string | null;
+  /** What the API said of a refusal, at most 2 KiB; text from outside, never trusted. */
+  readonly error: string | null;
+  readonly parts: number | null;
+  readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  readonly cost: number | null;
+  /** ISO 8601 in UTC; null while nothing happened. */
+  readonly updatedAt: string | null;
+}
+
+// ---------------------------------------------------------------------------------------------------------- report
+
+export type RunState = 'running' | 'finished' | 'partial' | 'halted' | 'interrupted';
+
+/** Why a start stopped early, and what to do about it. */
+export interface Halt {
+  readonly rule: HaltRule;
+  readonly message: string;
+  readonly next: string;
+}
+
+export const HALT_RULES = [
+  'not-authorised',
+  'wrong-address',
+  'not-the-api',
+  'tls',
+  'invalid-request',
+  'doubt',
+  'refusals',
+  'api-down',
+  'throttled',
+  'ledger',
+] as const;
+export type HaltRule = (typeof HALT_RULES)[number];
+
+/** The summary of a run: what `send` and `report --format json` print. */
+export interface Report {
+  readonly version: 1;
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  readonly ledger: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly totals: Totals;
+  readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly requests: RequestFigures;
+  readonly sms: {
+    readonly parts: number;
+    readonly encodings: Readonly<Record<string, number>>;
+    readonly cost: number | null;
+  };
+  readonly deliveries: Readonly<Record<string, number>>;
+}
+
+export interface Totals {
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly deferred: number;
+  readonly inDoubt: number;
+  readonly pending: number;
+}
+
+export interface RequestFigures {
+  readonly posted: number;
+  readonly retried: number;
+  readonly perSecond: number;
+  readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number };
+}
