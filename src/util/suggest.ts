@@ -1,0 +1,25 @@
+import { distance } from 'fastest-levenshtein';
+
+/**
+ * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count.
+ * Where two are equally near, the first one wins.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  const wanted = word.toLowerCase();
+  let best: string | null = null;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const d = distance(wanted, candidate.toLowerCase());
+    if (d < bestDistance) {
+      best = candidate;
+      bestDistance = d;
+    }
+  }
+  return best;
+}
+
+/** `Did you mean "x"?`, or nothing: spread it into a diagnostic. */
+export function didYouMean(word: string, candidates: Iterable<string>): { hint?: string } {
+  const candidate = nearest(word, candidates);
+  return candidate === null ? {} : { hint: `Did you mean "${candidate}"?` };
+}
