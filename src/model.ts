@@ -305,7 +305,6 @@ interface Decided {
   /** Null where the address could not be understood. */
   readonly key: string | null;
   readonly to: string | null;
-  readonly warnings: readonly Diagnostic[];
 }
 
 export interface SendDecision extends Decided {
@@ -315,8 +314,19 @@ export interface SendDecision extends Decided {
   readonly recipient: Recipient;
   /** What the recipient will read; null with a provider template. */
   readonly text: string | null;
+  /** Values for the provider's template; null without one. */
+  readonly variables: Readonly<Record<string, string>> | null;
+  readonly metaData: Readonly<Record<string, string>> | null;
+  /** Characters that were replaced to stay in GSM-7; empty in most messages. */
+  readonly replaced: readonly Replacement[];
   /** SMS only. */
   readonly sms: SmsFacts | null;
+}
+
+/** One character that was replaced, and by what. */
+export interface Replacement {
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface SkipDecision extends Decided {
