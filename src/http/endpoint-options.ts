@@ -1,0 +1,75 @@
+import { buildConnector } from 'undici';
+import { problem, refuse } from '../errors.ts';
+import { isLoopback } from '../util/base-url.ts';
+import { checkHeaderValue } from './headers.ts';
+import type { LaneOptions } from './lane.ts';
+import { tunnel } from './tunnel.ts';
+
+export interface EndpointOptions {
+  /** The exact URL that is posted to. */
+  readonly url: string;
+  /** Further headers, `x-api-key` among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Most connections at a time, and so most requests at a time. */
+  readonly connections: number;
+  /** Total time of one request, from `post` to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** TCP and TLS; default: 10 s, or `timeoutMs` if that is less. */
+  readonly connectTimeoutMs?: number;
+  /** `http://host:port`; default: none. The environment is not asked. */
+  readonly proxy?: string | null;
+  /** A certificate authority to trust instead of the usual ones. */
+  readonly tls?: { readonly ca?: string };
+  /** Header that carries the reference; default: none. */
+  readonly idempotencyHeader?: string | null;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Everything that is the same for each request, made once.
+ * @throws HandbillError when a header value or the proxy cannot be used
+ */
+export function prepare(options: EndpointOptions): { readonly lane: LaneOptions; readonly connectTimeoutMs: number } {
+  const connectTimeoutMs = options.connectTimeoutMs ?? Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs);
+  const url = new URL(options.url);
+  const open = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    // Said outright, so that no environment variable can say otherwise (SECURITY S3).
+    rejectUnauthorized: true,
+    ...(options.tls?.ca === undefined ? {} : { ca: options.tls.ca }),
+  });
+  const proxy = options.proxy ?? null;
+  const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const wrong = headers
+    .map(([name, value]) => checkHeaderValue(name, value))
+    .filter((diagnostic) => diagnostic !== null);
+  if (wrong.length > 0) throw refuse(...wrong);
+  const lane: LaneOptions = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    headers: ['content-type', 'application/json', 'accept-encoding', 'identity', ...headers.flat()],
+    idempotencyHeader: options.idempotencyHeader ?? null,
+    connector: proxy === null ? open : tunnel(checkProxy(proxy, url), open, connectTimeoutMs),
+  };
+  return { lane, connectTimeoutMs };
+}
+
+/** @throws HandbillError when requests may not go through this proxy */
+function checkProxy(text: string, url: URL): URL {
+  const proxy = URL.canParse(text) ? new URL(text) : null;
+  if (proxy === null || (proxy.protocol !== 'http:' && proxy.protocol !== 'https:')) {
+    throw refuse(
+      problem('invalid-value', 'The proxy is not a URL.', { hint: 'Write it like http://proxy.example.com:3128.' }),
+    );
+  }
+  if (url.protocol === 'http:' && !isLoopback(proxy.hostname)) {
+    throw refuse(
+      problem('invalid-base-url', 'Plain http is for this machine only, but the proxy is another one.', {
+        hint: 'Use an https base URL, or remove the proxy: through it the API key could be read.',
+      }),
+    );
+  }
+  return proxy;
+}

@@ -1,0 +1,16 @@
+import { type Diagnostic, problem } from '../errors.ts';
+
+/**
+ * Refuses an environment that switches the verification of certificates off (SECURITY S3). handbill asks for
+ * verification on every connection anyway; whoever set the variable should learn that it is there.
+ */
+export function checkTlsEnvironment(env: Readonly<Record<string, string | undefined>>): Diagnostic | null {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return null;
+  return problem(
+    'tls-verification-off',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 switches the verification of certificates off.',
+    {
+      hint: 'Unset it. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.',
+    },
+  );
+}
