@@ -1,0 +1,82 @@
+import { createHash, hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { problem, refuse } from '../errors.ts';
+import { MAX_LIST_BYTES, tooLarge } from './open.ts';
+
+/** What the bytes of a list were: enough to recognise them again, block by block. */
+export interface ListDigest {
+  /** SHA-256 of the whole file, in hex. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of each block of 1 MiB (the last one may be shorter), in hex. */
+  readonly blocks: readonly string[];
+}
+
+export interface BlockReader {
+  /** The next block, valid until the next call; null after the last one. */
+  next(): Promise<Buffer | null>;
+  /** Digest of all blocks, once `next` has returned null. */
+  digest(): ListDigest;
+}
+
+const BLOCK_BYTES = 1024 * 1024;
+
+/**
+ * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is handed out,
+ * so that nothing of a file that changed since it was checked is ever parsed.
+ * @throws HandbillError (exit 2): input-changed, file-too-large
+ */
+export function createBlockReader(handle: FileHandle, file: string, expected: ListDigest | null): BlockReader {
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  const whole = createHash('sha256');
+  const blocks: string[] = [];
+  let size = 0;
+  let result: ListDigest | null = null;
+
+  async function next(): Promise<Buffer | null> {
+    if (result !== null) return null;
+    const block = buffer.subarray(0, await fill(handle, buffer));
+    if (block.length === 0) return end();
+    size += block.length;
+    if (size > MAX_LIST_BYTES) throw tooLarge(file);
+    const sha256 = hash('sha256', block, 'hex');
+    if (expected !== null && expected.blocks[blocks.length] !== sha256) throw changed(file);
+    blocks.push(sha256);
+    if (expected === null) whole.update(block);
+    return block;
+  }
+
+  function end(): null {
+    if (expected !== null && expected.size !== size) throw changed(file);
+    result = expected ?? { sha256: whole.digest('hex'), size, blocks };
+    return null;
+  }
+
+  function digest(): ListDigest {
+    if (result === null) throw new Error('The digest of a list is known after its last row has been read.');
+    return result;
+  }
+
+  return { next, digest };
+}
+
+/** Fills the buffer as far as the file goes: a read may return less than was asked for. */
+async function fill(handle: FileHandle, buffer: Buffer): Promise<number> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return length;
+}
+
+function changed(file: string): Error {
+  return refuse(
+    problem('input-changed', `The list ${file} changed while it was being read.`, {
+      at: { file },
+      hint: 'Nothing of the changed part was used. Wait until the file is complete, then run the command again.',
+    }),
+  );
+}

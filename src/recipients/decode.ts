@@ -1,0 +1,119 @@
+import type { ListEncoding } from '../model.ts';
+
+/** Bytes that are not text. `before` is what was decoded in front of them in the same piece. */
+export class DecodeFault extends Error {
+  readonly kind: 'encoding' | 'nul';
+  readonly before: string;
+
+  constructor(kind: 'encoding' | 'nul', before: string) {
+    super(kind);
+    this.kind = kind;
+    this.before = before;
+  }
+}
+
+export interface TextDecoding {
+  /** Text of these bytes, as far as they form whole characters and whole line ends; all line ends are LF. */
+  push(bytes: Uint8Array): string;
+  /** What was held back, at the end of the file. */
+  end(): string;
+}
+
+const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+];
+
+/**
+ * Finds the encoding from the first bytes. A byte order mark counts more than what was asked for, because it is in
+ * the file itself; without one it is `wanted`, else UTF-8.
+ * @returns the encoding, and how many bytes the mark has
+ */
+export function sniffEncoding(
+  bytes: Uint8Array,
+  wanted: ListEncoding | null,
+): { readonly encoding: ListEncoding; readonly skip: number } {
+  for (const [encoding, mark] of BYTE_ORDER_MARKS) {
+    if (mark.every((byte, i) => bytes[i] === byte)) return { encoding, skip: mark.length };
+  }
+  return { encoding: wanted ?? 'utf-8', skip: 0 };
+}
+
+/**
+ * Turns bytes into text, piece by piece. Line ends become LF, inside quoted values too: csv-parse keeps the CR of a
+ * CRLF line, or reads rows as one, when a file mixes LF, CRLF and CR.
+ * @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL
+ */
+export function createDecoding(encoding: ListEncoding): TextDecoding {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  let carry: Uint8Array = new Uint8Array(0);
+  let heldReturn = false;
+
+  function push(bytes: Uint8Array): string {
+    const all = carry.length === 0 ? bytes : Buffer.concat([carry, bytes]);
+    const whole = all.length - unfinished(all, encoding);
+    carry = Uint8Array.from(all.subarray(whole)); // a copy: the caller uses its buffer again
+    return lineEnds(decode(all.subarray(0, whole)), false);
+  }
+
+  function end(): string {
+    return lineEnds(decode(carry), true);
+  }
+
+  function decode(bytes: Uint8Array): string {
+    const held = heldReturn ? '\r' : '';
+    let text: string;
+    try {
+      text = decoder.decode(bytes);
+    } catch {
+      throw new DecodeFault('encoding', held + validStart(bytes, encoding));
+    }
+    const nul = text.indexOf('\0');
+    if (nul !== -1) throw new DecodeFault('nul', held + text.slice(0, nul));
+    return held + text;
+  }
+
+  // A CR at the end of a piece may be half of a CRLF: it waits for the next piece.
+  function lineEnds(text: string, last: boolean): string {
+    if (!text.includes('\r')) {
+      heldReturn = false;
+      return text;
+    }
+    heldReturn = !last && text.endsWith('\r');
+    const lines = (heldReturn ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
+    return lines.includes('\r') ? lines.replaceAll('\r', '\n') : lines;
+  }
+
+  return { push, end };
+}
+
+/** How many bytes at the end belong to a character that is not complete yet. */
+function unfinished(bytes: Uint8Array, encoding: ListEncoding): number {
+  if (encoding === 'utf-8') return unfinishedUtf8(bytes);
+  if (encoding === 'windows-1252') return 0;
+  const odd = bytes.length % 2;
+  const high = bytes[bytes.length - odd - (encoding === 'utf-16le' ? 1 : 2)];
+  return high !== undefined && high >= 0xd8 && high <= 0xdb ? odd + 2 : odd;
+}
+
+function unfinishedUtf8(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3; back++) {
+    const byte = bytes[bytes.length - back];
+    if (byte === undefined || byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** The text in front of the first invalid byte. Slow, byte by byte; only used when there is one. */
+function validStart(bytes: Uint8Array, encoding: ListEncoding): string {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  let text = '';
+  try {
+    for (let i = 0; i < bytes.length; i++) text += decoder.decode(bytes.subarray(i, i + 1), { stream: true });
+  } catch {
+    // The byte that ends the valid part.
+  }
+  return text;
+}

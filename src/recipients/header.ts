@@ -1,0 +1,53 @@
+import { type Diagnostic, type Position, problem } from '../errors.ts';
+import { unguardCell } from '../util/csv-cell.ts';
+import { scanFields, splitFields } from './fields.ts';
+
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** The header row as it stands in its file. */
+export interface HeaderText {
+  readonly file: string;
+  readonly text: string;
+  readonly line: number;
+  readonly delimiter: string;
+}
+
+/**
+ * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
+ * name. The header must be well-formed CSV.
+ * @returns the names, or everything that is wrong with them
+ */
+export function readHeader(header: HeaderText): { columns: readonly string[]; problems: readonly Diagnostic[] } {
+  const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
+  const columns = cells.map((cell) => unguardCell(cell).trim().normalize('NFC'));
+  const starts = scanFields(header.text, header.delimiter).starts;
+  const problems: Diagnostic[] = [];
+  const first = new Map<string, number>();
+  for (const [i, name] of columns.entries()) {
+    const place = { at: positionAt(header, starts[i] ?? 0), source: header.text.split('\n')[0] ?? '' };
+    const earlier = first.get(name);
+    if (name === '') problems.push(problem('csv-blank-header', `Column ${i + 1} has no name.`, { ...place, ...BLANK }));
+    else if (FORBIDDEN.has(name)) {
+      problems.push(problem('csv-forbidden-header', `A column must not be named "${name}".`, { ...place, ...RENAME }));
+    } else if (earlier === undefined) first.set(name, i);
+    else {
+      const message = `Columns ${earlier + 1} and ${i + 1} are both named "${name}".`;
+      problems.push(problem('csv-duplicate-header', message, { ...place, ...RENAME }));
+    }
+  }
+  return { columns, problems };
+}
+
+const BLANK = { hint: 'Name the column in the first row, or remove it from every row.' };
+const RENAME = { hint: 'Rename the column in the first row of the list.' };
+
+/** The place of an offset in a record that may have several lines. */
+export function positionAt(record: Omit<HeaderText, 'delimiter'>, offset: number): Position {
+  const before = record.text.slice(0, offset);
+  const lines = before.split('\n');
+  return {
+    file: record.file,
+    line: record.line + lines.length - 1,
+    column: (lines.at(-1) ?? '').length + 1,
+  };
+}

@@ -1,0 +1,184 @@
+import { type Diagnostic, EXIT, HandbillError, refuse } from '../errors.ts';
+import type { ListSpec, Row } from '../model.ts';
+import { unguardCell } from '../util/csv-cell.ts';
+import { createBlockReader, type ListDigest } from './blocks.ts';
+import { findDelimiter, splitFields } from './fields.ts';
+import { readHeader } from './header.ts';
+import { openListFile } from './open.ts';
+import { createRecordReader, type RecordReader } from './records.ts';
+import { noHeader, syntaxFault } from './refusals.ts';
+import type { Records } from './split.ts';
+
+export type { ListDigest } from './blocks.ts';
+
+/** A list whose header has been read. */
+export interface List {
+  /** Names of the columns, trimmed and NFC. */
+  readonly columns: readonly string[];
+  /** Line of the header: 1, but after a `sep=` line or empty lines. */
+  readonly headerLine: number;
+  /**
+   * The rows, in batches of some hundred; can be called once. Nothing is read ahead: the consumer's pace decides.
+   * Values may be slices of the piece of text that was read: whoever keeps one for long should copy it.
+   */
+  rows(): AsyncGenerator<readonly Row[]>;
+  /** Rows handed out so far. */
+  count(): number;
+  /** What was read, once `rows` has ended. */
+  digest(): ListDigest;
+  /** Closes the file; needed when `rows` was not run to its end. */
+  close(): Promise<void>;
+}
+
+export interface ListOptions {
+  /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
+  readonly expected?: ListDigest;
+  /** Bytes that are decoded at a time, default 32 KiB: one batch holds the rows that end in them. */
+  readonly pieceBytes?: number;
+}
+
+/** Default of `pieceBytes`: 32 KiB hold some 700 rows of 45 bytes. */
+const PIECE_BYTES = 32 * 1024;
+
+/** More problems of one header than anyone would read. */
+const MOST_HEADER_PROBLEMS = 100;
+
+/**
+ * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory.
+ * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
+ */
+export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {
+  const handle = await openListFile(spec);
+  const close = once(() => handle.close());
+  try {
+    const blocks = createBlockReader(handle, spec.file, options.expected ?? null);
+    const records = createRecordReader(blocks, spec, options.pieceBytes ?? PIECE_BYTES);
+    return createList(spec, await readFirst(spec, records), { records, digest: blocks.digest, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Reads a list without parsing it, for its digest.
+ * @throws HandbillError (exit 2): file-*
+ */
+export async function hashList(spec: Pick<ListSpec, 'path' | 'file'>): Promise<ListDigest> {
+  const handle = await openListFile(spec);
+  try {
+    const blocks = createBlockReader(handle, spec.file, null);
+    while ((await blocks.next()) !== null);
+    return blocks.digest();
+  } finally {
+    await handle.close();
+  }
+}
+
+interface First {
+  readonly columns: readonly string[];
+  readonly headerLine: number;
+  readonly delimiter: string;
+  /** Records that were read together with the header. */
+  readonly rest: Records;
+}
+
+/** Reads up to the header, behind a `sep=` line if there is one. */
+async function readFirst(spec: ListSpec, records: RecordReader): Promise<First> {
+  let batch = await nextRecords(spec, records);
+  const separator = /^"?sep=(.)"?$/i.exec(batch.texts[0] ?? '')?.[1];
+  if (separator !== undefined) batch = dropFirst(batch);
+  if (batch.texts.length === 0) batch = await nextRecords(spec, records);
+  const text = batch.texts[0] ?? '';
+  const headerLine = batch.lines[0] ?? 1;
+  const delimiter = spec.delimiter ?? separator ?? findDelimiter(text);
+  const header = { file: spec.file, text, line: headerLine, delimiter };
+  const fault = syntaxFault(header, false);
+  if (fault !== null) throw refuse(fault);
+  if (text.trim() === '') throw refuse(noHeader(spec.file));
+  const { columns, problems } = readHeader(header);
+  if (problems.length > 0) throw tooMany(problems);
+  return { columns, headerLine, delimiter, rest: dropFirst(batch) };
+}
+
+function tooMany(problems: readonly Diagnostic[]): HandbillError {
+  return new HandbillError(EXIT.refused, problems.slice(0, MOST_HEADER_PROBLEMS), problems.length);
+}
+
+async function nextRecords(spec: ListSpec, records: RecordReader): Promise<Records> {
+  for (;;) {
+    const batch = await records.next(spec.delimiter);
+    if (batch === null) throw refuse(noHeader(spec.file));
+    if (batch.texts.length > 0) return batch;
+  }
+}
+
+function dropFirst(records: Records): Records {
+  return { texts: records.texts.slice(1), lines: records.lines.slice(1) };
+}
+
+interface Source {
+  readonly records: RecordReader;
+  readonly digest: () => ListDigest;
+  readonly close: () => Promise<void>;
+}
+
+function createList(spec: ListSpec, first: First, source: Source): List {
+  const { columns, delimiter, headerLine } = first;
+  let count = 0;
+  let started = false;
+
+  async function* rows(): AsyncGenerator<readonly Row[]> {
+    if (started) throw new Error('The rows of a list can be read once.');
+    started = true;
+    try {
+      for (let batch: Records | null = first.rest; batch !== null; batch = await source.records.next(delimiter)) {
+        if (batch.texts.length === 0) continue;
+        const rows = toRows(batch);
+        count += rows.length;
+        yield rows;
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  function toRows(batch: Records): Row[] {
+    const fields = splitFields(batch.texts, delimiter);
+    if (fields === null) throw findFault(batch);
+    const rows: Row[] = new Array(fields.length);
+    for (let i = 0; i < fields.length; i++) {
+      rows[i] = toRow(count + i, batch.lines[i] ?? 0, fields[i] ?? [], columns.length);
+    }
+    return rows;
+  }
+
+  function findFault(batch: Records): Error {
+    for (const [i, text] of batch.texts.entries()) {
+      const fault = syntaxFault({ file: spec.file, text, line: batch.lines[i] ?? 0, delimiter }, false);
+      if (fault !== null) return refuse(fault);
+    }
+    return new Error('csv-parse refused records in which no fault can be found.');
+  }
+
+  return { columns, headerLine, rows, count: () => count, digest: source.digest, close: source.close };
+}
+
+function toRow(row: number, line: number, fields: readonly string[], wanted: number): Row {
+  if (fields.length !== wanted) {
+    const has = `has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`;
+    return { row, line, values: null, fault: `${has}, the header has ${wanted}` };
+  }
+  for (let i = 0; i < wanted; i++) {
+    if (fields[i]?.charCodeAt(0) === 0x27) return { row, line, values: fields.map(unguardCell), fault: null };
+  }
+  return { row, line, values: fields, fault: null };
+}
+
+function once(close: () => Promise<void>): () => Promise<void> {
+  let closed: Promise<void> | null = null;
+  return () => {
+    closed ??= close();
+    return closed;
+  };
+}

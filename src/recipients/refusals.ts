@@ -1,0 +1,72 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type { ListEncoding } from '../model.ts';
+import { type FieldFault, scanFields } from './fields.ts';
+import { type HeaderText, positionAt } from './header.ts';
+
+/** What is wrong with a list as a whole. The line is never shown: it holds personal data. */
+
+/** The first fault in a record, or null. `cut`: the record was not read to its end. */
+export function syntaxFault(record: HeaderText, cut: boolean): Diagnostic | null {
+  const fault = scanFields(record.text, record.delimiter).fault;
+  if (fault === null || (cut && fault.kind === 'unclosed-quote')) return null;
+  return problem('csv-syntax', FAULTS[fault.kind], { at: positionAt(record, fault.offset), hint: HINTS[fault.kind] });
+}
+
+const FAULTS = {
+  'stray-quote': 'A quote stands inside a value that does not begin with one.',
+  'after-quote': 'After the closing quote of a value comes something other than the delimiter or the end of the row.',
+  'unclosed-quote': 'A quoted value begins here, and the file ends before its closing quote.',
+} as const satisfies Record<FieldFault['kind'], string>;
+
+const HINTS = {
+  'stray-quote': 'Put the whole value in quotes and write each quote inside it twice: "5"" screen".',
+  'after-quote': 'Write each quote inside a quoted value twice, and nothing between the last quote and the delimiter.',
+  'unclosed-quote': 'Close the value with a quote. A quote inside a value is written twice.',
+} as const satisfies Record<FieldFault['kind'], string>;
+
+export function noHeader(file: string): Diagnostic {
+  return problem('csv-no-header', `The list ${file} is empty.`, {
+    at: { file, line: 1 },
+    hint: 'The first row names the columns, for example: msisdn,name',
+  });
+}
+
+export function rowTooLarge(file: string, line: number): Diagnostic {
+  return problem('csv-row-too-large', 'A row has more than 1,048,576 characters.', {
+    at: { file, line },
+    hint: 'A quoted value that is never closed takes in the rows behind it: look for a single quote in this row.',
+  });
+}
+
+export function nulCharacter(file: string, line: number, encoding: ListEncoding): Diagnostic {
+  const wide = encoding === 'utf-8' || encoding === 'windows-1252';
+  return problem('csv-nul', 'The list holds a NUL character.', {
+    at: { file, line },
+    hint: wide
+      ? 'Remove it. A list in UTF-16 without a byte order mark needs `recipients.encoding: utf-16le`.'
+      : 'Remove it.',
+  });
+}
+
+export function invalidEncoding(file: string, line: number, encoding: ListEncoding): Diagnostic {
+  return problem('invalid-encoding', `The list is not valid ${encoding.toUpperCase()}.`, {
+    at: { file, line },
+    hint: 'Save it as "CSV UTF-8", or set `recipients.encoding`, for example to windows-1252.',
+  });
+}
+
+const MAGIC: readonly (readonly [string, readonly number[]])[] = [
+  ['an Excel workbook or another zip archive', [0x50, 0x4b, 0x03, 0x04]],
+  ['an Excel workbook', [0xd0, 0xcf, 0x11, 0xe0]],
+  ['compressed with gzip', [0x1f, 0x8b]],
+];
+
+/** Files that are not text at all, recognised by their first bytes. */
+export function notText(file: string, bytes: Uint8Array): Diagnostic | null {
+  const found = MAGIC.find(([, magic]) => magic.every((byte, i) => bytes[i] === byte));
+  if (found === undefined) return null;
+  return problem('invalid-encoding', `The list ${file} is not CSV, but ${found[0]}.`, {
+    at: { file },
+    hint: 'Save the list as "CSV UTF-8" and name that file.',
+  });
+}
