@@ -1,0 +1,93 @@
+/** What is known of one completely received request besides its body. */
+export interface ReceivedFacts {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly receivedAtMs: number;
+  /** Status of the answer; null where the connection was broken or left silent instead. */
+  readonly status: number | null;
+  /** Last three digits of the number that chose a scripted answer; null without one. */
+  readonly scenario: string | null;
+  /** The id that the answer gives to the client; null where it gives none. */
+  readonly id: string | null;
+  /** The body is a message by the schema. */
+  readonly isMessage: boolean;
+}
+
+/** One completely received request and what it was answered. */
+export interface Received extends ReceivedFacts {
+  /** The body exactly as it came. */
+  readonly bytes: Buffer;
+}
+
+/** What was received: exact counts of everything, and the newest few in full. */
+export interface Inbox {
+  /** Takes a copy of the bytes: the caller's may be part of a larger buffer. */
+  add(facts: ReceivedFacts, bytes: Buffer): void;
+  /** Newest first; what is returned holds until the next `add`. */
+  newestFirst(): Received[];
+  clear(): void;
+  readonly received: number;
+  readonly accepted: number;
+  readonly kept: number;
+  /** How often each status was answered; `none` counts broken and silent connections. */
+  readonly answers: ReadonlyMap<string, number>;
+}
+
+interface Slot {
+  facts: ReceivedFacts;
+  /** Holds the body in its first `length` bytes. */
+  storage: Buffer;
+  length: number;
+}
+
+/**
+ * Keeps the newest `keep` requests in a ring whose slots are used again. With fresh objects and strings instead, each
+ * lived just long enough to be promoted to V8's old generation: 150,000 requests took 232 MB instead of 176.
+ */
+export function createInbox(keep: number): Inbox {
+  const ring: Slot[] = [];
+  const answers = new Map<string, number>();
+  let next = 0;
+  let received = 0;
+  let accepted = 0;
+  return {
+    add(facts, bytes) {
+      const { status } = facts;
+      received += 1;
+      if (status !== null && status >= 200 && status < 300) accepted += 1;
+      const name = status === null ? 'none' : String(status);
+      answers.set(name, (answers.get(name) ?? 0) + 1);
+      if (keep === 0) return;
+      ring[next] = refill(ring[next], facts, bytes);
+      next = (next + 1) % keep;
+    },
+    newestFirst() {
+      const slots = [...ring.slice(next), ...ring.slice(0, next)].reverse();
+      return slots.map(({ facts, storage, length }) => ({ ...facts, bytes: storage.subarray(0, length) }));
+    },
+    clear() {
+      ring.length = 0;
+      next = 0;
+    },
+    get received() {
+      return received;
+    },
+    get accepted() {
+      return accepted;
+    },
+    get kept() {
+      return ring.length;
+    },
+    answers,
+  };
+}
+
+function refill(slot: Slot | undefined, facts: ReceivedFacts, bytes: Buffer): Slot {
+  if (slot === undefined || slot.storage.length < bytes.length) {
+    return { facts, storage: Buffer.from(bytes), length: bytes.length };
+  }
+  bytes.copy(slot.storage);
+  slot.facts = facts;
+  slot.length = bytes.length;
+  return slot;
+}

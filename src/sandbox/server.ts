@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { problem, refuse } from '../errors.ts';
+import { answerProblem } from './answer.ts';
+import { createApp } from './app.ts';
+import { compileMessageCheck } from './check-message.ts';
+import { createInbox } from './inbox.ts';
+import type { Counter } from './post-message.ts';
+import { openReceipts } from './receipts.ts';
+import type { ScriptedNumbers } from './scenarios.ts';
+
+export interface SandboxOptions {
+  /** TCP port; 0 (the default) takes a free one. */
+  readonly port?: number;
+  /** Loopback address to listen on; `127.0.0.1` when absent. Anything else is refused. */
+  readonly host?: string;
+  /** The key that requests must carry in X-Api-Key: printable ASCII without spaces. */
+  readonly apiKey: string;
+  /** Called with one line per request, addresses masked; without it nothing is logged. */
+  readonly log?: (line: string) => void;
+  /** How many requests `GET /sandbox/messages` can show, the newest ones; 1,000 when absent. Counts are exact anyway. */
+  readonly keep?: number;
+  /** Path of a file that gets one line of JSON per completely received request, before it is answered. */
+  readonly receipts?: string;
+  /** Milliseconds to wait before each answer; 0 when absent. */
+  readonly latencyMs?: number;
+  /** Whose numbers play scripted answers; those reserved for documentation when absent. */
+  readonly scripts?: ScriptedNumbers;
+  /** Milliseconds since 1970; the clock of this machine when absent. */
+  readonly now?: () => number;
+}
+
+export interface Sandbox {
+  /** Origin to send to, such as `http://127.0.0.1:4010`. */
+  readonly url: string;
+  readonly port: number;
+  /** Completely received requests so far. */
+  readonly received: number;
+  /** Stops at once: open connections are cut. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the messaging API on this machine, with scripted answers (docs/sandbox.md). Reachable from this machine only.
+ *
+ * @throws HandbillError (exit 2) when the host is not a loopback address, the key cannot stand in a header, or the
+ * port or the receipts file cannot be had.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const host = loopbackHost(options.host ?? '127.0.0.1');
+  checkKey(options.apiKey);
+  const counter = createCounter(options);
+  const address = { url: '' };
+  const server = createHttpServer(counter, () => address.url);
+  try {
+    await listen(server, options.port ?? 0, host);
+  } catch (error) {
+    counter.receipts?.close();
+    throw refuse(problem('usage', `The sandbox cannot listen on ${host}: ${messageOf(error)}.`, { hint: PORT_HINT }));
+  }
+  const port = portOf(server);
+  address.url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return {
+    url: address.url,
+    port,
+    get received() {
+      return counter.inbox.received;
+    },
+    close: () => close(server, counter),
+  };
+}
+
+const PORT_HINT = 'Choose another port; 0 takes a free one.';
+const DEFAULT_KEEP = 1_000;
+
+function createCounter(options: SandboxOptions): Counter {
+  return {
+    apiKey: options.apiKey,
+    checker: compileMessageCheck(),
+    scripts: options.scripts ?? 'reserved',
+    nextId: createIds(randomBytes(5).toString('hex')),
+    now: options.now ?? Date.now,
+    throttled: new Set(),
+    inbox: createInbox(options.keep ?? DEFAULT_KEEP),
+    receipts: options.receipts === undefined ? null : receiptsAt(options.receipts),
+    latencyMs: options.latencyMs ?? 0,
+    log: options.log ?? null,
+  };
+}
+
+/** Ids that no other start of the sandbox gives out, and that cost next to nothing. */
+function createIds(prefix: string): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    return `sbx-${prefix}-${count}`;
+  };
+}
+
+function createHttpServer(counter: Counter, url: () => string): Server {
+  const app = createApp(counter, url);
+  const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
+    app.fetch(request, env as HttpBindings);
+  // Without patching the globals: see answer.ts.
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  return createServer(TIMEOUTS, (incoming, outgoing) => {
+    if (isLoopbackHost(incoming.headers.host)) void listener(incoming, outgoing);
+    else answerProblem(outgoing, 421, { detail: 'The Host header names another machine.' }, { Connection: 'close' });
+  });
+}
+
+/** Clients keep connections for minutes; a server that closes them first would make doubts that nobody scripted. */
+const TIMEOUTS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeout: 30_000 };
+
+/** A page on the web can make a browser resolve its own name to 127.0.0.1; the Host header gives it away. */
+const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
+
+function isLoopbackHost(host: string | undefined): boolean {
+  return host !== undefined && LOOPBACK_HOST.test(host);
+}
+
+/** `localhost` may resolve to either family, so it is taken as 127.0.0.1. */
+function loopbackHost(host: string): string {
+  if (host === 'localhost') return '127.0.0.1';
+  if (host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)) return host;
+  const hint = 'Use 127.0.0.1, ::1 or localhost: the sandbox holds what is sent to it, and asks nobody who they are.';
+  throw refuse(problem('usage', `The sandbox listens on this machine only, not on ${JSON.stringify(host)}.`, { hint }));
+}
+
+function checkKey(apiKey: string): void {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
+  const hint = 'Use printable ASCII characters without spaces.';
+  throw refuse(problem('invalid-api-key', "The sandbox's API key cannot stand in a header.", { hint }));
+}
+
+function receiptsAt(path: string): ReturnType<typeof openReceipts> {
+  try {
+    return openReceipts(path);
+  } catch (error) {
+    throw refuse(problem('file-unreadable', `The receipts cannot be written to ${path}: ${messageOf(error)}.`));
+  }
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function close(server: Server, counter: Counter): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+  counter.receipts?.close();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
