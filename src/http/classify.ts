@@ -1,0 +1,164 @@
+import type { Attempt, HaltRule } from '../model.ts';
+import { type Answer, describe, errorText, readAnswer } from './answer.ts';
+import type { CompiledWire } from './pointers.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** Why a recipient is where it is: a closed set of words. The status itself stands beside it, never in it. */
+export const REASONS = [
+  // P1, nothing was sent
+  'dns',
+  'connect',
+  'connect-timeout',
+  'tls',
+  'proxy',
+  'internal',
+  'stopped',
+  // P2, nobody knows
+  'write',
+  'timeout',
+  'no-response',
+  'bad-response',
+  // an answer
+  'unrecognised',
+  'refused',
+  'redirect',
+  'not-authorised',
+  'wrong-address',
+  'rate-limited',
+  'status',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** What one attempt means for its recipient. */
+export interface Verdict {
+  readonly outcome: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
+  readonly reason: Reason | null;
+  /** Another attempt may follow in this start; where none is left, `outcome` stands. */
+  readonly again: boolean;
+  /** A stop rule that this one answer is enough for (FAILURES rule 10). */
+  readonly halt: HaltRule | null;
+  /** What the API asked to wait, for the whole run; null: the usual backoff. */
+  readonly retryAfterMs: number | null;
+  readonly messageId: string | null;
+  /** What the API or the library said, at most 2 KiB. From outside: redact before it is kept or shown. */
+  readonly error: string | null;
+}
+
+export interface ClassifyContext {
+  readonly wire: CompiledWire;
+  /** True until the first answer of this start that only the API can have given: see `isRecognised`. */
+  readonly firstAnswer: boolean;
+  /** Wall clock in ms, for a `Retry-After` that is a date. */
+  readonly nowMs: number;
+  /** The run is being stopped: what was not sent is not a failure. */
+  readonly stopping: boolean;
+}
+
+/** Longest wait that a run sits out; the API that asks for more is left alone (rule 10, throttled). */
+export const LONGEST_WAIT_MS = 15 * 60_000;
+
+/**
+ * The whole policy: what becomes of a recipient after one attempt (FAILURES section 2; its rows are named at each line).
+ * Phase and status decide. Codes of errors only say why, because the same code was seen with nothing sent and with
+ * everything received.
+ */
+export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
+  if (attempt.phase === 'P1') return notSent(attempt, context);
+  if (attempt.status === null) return nobodyKnows(attempt);
+  if (attempt.status >= 200 && attempt.status < 300) return success(attempt, context);
+  return refusal(attempt, attempt.status, context);
+}
+
+/** Does this verdict show that the API itself answered, so that a later 404 is about one recipient? */
+export function isRecognised(verdict: Verdict): boolean {
+  return verdict.outcome === 'accepted' || verdict.outcome === 'rejected';
+}
+
+/** P1: proven that nothing was sent, so it may be tried again, whatever the error. */
+function notSent(attempt: Attempt, context: ClassifyContext): Verdict {
+  const code = attempt.error?.code ?? '';
+  const error = attempt.error === null ? null : describe(attempt.error);
+  if (context.stopping || STOPPED.test(code)) return verdict('pending', 'stopped', { again: true, error }); // B9
+  if (code === 'HANDBILL_PROXY') return verdict('failed', 'proxy', { again: true, error }); // B7
+  if (DNS.test(code)) return verdict('failed', 'dns', { again: true, error }); // B2
+  if (SLOW.test(code)) return verdict('failed', 'connect-timeout', { again: true, error }); // B4
+  if (TLS.test(code)) return verdict('failed', 'tls', { halt: 'tls', error }); // B6
+  if (INTERNAL.test(code)) return verdict('failed', 'internal', { halt: 'invalid-request', error }); // B8
+  return verdict('failed', 'connect', { again: true, error }); // B3, B5
+}
+
+/** P2: the API may have it. Never again, whatever the error. */
+function nobodyKnows(attempt: Attempt): Verdict {
+  const code = attempt.error?.code ?? '';
+  const error = attempt.error === null ? null : describe(attempt.error);
+  if (code === 'HANDBILL_TIMEOUT' || SLOW.test(code)) return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8
+  if (STOPPED.test(code)) return verdict('in-doubt', 'stopped', { error }); // I2
+  if (code === 'HANDBILL_STARTED_TWICE') return verdict('in-doubt', 'internal', { error }); // B10
+  if (code === 'HANDBILL_PARTIAL_ANSWER') return verdict('in-doubt', 'bad-response', { error }); // C5, C6, C7
+  if (code === 'EPIPE') return verdict('in-doubt', 'write', { error }); // C1
+  return verdict('in-doubt', 'no-response', { error }); // C1, C3, C4, C9
+}
+
+/** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
+function success(attempt: Attempt, context: ClassifyContext): Verdict {
+  const answer = readAnswer(attempt, context.wire);
+  if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
+  if (answer.kind === 'refused') return verdict('rejected', 'refused', answer); // wire.response.failed
+  return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
+}
+
+/** P3, P4 without 2xx: the status alone. */
+function refusal(attempt: Attempt, status: number, context: ClassifyContext): Verdict {
+  const error = errorText(attempt, context.wire);
+  const wait = retryAfterMs(attempt.retryAfter, context.nowMs);
+  const throttled = wait !== null && wait > LONGEST_WAIT_MS;
+
+  if (status === 307 || status === 308) return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // E1
+  if (status < 400) return verdict('in-doubt', 'redirect', { halt: 'wrong-address', error }); // E2
+  if (status === 401 || status === 402 || status === 403 || status === 407) {
+    return verdict('pending', 'not-authorised', { halt: 'not-authorised', error }); // F2
+  }
+  if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
+    const reason = status === 429 ? 'rate-limited' : 'status';
+    if (throttled) return verdict('pending', reason, { halt: 'throttled', retryAfterMs: wait, error }); // F5, rule 10
+    return verdict('rejected', reason, { again: true, retryAfterMs: wait, error }); // F4, F5, F6, G2 with the opt-in
+  }
+  if (context.firstAnswer && (status === 404 || status === 405 || status === 410)) {
+    return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // F1, rule 10
+  }
+  if (status === 408 || status === 499) return verdict('in-doubt', 'status', { error }); // F3
+  if (status < 500) return verdict('rejected', 'status', { error }); // F1
+  if (status === 501 || status === 505) return verdict('pending', 'wrong-address', { halt: 'wrong-address', error }); // G3
+  if (status === 511) return verdict('in-doubt', 'status', { halt: 'not-the-api', error }); // G4
+  if (status === 503) {
+    return verdict('in-doubt', 'status', { halt: throttled ? 'throttled' : null, retryAfterMs: wait, error }); // G2
+  }
+  return verdict('in-doubt', 'status', { error }); // G1, G5
+}
+
+function haltOf(answer: Answer, context: ClassifyContext): HaltRule | null {
+  // An answer that we cut off ourselves says nothing about who gave it.
+  if (context.stopping) return null;
+  return answer.kind === 'html' || context.firstAnswer ? 'not-the-api' : null;
+}
+
+function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest: Partial<Verdict>): Verdict {
+  return {
+    outcome,
+    reason,
+    again: rest.again ?? false,
+    halt: rest.halt ?? null,
+    retryAfterMs: rest.retryAfterMs ?? null,
+    messageId: rest.messageId ?? null,
+    error: rest.error ?? null,
+  };
+}
+
+const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT_ERR|AbortError)$/;
+const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;
+const SLOW = /^(?:HANDBILL_TIMEOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/;
+const INTERNAL =
+  /^(?:UND_ERR_INVALID_ARG|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|UND_ERR_NOT_SUPPORTED|ERR_INVALID_[A-Z_]+)$/;
+/** OpenSSL's and Node's names for a peer that cannot be trusted or spoken with; the former have no common beginning. */
+const TLS =
+  /^(?:ERR_SSL_|ERR_TLS_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERROR_IN_(?:CERT|CRL)_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;
