@@ -275,6 +275,8 @@ export interface Recipient {
   readonly to: string;
   /** ISO 3166-1 alpha-2 of the number, null where it has none (satellite, international networks). */
   readonly country: string | null;
+  /** The numbering plan uses the number; false where it is only possible (numbers reserved for documentation). */
+  readonly assigned: boolean;
   readonly values: readonly string[];
 }
 
