@@ -1,0 +1,115 @@
+import { problem, refuse } from '../errors.ts';
+import type { Connection } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+import type { ListStore } from './lists.ts';
+import type { RunStore } from './runs.ts';
+
+/**
+ * Puts a new list in the place of a run's, without forgetting anybody who was sent to. Recipients are matched by key:
+ *
+ * - A final outcome stays with the person, together with what was sent then (address, parts, cost, variant). A person
+ *   who was `removed` earlier and is in the list again is no longer removed.
+ * - Everybody else is as the new list says, with the attempts made so far.
+ * - Whoever is gone from the list is kept after its rows: with the final outcome, else as `skipped` (`removed`).
+ *   Rows without a key and duplicates are not kept: they were nobody, or somebody who is kept already.
+ *
+ * Should one key have several old rows that are no duplicates, the one that was sent to counts.
+ *
+ * All of it is one transaction, and all of it in the database: no key comes into memory. The keys of both lists are
+ * sorted into temporary tables first, because looking them up in list order would jump about in them.
+ */
+export function amender(connection: Connection, runs: RunStore, lists: ListStore): Pick<Ledger, 'amend'> {
+  const recover = connection.statement(
+    `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
+      message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,
+  );
+  const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
+  const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
+  const update = connection.statement(
+    `UPDATE runs SET inputs = ?1,
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0),
+      state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
+        AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
+      WHERE number = ?2`,
+  );
+
+  return {
+    amend(run, draft, { inputs, nowMs }) {
+      if (run.channel !== draft.channel) {
+        const message = `The channel was ${run.channel} and is ${draft.channel} now.`;
+        throw refuse(problem('identity-changed', message, { hint: 'Send it as another campaign.' }));
+      }
+      connection.write(nowMs, 2 * run.rows, (now) => {
+        const { list: oldList } = runs.listOf(run);
+        const { list: newList, state } = runs.listOf(draft);
+        if (state !== 'loading') throw new Error('A run can only be amended with a list that is not sealed.');
+        recover(now, oldList);
+        merge(connection, oldList, newList, now);
+        connection.exec('PRAGMA defer_foreign_keys = ON');
+        giveAway(draft.number);
+        setList(newList, run.number);
+        setList(oldList, draft.number);
+        update(JSON.stringify(inputs), run.number);
+      });
+      lists.discardLoad(draft);
+      return runs.record(run.number);
+    },
+  };
+}
+
+function merge(connection: Connection, oldList: number, newList: number, nowMs: number): void {
+  for (const sql of TEMPORARY_TABLES) connection.exec(sql);
+  connection.statement(OLD_KEYS)(oldList);
+  connection.statement(NEW_KEYS)(newList);
+  connection.statement(PAIRS)();
+  connection.statement(KEEP_FINAL)(oldList, newList);
+  connection.statement(KEEP_ATTEMPTS)(oldList, newList);
+  connection.statement(KEEP_GONE)(oldList, newList, nowMs);
+  for (const sql of DROP_TEMPORARY_TABLES) connection.exec(sql);
+}
+
+const TEMPORARY_TABLES = [
+  'CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID',
+  'CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (key, row)) WITHOUT ROWID',
+  'CREATE TEMP TABLE pairs (row INTEGER PRIMARY KEY, old_row INTEGER NOT NULL)',
+];
+
+const DROP_TEMPORARY_TABLES = ['DROP TABLE temp.pairs', 'DROP TABLE temp.new_keys', 'DROP TABLE temp.old_keys'];
+
+const OLD_KEYS = `INSERT OR IGNORE INTO temp.old_keys
+  SELECT key, row FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate'
+  ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2 ELSE 3 END, row`;
+
+const NEW_KEYS = `INSERT INTO temp.new_keys
+  SELECT key, row FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate' ORDER BY key, row`;
+
+const PAIRS = `INSERT INTO temp.pairs
+  SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key ORDER BY n.row`;
+
+const KEEP_FINAL = `UPDATE main.recipients AS n
+  SET address = o.address, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
+    message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
+    variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
+    AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
+      OR (o.state = 'skipped' AND o.reason IS NOT 'removed'))`;
+
+const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
+  FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row AND o.attempts > n.attempts`;
+
+const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, state, reason, attempts, http_status,
+    message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
+  SELECT ?2,
+    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ?2 AND leg = 0) + row_number() OVER (ORDER BY o.row),
+    o.line, o.key, o.address,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
+    o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN ?3 ELSE o.updated_at END,
+    o.resolved_by
+  FROM temp.old_keys AS k CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = k.row
+  WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = k.key)`;

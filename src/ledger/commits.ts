@@ -1,0 +1,102 @@
+import { releaseReserve } from './companions.ts';
+import type { Connection } from './connection.ts';
+import type { ClaimAnswer, ClaimRequest, Ledger, ResultRecord, RunRecord } from './ledger.ts';
+import { LedgerError } from './ledger-error.ts';
+import type { RunStore } from './runs.ts';
+
+/** Characters of the API's text that are kept with a refusal. */
+const ERROR_LENGTH = 2048;
+
+/**
+ * The hot path: outcomes and claims. Everything that decides whether somebody is sent to is in the statements, as a
+ * compare-and-set, so that it also holds if the run's lock should be lost.
+ */
+export function commitStore(connection: Connection, runs: RunStore): Pick<Ledger, 'commit' | 'skip'> {
+  const claim = connection.statement(
+    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
+      WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
+  );
+  const record = connection.statement(
+    `UPDATE recipients SET state = ?, reason = ?, attempts = ?, http_status = ?, message_id = ?, error = ?,
+      updated_at = ? WHERE list = ? AND leg = 0 AND row = ? AND state = ?`,
+  );
+  const resolve = connection.statement(
+    `UPDATE recipients SET state = ?, reason = ?, attempts = ?, http_status = ?, message_id = ?, error = ?,
+      updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = 0 AND row = ? AND state = 'in-doubt'
+      AND reason = 'crash'`,
+  );
+  const setSkipped = connection.statement(
+    `UPDATE recipients SET state = 'skipped', reason = ?, updated_at = ?
+      WHERE list = ? AND leg = 0 AND row = ? AND state = 'pending'`,
+  );
+  const look = connection.query('SELECT state, key, address FROM recipients WHERE list = ? AND leg = 0 AND row = ?');
+
+  const recordOne = (list: number, r: ResultRecord, now: number): void => {
+    const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
+    if (record(r.state, r.reason, r.attempts, r.httpStatus, r.messageId, error, now, list, r.row, r.from) === 1) return;
+    const state = look.get(list, r.row)?.[0];
+    // Nobody moves a row there while it is claimed, so the caller has mixed up its rows.
+    if (state === undefined || state === 'deferred' || (state === 'pending' && r.from === 'claimed')) {
+      throw new Error(`Row ${r.row} has a result, but it is ${String(state ?? 'unknown')} and not ${r.from}.`);
+    }
+    // The lock was lost and another start took the row for a crash. What the API said is better than a doubt.
+    if (r.state === 'accepted' || r.state === 'rejected' || r.state === 'in-doubt') {
+      resolve(r.state, r.reason, r.attempts, r.httpStatus, r.messageId, error, now, list, r.row);
+    }
+  };
+
+  const claimOne = (list: number, { row, to, key }: ClaimRequest, now: number): ClaimAnswer => {
+    if (claim(now, list, row, key, to) === 1) return 'claimed';
+    const found = look.get(list, row);
+    if (found === undefined || found[1] !== key || found[2] !== to) {
+      throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
+    }
+    if (found[0] !== 'pending') return 'taken';
+    // Pending and the right person, so nothing but the suppression is left.
+    setSkipped('suppressed', now, list, row);
+    return 'suppressed';
+  };
+
+  const write = (
+    run: RunRecord,
+    results: readonly ResultRecord[],
+    claims: readonly ClaimRequest[],
+    nowMs: number,
+  ): ClaimAnswer[] =>
+    connection.write(nowMs, results.length + claims.length, (now) => {
+      const { list, state } = runs.listOf(run);
+      for (const result of results) recordOne(list, result, now);
+      if (claims.length > 0 && state !== 'running')
+        throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
+      return claims.map((request) => claimOne(list, request, now));
+    });
+
+  /** Once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
+  let full: LedgerError | null = null;
+
+  return {
+    commit(run, results, claims, nowMs) {
+      if (full !== null && claims.length > 0) {
+        write(run, results, [], nowMs);
+        throw full.asRecorded();
+      }
+      try {
+        return write(run, results, claims, nowMs);
+      } catch (error) {
+        if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
+        full = error;
+        releaseReserve(connection.path);
+        write(run, results, [], nowMs);
+        throw error.asRecorded();
+      }
+    },
+
+    skip(run, rows, nowMs) {
+      connection.write(nowMs, rows.length, (now) => {
+        const { list } = runs.listOf(run);
+        for (const { row, reason } of rows) setSkipped(reason, now, list, row);
+      });
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import { LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
+
+export type Value = SQLOutputValue;
+export type Param = SQLInputValue;
+
+/** A prepared query; its rows are arrays, which cost less than objects. */
+export interface Query {
+  get(...params: readonly Param[]): readonly Value[] | undefined;
+  all(...params: readonly Param[]): readonly (readonly Value[])[];
+}
+
+/** A prepared statement; returns how many rows it changed. */
+export type Statement = (...params: readonly Param[]) => number;
+
+/**
+ * One open ledger file: its transactions and prepared statements, and what must happen when the disk fails.
+ *
+ * After an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
+ * more, and a second sync after a failed one reports success although the data are lost.
+ */
+export class Connection {
+  readonly path: string;
+  readonly #db: DatabaseSync;
+  readonly #saveNewest: Statement;
+  #newestMs: number;
+  #savedMs: number;
+  /** Estimate of the pages in the log since the last checkpoint. */
+  #logPages = 0;
+  #failure: LedgerError | null = null;
+  #closed = false;
+
+  constructor(path: string, db: DatabaseSync) {
+    this.path = path;
+    this.#db = db;
+    this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
+    this.#savedMs = this.#newestMs;
+    this.#saveNewest = this.statement('UPDATE ledger SET newest_at = ?1 WHERE newest_at < ?1');
+  }
+
+  /** The newest time that the ledger holds, to about a second. */
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
+  query(sql: string): Query {
+    const prepared = this.#db.prepare(sql, { returnArrays: true });
+    // The types of node:sqlite know rows as objects only.
+    const asRow = (row: unknown) => row as readonly Value[] | undefined;
+    const asRows = (rows: unknown) => rows as readonly (readonly Value[])[];
+    return {
+      get: (...params) => this.#read(() => asRow(prepared.get(...params))),
+      all: (...params) => this.#read(() => asRows(prepared.all(...params))),
+    };
+  }
+
+  /** To be called inside `write`. */
+  statement(sql: string): Statement {
+    const prepared = this.#db.prepare(sql);
+    return (...params) => Number(prepared.run(...params).changes);
+  }
+
+  /** For statements that are too rare to be kept prepared. */
+  exec(sql: string): void {
+    this.#db.exec(sql);
+  }
+
+  /**
+   * One transaction, on the disk when this returns. `work` gets the time to record: never before a time that the
+   * ledger holds already, even if the clock was set back meanwhile. `rows` says about how many rows it writes.
+   *
+   * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
+   */
+  write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
+    if (this.#failure !== null) throw this.#failure;
+    const now = Math.max(nowMs, this.#newestMs);
+    // Once a second is enough: the clock is compared with a tolerance of minutes.
+    const save = now >= this.#savedMs + 1000;
+    let result: T;
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      if (save) this.#saveNewest(now);
+      result = work(now);
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      throw this.#undo(error);
+    }
+    this.#newestMs = now;
+    if (save) this.#savedMs = now;
+    this.#logPages += 4 + rows / 8;
+    if (this.#logPages >= CHECKPOINT_PAGES) this.#checkpoint();
+    return result;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#failure === null) this.#db.close();
+  }
+
+  #read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#noted(ledgerError(error, this.path, 'read'));
+    }
+  }
+
+  /**
+   * Moves the log into the database. Done here and not by SQLite's own checkpoints, because those keep their errors to
+   * themselves, and an I/O error must stop everything.
+   */
+  #checkpoint(): void {
+    this.#logPages = 0;
+    try {
+      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      const failure = ledgerError(error, this.path, 'write');
+      // A full disk or a reader only mean that the log stays a while longer.
+      if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
+      throw this.#noted(failure instanceof LedgerError ? failure.asRecorded() : failure);
+    }
+  }
+
+  #undo(error: unknown): unknown {
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    } catch {
+      // The first error says what is wrong; whatever is left of the transaction is undone by the next who opens it.
+    }
+    return this.#noted(ledgerError(error, this.path, 'write'));
+  }
+
+  #noted(error: unknown): unknown {
+    if (error instanceof LedgerError && LASTING.has(error.kind)) this.#failure = error;
+    return error;
+  }
+}
+
+const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+
+/** As SQLite's own default. */
+const CHECKPOINT_PAGES = 1000;

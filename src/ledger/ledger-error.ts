@@ -1,0 +1,87 @@
+import { type Code, type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
+
+export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 'other';
+
+/** What SQLite refused, as something that the run can act on. Exit status 7. */
+export class LedgerError extends HandbillError {
+  readonly kind: LedgerErrorKind;
+  /** The outcomes that were handed over with the failed commit are on the disk all the same. */
+  readonly recorded: boolean;
+
+  constructor(kind: LedgerErrorKind, diagnostic: Diagnostic, recorded = false, cause?: unknown) {
+    super(EXIT.ledger, [diagnostic]);
+    this.kind = kind;
+    this.recorded = recorded;
+    this.cause = cause;
+  }
+
+  asRecorded(): LedgerError {
+    const [first = problem('ledger-write', this.message)] = this.diagnostics;
+    return new LedgerError(this.kind, first, true, this.cause);
+  }
+}
+
+/** A ledger that must not be used, for a reason that SQLite does not know. Exit status 7. */
+export function unusable(code: Code, path: string, message: string, hint?: string): HandbillError {
+  return new HandbillError(EXIT.ledger, [
+    problem(code, message, { at: { file: path }, ...(hint === undefined ? {} : { hint }) }),
+  ]);
+}
+
+/** An error of SQLite as a LedgerError; anything else (a bug, a LedgerError) as it is. */
+export function ledgerError(error: unknown, path: string, doing: 'open' | 'read' | 'write'): unknown {
+  if (!isSqliteError(error)) return error;
+  // The low byte is the error, the rest says where it happened (https://sqlite.org/rescode.html).
+  const kind = KINDS.get(error.errcode & 0xff) ?? 'other';
+  const code = doing === 'write' && kind !== 'corrupt' ? 'ledger-write' : 'ledger-unusable';
+  const verb = doing === 'open' ? 'opened' : doing === 'read' ? 'read' : 'written';
+  const detail = `${error.message} (SQLite error ${error.errcode})`;
+  const message = `The ledger cannot be ${verb}: ${detail}.`;
+  return new LedgerError(kind, problem(code, message, { at: { file: path }, hint: HINTS[kind] }), false, error);
+}
+
+/** An error of the file system (marker, reserve) while the ledger is written, in the same words. */
+export function fileError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return error;
+  const full = error.code === 'ENOSPC' || error.code === 'EDQUOT';
+  const kind = full ? 'full' : error.code === 'EROFS' || error.code === 'EACCES' ? 'readonly' : 'io';
+  const message = `Nothing can be written beside the ledger: ${error.message}.`;
+  return new LedgerError(
+    kind,
+    problem('ledger-write', message, { at: { file: path }, hint: HINTS[kind] }),
+    false,
+    error,
+  );
+}
+
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && (error.errcode & 0xff) === 5;
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number;
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
+}
+
+const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
+  [5, 'busy'],
+  [6, 'busy'],
+  [8, 'readonly'],
+  [10, 'io'],
+  [11, 'corrupt'],
+  [13, 'full'],
+  [14, 'io'],
+  [26, 'corrupt'],
+]);
+
+const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
+  busy: 'Another process has been writing to it for long. Run the command again when it is done.',
+  full: 'Make room on this disk, then run the command again: it continues where it stopped.',
+  io: 'Look at the disk and at the limits of this process, then run the command again: it continues where it stopped.',
+  readonly: 'Make the ledger and its folder writable for this user.',
+  corrupt: 'Move the file away for safe keeping and restore it from a backup.',
+  other: 'Run `handbill doctor`.',
+};

@@ -1,0 +1,80 @@
+import type { Connection } from './connection.ts';
+import type { Ledger, LoadRow, RunRecord } from './ledger.ts';
+import type { RunStore } from './runs.ts';
+
+export type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'sealLoad' | 'discardLoad'>;
+
+/**
+ * Puts the list of a new run into the ledger. Until it is sealed nobody sees it, so that a kill half way leaves
+ * nothing behind that could be mistaken for a run.
+ */
+export function listStore(connection: Connection, runs: RunStore): ListStore {
+  const leftovers = connection.query(
+    `SELECT number, list FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state = 'loading'`,
+  );
+  const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
+  const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
+  const insertRun = connection.statement(
+    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at)
+      SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ? FROM runs`,
+  );
+  const lastRun = connection.query('SELECT last_insert_rowid()');
+  const insertRow = connection.statement(
+    `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const seal = connection.statement(
+    `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0)
+      WHERE number = ? AND state = 'loading'`,
+  );
+
+  const loadingList = (run: RunRecord): number => {
+    const { list, state } = runs.listOf(run);
+    if (state !== 'loading') throw new Error(`Run ${run.id} is sealed: its list cannot be loaded again.`);
+    return list;
+  };
+
+  return {
+    beginLoad({ environment, campaign, occurrence }, { channel, nowMs }) {
+      const number = connection.write(nowMs, 1, (now) => {
+        for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
+          forgetRows(list);
+          forgetRun(number);
+        }
+        insertRun(environment, campaign, occurrence, channel, now);
+        return Number(lastRun.get()?.[0]);
+      });
+      return runs.record(number);
+    },
+
+    load(run, rows) {
+      connection.write(0, rows.length, () => {
+        const list = loadingList(run);
+        for (const r of rows) {
+          if (r.state !== 'skipped') checkComplete(r);
+          insertRow(list, r.row, r.line, r.key, r.to, r.state, r.reason, r.parts, r.encoding, r.costMicros, r.variant);
+        }
+      });
+    },
+
+    sealLoad(run, { inputs, identityHash, nowMs }) {
+      connection.write(nowMs, 1, (now) => {
+        loadingList(run);
+        seal(JSON.stringify(inputs), identityHash, now, run.number);
+      });
+      return runs.record(run.number);
+    },
+
+    discardLoad(run) {
+      connection.write(0, run.rows, () => {
+        forgetRows(loadingList(run));
+        forgetRun(run.number);
+      });
+    },
+  };
+}
+
+function checkComplete(row: LoadRow): void {
+  if (row.key === null || row.to === null) throw new Error(`Row ${row.row} has no key or address, but is not skipped.`);
+}

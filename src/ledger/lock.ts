@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { RunIdentity } from './ledger.ts';
+import { isBusy, ledgerError } from './ledger-error.ts';
+import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+
+/** Held until it is released or the process ends, however it ends: the kernel lets go of it. */
+export interface RunLock {
+  /** Idempotent. */
+  release(): void;
+}
+
+/** Longer than somebody who only asks holds the lock, and still an answer at once. */
+const TAKE_WAIT_MS = 500;
+const ASK_WAIT_MS = 10;
+
+/**
+ * Takes the lock of one run, or null when another process (or another part of this one) has it. It is a lock on a
+ * small database of its own in `locks/` beside the ledger. The file stays: deleting it would let two processes hold
+ * locks of the same name. Should somebody delete it all the same, the claims still decide who may send.
+ *
+ * @throws HandbillError with exit status 7.
+ */
+export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLock | null {
+  const file = lockFile(ledgerPath, identity);
+  ensurePrivateFolder(dirname(ledgerPath));
+  ensurePrivateFolder(dirname(file));
+  if (checkPrivateFile(file) === null) createPrivateFile(file);
+  const db = lockExclusively(file, TAKE_WAIT_MS);
+  if (db === null) return null;
+  return {
+    release() {
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+/** Whether some process is at this run now. It creates nothing. */
+export function isRunHeld(ledgerPath: string, identity: RunIdentity): boolean {
+  const file = lockFile(ledgerPath, identity);
+  if (!existsSync(file)) return false;
+  const db = lockExclusively(file, ASK_WAIT_MS);
+  db?.close();
+  return db === null;
+}
+
+function lockExclusively(file: string, timeout: number): DatabaseSync | null {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { timeout, defensive: true });
+    db.exec('BEGIN EXCLUSIVE');
+    return db;
+  } catch (error) {
+    if (db?.isOpen === true) db.close();
+    if (isBusy(error)) return null;
+    throw ledgerError(error, file, 'open');
+  }
+}
+
+function lockFile(ledgerPath: string, { environment, campaign, occurrence }: RunIdentity): string {
+  const hash = createHash('sha256').update(JSON.stringify([basename(ledgerPath), environment, campaign, occurrence]));
+  return join(dirname(ledgerPath), 'locks', `${hash.digest('hex').slice(0, 32)}.db`);
+}

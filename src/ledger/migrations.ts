@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+
+/** "hbll": says that a SQLite file is a ledger of handbill. */
+export const APPLICATION_ID = 0x68626c6c;
+
+interface Migration {
+  readonly version: number;
+  readonly statements: readonly string[];
+  /** What `schemaHash` gives afterwards: a ledger with anything else in it is not used. */
+  readonly schemaSha256: string;
+}
+
+/**
+ * The schema, step by step. A step that has been published never changes; a new version is a new step.
+ *
+ * - `recipients` is clustered on (list, leg, row), so that a run reads and writes neighbours. There is no unique index
+ *   on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
+ * - A list gets a number of its own, because `--amend` puts another list in the place of a run's.
+ * - Which state may follow which is enforced here, against every bug above. An AFTER trigger, because a BEFORE trigger
+ *   makes SQLite read each row twice (1 us more per recipient); chains of `=`, because it builds a temporary table for
+ *   each evaluation of an `IN` with more than two values.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    schemaSha256: '29791a7024ad4115ddcacf89f152c8ccb2d24fac5d43d06ebcf6c865bb2e5efe',
+    statements: [
+      `CREATE TABLE ledger (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  created_at INTEGER NOT NULL,
+  newest_at INTEGER NOT NULL
+) STRICT`,
+      `CREATE TABLE runs (
+  number INTEGER PRIMARY KEY,
+  list INTEGER NOT NULL UNIQUE,
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('loading', 'running', 'finished', 'partial', 'halted', 'interrupted')),
+  halt TEXT,
+  inputs TEXT NOT NULL,
+  identity_hash TEXT NOT NULL,
+  rows INTEGER NOT NULL DEFAULT 0,
+  starts INTEGER NOT NULL DEFAULT 0,
+  figures TEXT,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  last_start_at INTEGER,
+  finished_at INTEGER
+) STRICT`,
+      `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
+      `CREATE TABLE holders (
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  since_at INTEGER NOT NULL,
+  PRIMARY KEY (environment, campaign, occurrence)
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE recipients (
+  list INTEGER NOT NULL REFERENCES runs (list),
+  leg INTEGER NOT NULL DEFAULT 0,
+  row INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  key TEXT,
+  address TEXT,
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'claimed' OR state = 'accepted' OR state = 'rejected'
+    OR state = 'failed' OR state = 'in-doubt' OR state = 'skipped' OR state = 'deferred'),
+  reason TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  http_status INTEGER,
+  message_id TEXT,
+  error TEXT,
+  parts INTEGER,
+  encoding TEXT,
+  cost_micros INTEGER,
+  variant TEXT,
+  claimed_at INTEGER,
+  updated_at INTEGER,
+  resolved_by TEXT,
+  PRIMARY KEY (list, leg, row)
+) STRICT, WITHOUT ROWID`,
+      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
+WHEN NOT CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
+      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
+    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending'))
+    ELSE NEW.state = OLD.state
+  END
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states');
+END`,
+      `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not become another one');
+END`,
+      `CREATE TRIGGER recipients_kept AFTER DELETE ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not be forgotten');
+END`,
+      `CREATE TABLE suppressions (
+  address TEXT PRIMARY KEY,
+  reason TEXT,
+  until_at INTEGER,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
+      'PRAGMA application_id = 1751280748',
+      'PRAGMA user_version = 1',
+    ],
+  },
+];
+
+export const NEWEST_VERSION = MIGRATIONS.length;
+
+/** Brings an empty database or an older ledger to the newest version, all or nothing. Safe against a second process. */
+export function migrate(db: DatabaseSync, nowMs: number): void {
+  if (userVersion(db) === NEWEST_VERSION) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    // Read again: another process may have done it while this one waited.
+    const from = userVersion(db);
+    for (const step of MIGRATIONS.slice(from)) {
+      for (const statement of step.statements) db.exec(statement);
+    }
+    if (from === 0) {
+      db.prepare('INSERT INTO ledger (only_row, created_at, newest_at) VALUES (1, ?, ?)').run(nowMs, nowMs);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+export function userVersion(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+/** SHA-256 over every table, index, trigger and view, so that nothing can hide in a ledger from elsewhere. */
+export function schemaHash(db: DatabaseSync): string {
+  const hash = createHash('sha256');
+  const query = db.prepare('SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name');
+  for (const { type, name, sql } of query.iterate()) hash.update(JSON.stringify([type, name, sql]));
+  return hash.digest('hex');
+}

@@ -1,0 +1,236 @@
+import type { Stats } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { problem, refuse } from '../errors.ts';
+import { hasMarker, ledgerMissing } from './companions.ts';
+import { Connection } from './connection.ts';
+import type { Ledger, LedgerOptions } from './ledger.ts';
+import { isBusy, ledgerError, unusable } from './ledger-error.ts';
+import { APPLICATION_ID, MIGRATIONS, migrate, NEWEST_VERSION, schemaHash, userVersion } from './migrations.ts';
+import {
+  checkPrivateFile,
+  checkPrivateFolder,
+  closeToReaders,
+  createPrivateFile,
+  ensurePrivateFolder,
+  refuseNetworkFileSystem,
+} from './private-files.ts';
+import { sqliteLedger } from './sqlite-ledger.ts';
+
+/**
+ * Opens the ledger at `path`; with mode `write`, makes it if there is none.
+ *
+ * @throws HandbillError with exit status 7: `ledger-missing` (also when there is nothing to read), `ledger-unusable`,
+ *   `ledger-permissions`, `ledger-filesystem`, `ledger-write`; with exit status 2: `clock`.
+ */
+export function openLedger(path: string, options: LedgerOptions): Ledger {
+  if (options.mode === 'write') return openForWriting(path, options);
+  const ledger = openExistingLedger(path, options);
+  if (ledger === null) throw unusable('ledger-missing', path, 'There is no ledger yet.', 'Send a campaign first.');
+  return ledger;
+}
+
+/** Opens a ledger to read it, or null where none was ever made. It changes nothing. Throws as `openLedger` does. */
+export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
+  checkRuntime(path);
+  checkPrivateFolder(dirname(path));
+  const facts = checkFiles(path);
+  if (facts === null || facts.size === 0) return noLedger(path, options);
+  if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(dirname(path));
+  return guarded(path, () => {
+    const db = connect(path, options, true);
+    try {
+      if (inspect(db, path, facts) === 'empty') {
+        db.close();
+        return noLedger(path, options);
+      }
+      if (userVersion(db) < NEWEST_VERSION) {
+        const hint = 'Send once with this version: it brings the ledger up to date.';
+        throw unusable('ledger-unusable', path, 'An older version of handbill wrote this ledger.', hint);
+      }
+      return sqliteLedger(new Connection(path, db));
+    } catch (error) {
+      if (db.isOpen) db.close();
+      throw error;
+    }
+  });
+}
+
+function openForWriting(path: string, options: LedgerOptions): Ledger {
+  checkRuntime(path);
+  return guarded(path, () => {
+    const folder = dirname(path);
+    ensurePrivateFolder(folder);
+    if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
+    const facts = checkFiles(path);
+    // Looked at through a connection that cannot write: a file that is not ours stays as it is, to the last byte.
+    const found = facts === null || facts.size === 0 ? 'empty' : inspectFile(path, options, facts);
+    if (found === 'empty' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);
+    if (facts === null) createPrivateFile(path);
+    else closeToReaders(path, facts);
+    const db = connect(path, options, false);
+    try {
+      migrate(db, options.nowMs);
+      const connection = new Connection(path, db);
+      checkClock(connection, options.nowMs);
+      return sqliteLedger(connection);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
+}
+
+/** What SQLite leaves beside the file must be as private as the file. */
+function checkFiles(path: string): Stats | null {
+  for (const suffix of ['-wal', '-shm', '-journal']) checkPrivateFile(path + suffix);
+  return checkPrivateFile(path);
+}
+
+function inspectFile(path: string, options: LedgerOptions, facts: Stats): 'empty' | 'ours' {
+  const db = connect(path, options, true);
+  try {
+    return inspect(db, path, facts);
+  } finally {
+    db.close();
+  }
+}
+
+/** Whether this is a ledger of handbill, all of it and nothing else. */
+function inspect(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
+  const application = Number(db.prepare('PRAGMA application_id').get()?.['application_id']);
+  const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n']);
+  // What a kill in the first milliseconds of a new ledger leaves.
+  if (application === 0 && objects === 0) return 'empty';
+  if (application !== APPLICATION_ID) {
+    throw unusable(
+      'ledger-unusable',
+      path,
+      'This is a database of another program.',
+      'Name another file with --ledger.',
+    );
+  }
+  const version = userVersion(db);
+  const known = MIGRATIONS[version - 1];
+  if (known === undefined) {
+    const message = `A newer handbill wrote this ledger (version ${version}, this one knows ${NEWEST_VERSION}).`;
+    throw unusable('ledger-unusable', path, message, 'Update handbill.');
+  }
+  if (schemaHash(db) !== known.schemaSha256) {
+    const message = 'The ledger holds tables, views or triggers that are not those of handbill.';
+    throw unusable('ledger-unusable', path, message, 'Move it away for safe keeping and restore a backup.');
+  }
+  if (facts.size <= QUICK_CHECK_BYTES) quickCheck(db, path);
+  return 'ours';
+}
+
+function quickCheck(db: DatabaseSync, path: string): void {
+  const first = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+  if (first === 'ok') return;
+  const message = `The ledger is damaged: ${String(first)}.`;
+  throw unusable('ledger-unusable', path, message, 'Move it away for safe keeping and restore a backup.');
+}
+
+function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
+  const db = new DatabaseSync(path, {
+    readOnly,
+    timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    if (!readOnly) useWriteAheadLog(db, path);
+    for (const { set, get, value } of readOnly ? SETTINGS : [...SETTINGS, ...WRITE_SETTINGS]) {
+      db.exec(set);
+      const answer = Object.values(db.prepare(get).get() ?? {})[0];
+      if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${set}" with ${String(answer)}.`);
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** SQLite does not wait when the switch to the log meets another process that does the same: tried again here. */
+function useWriteAheadLog(db: DatabaseSync, path: string): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+      if (mode === 'wal') return;
+      throw unusable('ledger-unusable', path, `SQLite cannot keep a write-ahead log here (${String(mode)}).`);
+    } catch (error) {
+      if (!isBusy(error) || attempt >= 100) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+}
+
+/** Set and read back on every connection; the time to wait for others is set before, by the opening itself. */
+const SETTINGS = [
+  { set: 'PRAGMA foreign_keys = ON', get: 'PRAGMA foreign_keys', value: 1 },
+  { set: 'PRAGMA trusted_schema = OFF', get: 'PRAGMA trusted_schema', value: 0 },
+  { set: 'PRAGMA cell_size_check = ON', get: 'PRAGMA cell_size_check', value: 1 },
+  { set: 'PRAGMA mmap_size = 0', get: 'PRAGMA mmap_size', value: 0 },
+];
+
+const WRITE_SETTINGS = [
+  { set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 },
+  // Only macOS knows the difference: there, a plain fsync leaves data in the cache of the disk.
+  { set: 'PRAGMA fullfsync = ON', get: 'PRAGMA fullfsync', value: 1 },
+  { set: 'PRAGMA checkpoint_fullfsync = ON', get: 'PRAGMA checkpoint_fullfsync', value: 1 },
+  // Checkpoints are the connection's own, so that their errors are seen.
+  { set: 'PRAGMA wal_autocheckpoint = 0', get: 'PRAGMA wal_autocheckpoint', value: 0 },
+  { set: 'PRAGMA journal_size_limit = 67108864', get: 'PRAGMA journal_size_limit', value: 67108864 },
+];
+
+function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
+  if (hasMarker(path) && options.newLedger !== true) throw ledgerMissing(path);
+  return null;
+}
+
+function checkClock(connection: Connection, nowMs: number): void {
+  if (nowMs >= connection.newestMs - CLOCK_TOLERANCE_MS) return;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(connection.newestMs)}.`;
+  throw refuse(problem('clock', message, { at: { file: connection.path }, hint: 'Set the clock, then run it again.' }));
+}
+
+/** Before 3.51.3 two processes that reset the log at once could damage the file. */
+function checkRuntime(path: string): void {
+  const version = process.versions['sqlite'] ?? '0';
+  if (isAtLeast(version, [3, 51, 3])) return;
+  const message = `This Node.js brings SQLite ${version}; the ledger needs 3.51.3 or newer.`;
+  throw unusable('ledger-unusable', path, message, 'Run handbill with Node.js 24 in its newest version.');
+}
+
+/** Compares `3.53.4` with numbers. */
+export function isAtLeast(version: string, wanted: readonly number[]): boolean {
+  const parts = version.split('.').map(Number);
+  for (const [i, n] of wanted.entries()) {
+    const part = parts[i] ?? 0;
+    if (part !== n) return part > n;
+  }
+  return true;
+}
+
+/** Errors of SQLite and of the file system, as what they mean for the ledger. */
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const translated = ledgerError(error, path, 'open');
+    if (translated !== error || !(error instanceof Error) || !('syscall' in error)) throw translated;
+    throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`);
+  }
+}
+
+const BUSY_TIMEOUT_MS = 30_000;
+
+/** How far a clock may be set back between two commands, as time servers do. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+/** About 20 ms (1 ms a megabyte, measured). Above it, damage shows when a page is used: a large ledger must open at once. */
+const QUICK_CHECK_BYTES = 16 * 1024 * 1024;

@@ -1,0 +1,126 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+  statfsSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { unusable } from './ledger-error.ts';
+
+/*
+ * A ledger holds personal data and decides who is sent to: nobody else may read it, write it, or put a link in its
+ * place. SQLite would make files of mode 0644 and follow a link, so files are made and looked at here, before SQLite
+ * opens them. Never while it has them open: closing such a file drops all locks that this process holds on it.
+ */
+
+/** Makes the folder (0700), or checks that nobody else can change what lies in it. */
+export function ensurePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const facts = lstatSync(folder);
+  checkOwner(folder, facts);
+  refuseWritable(folder, facts);
+  // Our own folder is closed to readers too. Another one, named with --ledger, is not ours to close.
+  if ((facts.mode & 0o077) !== 0 && OWN_FOLDERS.has(basename(folder))) chmodSync(folder, 0o700);
+}
+
+/** Checks the folder of a ledger that is only read. */
+export function checkPrivateFolder(folder: string): void {
+  const facts = lstatSync(folder, { throwIfNoEntry: false });
+  if (facts === undefined) return;
+  checkOwner(folder, facts);
+  refuseWritable(folder, facts);
+}
+
+/** Makes an empty file of mode 0600 that is on the disk when this returns. False when there was one already. */
+export function createPrivateFile(file: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | NOFOLLOW, 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    fchmodSync(fd, 0o600);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  syncFolder(dirname(file));
+  return true;
+}
+
+/** Refuses a file that is a link, belongs to somebody else or can be written by others. Null when it is not there. */
+export function checkPrivateFile(file: string): Stats | null {
+  const facts = lstatSync(file, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  if (facts.isSymbolicLink()) {
+    throw unusable('ledger-permissions', file, 'The ledger is a link.', 'Name the file itself with --ledger.');
+  }
+  if (!facts.isFile()) throw unusable('ledger-unusable', file, 'The ledger is not a regular file.');
+  checkOwner(file, facts);
+  refuseWritable(file, facts);
+  return facts;
+}
+
+/** Takes the right to read from everybody else, for a file that came with it (a backup that was put back). */
+export function closeToReaders(file: string, facts: Stats): void {
+  if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) chmodSync(file, 0o600);
+}
+
+/** Refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run. */
+export function refuseNetworkFileSystem(folder: string): void {
+  const name = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
+  if (name === undefined) return;
+  const hint = 'Keep the ledger on a local disk (--ledger FILE), or use PostgreSQL for several machines.';
+  throw unusable('ledger-filesystem', folder, `The ledger would lie on a network file system (${name}).`, hint);
+}
+
+/** Makes the names in a folder durable: without it, a new file can be gone after a power failure. */
+export function syncFolder(folder: string): void {
+  // Windows cannot open folders.
+  if (process.platform === 'win32') return;
+  const fd = openSync(folder, constants.O_RDONLY);
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function checkOwner(path: string, facts: Stats): void {
+  const user = process.geteuid?.();
+  if (user === undefined || facts.uid === user) return;
+  const message = `It belongs to another user (uid ${facts.uid}, this is ${user}).`;
+  throw unusable('ledger-permissions', path, message, 'Run handbill as its owner, or change the owner with chown.');
+}
+
+function refuseWritable(path: string, facts: Stats): void {
+  if (process.platform === 'win32' || (facts.mode & 0o022) === 0) return;
+  const mode = (facts.mode & 0o7777).toString(8).padStart(4, '0');
+  const what = facts.isDirectory() ? 'Others can write to the folder of the ledger' : 'Others can write to the ledger';
+  throw unusable('ledger-permissions', path, `${what} (mode ${mode}).`, `chmod go-w ${path}`);
+}
+
+const NOFOLLOW = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
+
+const OWN_FOLDERS: ReadonlySet<string> = new Set(['.handbill', 'locks']);
+
+/** Magic numbers of statfs(2). FUSE is not among them: encrypted home folders and containers are often FUSE. */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9p'],
+]);

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
+import type { Connection, Value } from './connection.ts';
+import type { Holder, Ledger, RunIdentity, RunRecord } from './ledger.ts';
+
+/** The runs themselves: finding them, and who holds them. */
+export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'hold' | 'holder'> {
+  /** A run by its number, loading or not. */
+  record(number: number): RunRecord;
+  /** Which list belongs to a run now; `--amend` changes it. Asked for each time, it costs a microsecond. */
+  listOf(run: RunRecord): { readonly list: number; readonly state: RunRecord['state'] };
+}
+
+export function runStore(connection: Connection): RunStore {
+  const byNumber = connection.query(
+    `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+      started_at, last_start_at, finished_at, starts, rows, figures FROM runs WHERE number = ?`,
+  );
+  const all = connection.query(
+    `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
+      started_at, last_start_at, finished_at, starts, rows, figures FROM runs WHERE state <> 'loading' ORDER BY number`,
+  );
+  const find = connection.query(
+    `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
+  );
+  const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
+  const getHolder = connection.query(
+    'SELECT pid, host, since_at FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
+  );
+  const setHolder = connection.statement(
+    'INSERT OR REPLACE INTO holders (environment, campaign, occurrence, pid, host, since_at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const dropHolder = connection.statement(
+    'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
+  );
+
+  const record = (number: number): RunRecord => {
+    const row = byNumber.get(number);
+    if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
+    return toRecord(row);
+  };
+  const runs = (): RunRecord[] => all.all().map(toRecord);
+
+  return {
+    runs,
+    record,
+    findRun({ environment, campaign, occurrence }) {
+      const row = find.get(environment, campaign, occurrence);
+      return row === undefined ? null : record(Number(row[0]));
+    },
+    runById: (idOrCampaign) => runs().filter((run) => run.id === idOrCampaign || run.campaign === idOrCampaign),
+    listOf(run) {
+      const row = list.get(run.number);
+      if (row === undefined) throw new Error(`The ledger holds no run ${run.number} any more.`);
+      return { list: Number(row[0]), state: row[1] as RunRecord['state'] };
+    },
+    hold({ environment, campaign, occurrence }, holder) {
+      connection.write(holder?.sinceMs ?? 0, 1, () =>
+        holder === null
+          ? dropHolder(environment, campaign, occurrence)
+          : setHolder(environment, campaign, occurrence, holder.pid, holder.host, holder.sinceMs),
+      );
+    },
+    holder({ environment, campaign, occurrence }): Holder | null {
+      const row = getHolder.get(environment, campaign, occurrence);
+      return row === undefined ? null : { pid: Number(row[0]), host: String(row[1]), sinceMs: Number(row[2]) };
+    },
+  };
+}
+
+/** The id that people see: the campaign's name and eight hex digits of what makes the run this run. */
+export function runId({ environment, campaign, occurrence }: RunIdentity): string {
+  const hash = createHash('sha256').update(JSON.stringify([environment, campaign, occurrence]));
+  return `${campaign}-${hash.digest('hex').slice(0, 8)}`;
+}
+
+function toRecord(row: readonly Value[]): RunRecord {
+  const identity = { environment: String(row[1]), campaign: String(row[2]), occurrence: String(row[3]) };
+  return {
+    ...identity,
+    id: runId(identity),
+    number: Number(row[0]),
+    channel: row[4] as Channel,
+    state: row[5] as RunRecord['state'],
+    halt: parsed<Halt>(row[6]),
+    inputs: parsed<readonly InputFile[]>(row[7]) ?? [],
+    identityHash: String(row[8]),
+    createdAtMs: Number(row[9]),
+    startedAtMs: numberOrNull(row[10]),
+    lastStartAtMs: numberOrNull(row[11]),
+    finishedAtMs: numberOrNull(row[12]),
+    starts: Number(row[13]),
+    rows: Number(row[14]),
+    figures: parsed<JsonObject>(row[15]),
+  };
+}
+
+function numberOrNull(value: Value | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+function parsed<T>(value: Value | undefined): T | null {
+  return typeof value === 'string' ? (JSON.parse(value) as T) : null;
+}

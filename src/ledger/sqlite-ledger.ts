@@ -1,0 +1,31 @@
+import { amender } from './amend.ts';
+import { commitStore } from './commits.ts';
+import type { Connection } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+import { listStore } from './lists.ts';
+import { reader } from './reading.ts';
+import { runStore } from './runs.ts';
+import { startStore } from './starts.ts';
+import { suppressionStore } from './suppressions.ts';
+
+/** The ledger over one open connection. */
+export function sqliteLedger(connection: Connection): Ledger {
+  const runs = runStore(connection);
+  const lists = listStore(connection, runs);
+  const { findRun, runById, hold, holder } = runs;
+  return {
+    path: connection.path,
+    runs: runs.runs,
+    findRun,
+    runById,
+    hold,
+    holder,
+    ...lists,
+    ...amender(connection, runs, lists),
+    ...startStore(connection, runs),
+    ...commitStore(connection, runs),
+    ...reader(connection, runs),
+    ...suppressionStore(connection),
+    close: () => connection.close(),
+  };
+}

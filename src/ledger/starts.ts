@@ -1,0 +1,80 @@
+import { keepReserve, leaveMarker } from './companions.ts';
+import type { Connection } from './connection.ts';
+import type { Ledger } from './ledger.ts';
+import { fileError } from './ledger-error.ts';
+import type { RunStore } from './runs.ts';
+
+export type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pending'>;
+
+/** The beginning and the end of a start, and the rows that are still to be sent to. */
+export function startStore(connection: Connection, runs: RunStore): StartStore {
+  // The attempt that nobody saw the end of counts: the API may have had it.
+  const recover = connection.statement(
+    `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
+      message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,
+  );
+  const tryAgain = connection.statement(
+    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
+      WHERE list = ? AND (state = 'failed' OR state = 'deferred')`,
+  );
+  const setRunning = connection.statement(
+    `UPDATE runs SET state = 'running', halt = NULL, starts = starts + 1, started_at = coalesce(started_at, ?1),
+      last_start_at = ?1, finished_at = NULL WHERE number = ?2`,
+  );
+  const retry = connection.statement(
+    `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
+      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected'`,
+  );
+  const setFinished = connection.statement(
+    'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
+  );
+  const nextPending = connection.query(
+    `SELECT row, key, attempts FROM recipients WHERE list = ? AND leg = 0 AND row > ? AND state = 'pending'
+      ORDER BY row LIMIT ?`,
+  );
+  const sealedList = (run: Parameters<RunStore['listOf']>[0]): number => {
+    const { list, state } = runs.listOf(run);
+    if (state === 'loading') throw new Error(`The list of run ${run.id} is not sealed yet.`);
+    return list;
+  };
+
+  return {
+    start(run, nowMs) {
+      try {
+        leaveMarker(connection.path);
+        keepReserve(connection.path);
+      } catch (error) {
+        throw fileError(error, connection.path);
+      }
+      const recovered = connection.write(nowMs, 0, (now) => {
+        const list = sealedList(run);
+        const count = recover(now, list);
+        tryAgain(list);
+        setRunning(now, run.number);
+        return count;
+      });
+      return { run: runs.record(run.number), recovered };
+    },
+
+    finish(run, { state, halt, figures, nowMs }) {
+      connection.write(nowMs, 1, (now) => {
+        sealedList(run);
+        setFinished(state, jsonOrNull(halt), jsonOrNull(figures), now, run.number);
+      });
+      return runs.record(run.number);
+    },
+
+    retryRejected: (run) => connection.write(0, 0, () => retry(sealedList(run))),
+
+    pending: (run, afterRow, limit) =>
+      nextPending.all(sealedList(run), afterRow, limit).map(([row, key, attempts]) => ({
+        row: Number(row),
+        key: String(key),
+        attempts: Number(attempts),
+      })),
+  };
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
