@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Message, MessageChecker } from './check-message.ts';
+import type { Message, MessageChecker, MessageFault } from './check-message.ts';
 import { playScenario, type Stage } from './play-scenario.ts';
 import { accept, type Reply, refusal } from './reply.ts';
 import { type Scenario, type ScriptedNumbers, scenarioFor } from './scenarios.ts';
@@ -20,7 +20,7 @@ export function decide(desk: Desk, headers: IncomingHttpHeaders, body: Buffer): 
   const text = body.toString('utf8');
   const message = parse(text);
   if (message === undefined) return refusal(400, 'The body is not JSON.');
-  if (!desk.checker.isMessage(message)) return refusal(422, 'The body is not a message.', desk.checker.faults());
+  if (!desk.checker.isMessage(message)) return notAMessage(desk.checker.faults());
   const scenario = scriptedIn(message, desk.scripts);
   if (scenario === null) return accept(desk.nextId(), message, null);
   return playScenario(desk, scenario, message, text);
@@ -29,6 +29,13 @@ export function decide(desk: Desk, headers: IncomingHttpHeaders, body: Buffer): 
 const NO_KEY = 'The header X-Api-Key is missing or not the key of this sandbox.';
 const NOT_PLAIN_JSON = 'The body must be application/json in UTF-8, not compressed.';
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+/** The first fault stands in the detail too: that is the sentence which clients show. */
+function notAMessage(faults: readonly MessageFault[]): Reply {
+  const [first] = faults;
+  const place = first === undefined ? '' : `: ${first.pointer} ${first.detail}`;
+  return refusal(422, `The body is not a message${place}.`, faults);
+}
 
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
