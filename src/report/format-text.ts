@@ -1,0 +1,127 @@
+import { styleText } from 'node:util';
+import { OUTCOMES, type OutcomeState, type Report, type RunState } from '../model.ts';
+import { formatMoney } from '../util/money.ts';
+import { safeLine } from '../util/safe.ts';
+import { displayWidth, table } from '../util/table.ts';
+import type { Outcomes, ReportOptions } from './formatter.ts';
+import { nextSteps } from './next-steps.ts';
+import { totalsKey } from './tally.ts';
+import { countOf, milliseconds, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
+
+type Style = Parameters<typeof styleText>[0];
+type Paint = (style: Style, text: string) => string;
+
+/** The summary for a terminal: tables and sentences fit its width; names, paths and commands are never cut. */
+export async function* formatText(report: Report, _outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
+  const paint: Paint = (style, text) => (options.colour ? styleText(style, text, { validateStream: false }) : text);
+  const sections = [
+    header(report, paint),
+    totals(report, options, paint),
+    reasons(report, options, paint),
+    facts(report, options, paint),
+    next(report, options, paint),
+  ];
+  yield sections.filter((section) => section !== '').join('\n');
+}
+
+function header(report: Report, paint: Paint): string {
+  const what = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
+  const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);
+  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt))}\n`;
+}
+
+function totals(report: Report, options: ReportOptions, paint: Paint): string {
+  const { recipients } = report.totals;
+  const countOfOutcome = (outcome: OutcomeState) => report.totals[totalsKey(outcome)];
+  const rows = OUTCOMES.map((outcome) => {
+    const count = countOfOutcome(outcome);
+    return [outcome, number(count), percent(count, recipients), count === 0 ? '' : OUTCOME_WORDS[outcome]];
+  });
+  const style = (cell: string, row: number): string => {
+    const outcome = OUTCOMES[row];
+    if (outcome === undefined) return paint('bold', cell);
+    return countOfOutcome(outcome) === 0 ? paint('dim', cell) : paint(OUTCOME_STYLES[outcome], cell);
+  };
+  return table(
+    [...rows, ['recipients', number(recipients), '', '']],
+    [{ style }, { align: 'right', style }, { align: 'right' }, { shrink: true, style: (cell) => paint('dim', cell) }],
+    { width: options.width, indent: 2 },
+  );
+}
+
+function reasons(report: Report, options: ReportOptions, paint: Paint): string {
+  const rows = OUTCOMES.flatMap((outcome) =>
+    Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => [outcome, reason, number(count)]),
+  );
+  if (rows.length === 0) return '';
+  const lines = table(rows, [{}, { shrink: true }, { align: 'right' }], { width: options.width, indent: 2 });
+  return `${paint('bold', 'Reasons')}\n${lines}`;
+}
+
+function facts(report: Report, options: ReportOptions, paint: Paint): string {
+  const { posted, retried, perSecond, latencyMs } = report.requests;
+  const requests = [`${number(posted)} posted`];
+  if (retried > 0) requests.push(`${number(retried)} of them again`);
+  if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
+  const rows: [string, string][] = [['Requests', requests.join(', ')]];
+  if (posted > 0) {
+    const { p50, p95, p99 } = latencyMs;
+    rows.push(['Latency', `half ${milliseconds(p50)}, 95 % ${milliseconds(p95)}, 99 % ${milliseconds(p99)}`]);
+  }
+  const sms = smsFacts(report, options);
+  if (sms !== '') rows.push(['SMS', sms]);
+  const deliveries = Object.entries(report.deliveries).map(([state, count]) => `${state} ${number(count)}`);
+  if (deliveries.length > 0) rows.push(['Deliveries', deliveries.join(', ')]);
+  rows.push(['Ledger', report.ledger]);
+  const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
+  return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
+}
+
+function smsFacts(report: Report, options: ReportOptions): string {
+  const { parts, encodings, cost } = report.sms;
+  const facts = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);
+  if (parts > 0) facts.unshift(countOf(parts, 'part'));
+  if (cost !== null) facts.push(`cost ${formatMoney(cost)}${options.currency ? ` ${options.currency}` : ''}`);
+  return facts.join(', ');
+}
+
+function next(report: Report, options: ReportOptions, paint: Paint): string {
+  const steps = nextSteps(report, options.campaignFile ?? report.campaign).map(({ text, command }) => {
+    const lines = wrap(safeLine(text), Math.max(20, options.width - 2)).map((line) => `  ${line}\n`);
+    return lines.join('') + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
+  });
+  return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;
+}
+
+/** Lines of at most so many columns, broken at spaces; a longer word gets a line of its own. */
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && displayWidth(line) + 1 + displayWidth(word) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
+const STATE_STYLES: Readonly<Record<RunState, Style>> = {
+  running: 'cyan',
+  finished: 'green',
+  partial: 'yellow',
+  halted: 'red',
+  interrupted: 'yellow',
+};
+
+const OUTCOME_STYLES: Readonly<Record<OutcomeState, Style>> = {
+  accepted: 'green',
+  rejected: 'red',
+  failed: 'red',
+  skipped: 'cyan',
+  deferred: 'cyan',
+  'in-doubt': 'yellow',
+  pending: 'yellow',
+};

@@ -1,0 +1,33 @@
+import type { Outcome, Report } from '../model.ts';
+import { formatCsv } from './format-csv.ts';
+import { formatHtml } from './format-html.ts';
+import { formatJson } from './format-json.ts';
+import { formatJsonl } from './format-jsonl.ts';
+import { formatText } from './format-text.ts';
+import type { Formatter, ReportOptions } from './formatter.ts';
+
+export const REPORT_FORMATS = ['text', 'json', 'jsonl', 'csv', 'html'] as const;
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+/** A new format is a file and a line here. */
+const FORMATTERS: Readonly<Record<ReportFormat, Formatter>> = {
+  text: formatText,
+  json: formatJson,
+  jsonl: formatJsonl,
+  csv: formatCsv,
+  html: formatHtml,
+};
+
+/**
+ * A report as text, in pieces, so that a million recipients are never in memory. `text` and `json` are the summary and
+ * leave `outcomes` unread; `jsonl` and `csv` have one record per row; `html` shows the summary and the first rows that
+ * were not accepted. `json`, `jsonl` and `csv` hold what they are given; `text` and `html` are for eyes.
+ */
+export function formatReport(
+  format: ReportFormat,
+  report: Report,
+  outcomes: AsyncIterable<readonly Outcome[]> | Iterable<readonly Outcome[]>,
+  options: ReportOptions,
+): AsyncGenerator<string> {
+  return FORMATTERS[format](report, outcomes, options);
+}

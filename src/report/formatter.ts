@@ -1,0 +1,20 @@
+import type { Outcome, Report } from '../model.ts';
+
+/** How a report is shown. */
+export interface ReportOptions {
+  /** Colours and bars, for a terminal that has them; `text` only. */
+  readonly colour: boolean;
+  /** Columns of the terminal; `text` only. */
+  readonly width: number;
+  /** handbill's own id of a recipient's message; null where nothing was to be sent. */
+  readonly referenceOf: (outcome: Outcome) => string | null;
+  /** The campaign as the user would name it on the command line; its name when absent. */
+  readonly campaignFile?: string;
+  /** ISO 4217 code of the costs; none is shown when absent. */
+  readonly currency?: string | null;
+}
+
+/** Rows in list order, in batches of any size. */
+export type Outcomes = AsyncIterable<readonly Outcome[]> | Iterable<readonly Outcome[]>;
+
+export type Formatter = (report: Report, outcomes: Outcomes, options: ReportOptions) => AsyncGenerator<string>;

@@ -1,0 +1,113 @@
+import type { Json, RequestFigures } from '../model.ts';
+
+/** What a histogram holds, small enough for one row of the ledger: `[bucket, count]` for each bucket that is in use. */
+export type SavedLatency = {
+  readonly version: 1;
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly buckets: readonly (readonly [bucket: number, count: number])[];
+};
+
+/** Latencies of any number of requests in a fixed 5 KiB. */
+export interface Latency {
+  /** Counts one request; what is not a finite number of at least 0 is left out. */
+  add(ms: number): void;
+  /** Adds what another start measured. */
+  merge(saved: SavedLatency): void;
+  readonly count: number;
+  /** The latency that `p` percent (0 to 100) of the requests did not exceed, within 2 %; 0 without any request. */
+  percentile(p: number): number;
+  /** p50, p95 and p99, rounded to a hundredth of a millisecond, as a report shows them. */
+  figures(): RequestFigures['latencyMs'];
+  save(): SavedLatency;
+}
+
+/**
+ * A histogram whose buckets grow by 3 %, so that the middle of one is at most 1.5 % from anything in it: from 10 us to
+ * 24 h, in 775 buckets. Below and above, the first and the last bucket count.
+ */
+export function createLatency(saved: SavedLatency | null = null): Latency {
+  const counts = new Float64Array(BUCKETS);
+  let count = 0;
+  let minMs = Number.POSITIVE_INFINITY;
+  let maxMs = 0;
+
+  const latency: Latency = {
+    add(ms) {
+      if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
+      const bucket = bucketOf(ms);
+      counts[bucket] = (counts[bucket] ?? 0) + 1;
+      count++;
+      if (ms < minMs) minMs = ms;
+      if (ms > maxMs) maxMs = ms;
+    },
+    merge(other) {
+      for (const [bucket, more] of other.buckets) {
+        counts[bucket] = (counts[bucket] ?? 0) + more;
+        count += more;
+      }
+      if (other.buckets.length === 0) return;
+      minMs = Math.min(minMs, other.minMs);
+      maxMs = Math.max(maxMs, other.maxMs);
+    },
+    get count() {
+      return count;
+    },
+    percentile(p) {
+      if (count === 0) return 0;
+      const rank = Math.max(1, Math.ceil((p / 100) * count));
+      let seen = 0;
+      let bucket = 0;
+      for (; bucket < BUCKETS - 1; bucket++) {
+        seen += counts[bucket] ?? 0;
+        if (seen >= rank) break;
+      }
+      return Math.min(maxMs, Math.max(minMs, middleOf(bucket)));
+    },
+    figures() {
+      const rounded = (p: number) => Math.round(latency.percentile(p) * 100) / 100;
+      return { p50: rounded(50), p95: rounded(95), p99: rounded(99) };
+    },
+    save() {
+      const buckets: (readonly [number, number])[] = [];
+      for (const [bucket, held] of counts.entries()) if (held > 0) buckets.push([bucket, held]);
+      return { version: 1, minMs: count === 0 ? 0 : minMs, maxMs, buckets };
+    },
+  };
+  if (saved !== null) latency.merge(saved);
+  return latency;
+}
+
+/** What `save` gave, read back from JSON; null where it is anything else, as from another version. */
+export function readLatency(json: Json | undefined): SavedLatency | null {
+  if (!isObject(json) || json['version'] !== 1) return null;
+  const { minMs, maxMs, buckets } = json;
+  if (typeof minMs !== 'number' || typeof maxMs !== 'number' || !Array.isArray(buckets)) return null;
+  const read: (readonly [number, number])[] = [];
+  for (const pair of buckets) {
+    const [bucket, count]: readonly unknown[] = Array.isArray(pair) ? pair : [];
+    if (typeof bucket !== 'number' || typeof count !== 'number' || !(count > 0)) return null;
+    if (!Number.isInteger(bucket) || bucket < 0 || bucket >= BUCKETS) return null;
+    read.push([bucket, count]);
+  }
+  return { version: 1, minMs, maxMs, buckets: read };
+}
+
+function isObject(json: Json | undefined): json is { readonly [key: string]: Json } {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+const SMALLEST_MS = 0.01;
+const LARGEST_MS = 24 * 3_600_000;
+const GROWTH = Math.log(1.03);
+const BUCKETS = Math.ceil(Math.log(LARGEST_MS / SMALLEST_MS) / GROWTH) + 1;
+
+function bucketOf(ms: number): number {
+  if (ms <= SMALLEST_MS) return 0;
+  const bucket = Math.floor(Math.log(ms / SMALLEST_MS) / GROWTH);
+  return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+function middleOf(bucket: number): number {
+  return SMALLEST_MS * Math.exp((bucket + 0.5) * GROWTH);
+}

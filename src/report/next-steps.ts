@@ -1,0 +1,70 @@
+import type { Report } from '../model.ts';
+import { countOf } from './words.ts';
+
+/** Something that is left to do, and the command that does it. */
+export interface NextStep {
+  /** What is left and why, in whole sentences. */
+  readonly text: string;
+  /** Ready for a POSIX shell; null where no command helps. */
+  readonly command: string | null;
+}
+
+/**
+ * What to do after a run, the most pressing first; empty when nothing is left.
+ *
+ * @param campaign the campaign as the user would name it on the command line
+ */
+export function nextSteps(report: Report, campaign: string): readonly NextStep[] {
+  const { totals, halt, state } = report;
+  const again = sendCommand(report, campaign);
+  const steps: NextStep[] = [];
+  if (halt !== null) steps.push({ text: `${halt.message} ${halt.next}`, command: again });
+  if (totals.inDoubt > 0) steps.push(doubtStep(report));
+  if (totals.rejected > 0) {
+    steps.push({
+      text: `The API refused ${countOf(totals.rejected, 'recipient')}. When the cause is gone, this tries them again:`,
+      command: `${again} --retry-rejected`,
+    });
+  }
+  const left = leftOf(report);
+  if (left !== '' && state === 'running')
+    steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
+  else if (left !== '' && halt !== null)
+    steps.push({ text: `${left} The command above continues with them.`, command: null });
+  else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
+  return steps;
+}
+
+function doubtStep(report: Report): NextStep {
+  return {
+    text:
+      `${countOf(report.totals.inDoubt, 'recipient')} in doubt: the request may have reached the API, and no usable ` +
+      'answer came. handbill never sends to them again by itself. Ask the provider about those that this file has as in-doubt:',
+    command: `handbill report ${shellWord(report.run)} --format csv -o ${shellWord(`${report.run}.csv`)}`,
+  };
+}
+
+/** What running again would take up, or nothing. */
+function leftOf(report: Report): string {
+  const { failed, pending, deferred } = report.totals;
+  const parts: string[] = [];
+  if (failed > 0) parts.push(`Nothing was sent to ${countOf(failed, 'recipient')}: the API could not be reached.`);
+  if (pending > 0) parts.push(`${countOf(pending, 'recipient')} still to be sent to.`);
+  if (deferred > 0) parts.push(`${countOf(deferred, 'recipient')} deferred to a later time.`);
+  return parts.join(' ');
+}
+
+function sendCommand(report: Report, campaign: string): string {
+  const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
+  const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;
+  return `handbill send ${shellWord(campaign)}${environment}${occurrence}`;
+}
+
+function reportCommand(report: Report): string {
+  return `handbill report ${shellWord(report.run)}`;
+}
+
+/** One word for a POSIX shell, whatever is in it. */
+function shellWord(text: string): string {
+  return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

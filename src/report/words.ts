@@ -1,0 +1,71 @@
+import type { OutcomeState, RunState } from '../model.ts';
+
+/** Numbers and times as people read them, the same in every format for eyes. */
+
+/** `1,234,567`. */
+export function number(value: number): string {
+  return NUMBERS.format(value);
+}
+
+/** `1 recipient`, `2 recipients`. */
+export function countOf(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A share in percent with one decimal; what is not nothing never shows as 0, nor what is not everything as 100. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0 || part === 0) return '0 %';
+  if (part === whole) return '100 %';
+  const tenths = Math.round((part / whole) * 1000);
+  return tenths === 0 ? '< 0.1 %' : `${(Math.min(tenths, 999) / 10).toFixed(1)} %`;
+}
+
+/** Milliseconds: `0.42 ms`, `12 ms`, `1.2 s`. */
+export function milliseconds(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${ms < 10 ? Number(ms.toFixed(2)) : Math.round(ms)} ms`;
+}
+
+/** How long a run took: `0.8 s`, `42 s`, `3 min 5 s`, `2 h 0 min`. */
+export function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+/** An ISO 8601 instant as `2026-11-21 09:00:00 UTC`; anything else as it is. */
+export function instant(iso: string): string {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso : `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** When it began, and how long it took or that it still goes on. */
+export function period(startedAt: string, finishedAt: string | null): string {
+  if (finishedAt === null) return `Started ${instant(startedAt)}.`;
+  const ms = Date.parse(finishedAt) - Date.parse(startedAt);
+  return `Started ${instant(startedAt)}${ms >= 0 ? `, took ${duration(ms)}` : ''}.`;
+}
+
+/** The state of a run as the end of "The run ...". */
+export const STATE_WORDS: Readonly<Record<RunState, string>> = {
+  running: 'is running',
+  finished: 'is finished',
+  partial: 'is not finished',
+  halted: 'was halted',
+  interrupted: 'was interrupted',
+};
+
+/** What an outcome means, in half a sentence. */
+export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
+  accepted: 'the API took the message',
+  rejected: 'the API refused the recipient',
+  failed: 'never reached the API',
+  skipped: 'left out by a rule',
+  deferred: 'a rule says later',
+  'in-doubt': 'may have reached the API, no usable answer',
+  pending: 'not sent yet',
+};
+
+const NUMBERS = new Intl.NumberFormat('en-GB');

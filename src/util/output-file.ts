@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+
+/** Text is gathered to blocks of this many characters, because a row of a report is much smaller than a good write. */
+const BLOCK = 64 * 1024;
+
+/**
+ * Writes a file that is whole or not there: the text goes to a new file in the same folder (mode 0600), which then
+ * takes the target's name. A regular file of that name is replaced. A link is refused, as is a folder or a device:
+ * what somebody else put there would decide where personal data goes.
+ *
+ * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` when there is no such folder. What
+ * the source of the text throws is passed on. In either case no file is left behind.
+ */
+export async function writeOutput(path: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  const refusing = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  await checkFolder(dirname(path), path);
+  await checkTarget(path);
+  const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
+  const handle = await refusing(open(temporary, NEW_FILE, 0o600));
+  try {
+    await writeAll(handle, chunks, refusing);
+    await refusing(handle.sync());
+    await refusing(handle.close());
+    // Once more, because writing may have taken long. A link made after this is replaced itself, never followed.
+    await checkTarget(path);
+    await refusing(rename(temporary, path));
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+type Refusing = <T>(step: Promise<T>) => Promise<T>;
+
+async function writeAll(
+  handle: FileHandle,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  refusing: Refusing,
+): Promise<void> {
+  let block = '';
+  for await (const chunk of chunks) {
+    block += chunk;
+    if (block.length < BLOCK) continue;
+    await refusing(handle.writeFile(block));
+    block = '';
+  }
+  await refusing(handle.writeFile(block));
+}
+
+async function checkFolder(folder: string, path: string): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  const what = found === null ? 'does not exist' : 'is not a folder';
+  throw refusal(
+    'file-not-found',
+    `${path} cannot be written: ${folder} ${what}.`,
+    'Create the folder, or name another.',
+  );
+}
+
+async function checkTarget(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || found.isFile()) return;
+  const what = found.isSymbolicLink() ? 'a link' : found.isDirectory() ? 'a folder' : 'not a regular file';
+  throw refusal(
+    'output-exists',
+    `${path} is ${what}, which handbill does not write to.`,
+    'Name another file, or remove it first.',
+  );
+}
+
+function refusalOf(error: unknown, path: string): HandbillError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  return refusal('output-exists', `${path} could not be written: ${reason}.`, 'Name another file with -o.');
+}
+
+function refusal(code: Code, message: string, hint: string): HandbillError {
+  return refuse(problem(code, message, { hint }));
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  ENAMETOOLONG: 'the name is too long',
+};

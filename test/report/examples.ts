@@ -1,0 +1,140 @@
+import type { Outcome, Report } from '../../src/model.ts';
+import type { ReportOptions } from '../../src/report/formatter.ts';
+import { buildReport, type Count, type RunFacts } from '../../src/report/tally.ts';
+
+/** Reports and outcomes that tests share. */
+
+export const RUN: RunFacts = {
+  run: 'spring-sale-1a2b3c4d',
+  campaign: 'spring-sale',
+  environment: 'production',
+  occurrence: '2026-11-21T09:00:00Z',
+  state: 'finished',
+  halt: null,
+  ledger: '/srv/campaigns/.handbill/ledger.db',
+  startedAt: '2026-11-21T09:00:00.000Z',
+  finishedAt: '2026-11-21T09:01:04.120Z',
+};
+
+export const count = (facts: Partial<Count>): Count => ({
+  outcome: 'accepted',
+  reason: null,
+  encoding: 'GSM-7',
+  count: 1,
+  parts: 1,
+  costMicros: null,
+  ...facts,
+});
+
+export const REQUESTS: Report['requests'] = {
+  posted: 1240,
+  retried: 6,
+  perSecond: 19.373,
+  latencyMs: { p50: 12.41, p95: 31.5, p99: 1204 },
+};
+
+export const TROUBLED: Report = buildReport(
+  {
+    ...RUN,
+    state: 'halted',
+    halt: {
+      rule: 'doubt',
+      message: 'Five requests in a row had no usable answer.',
+      next: 'Check that the API is well, then run again.',
+    },
+  },
+  [
+    count({ count: 1100, parts: 1200, costMicros: 51_000_000 }),
+    count({ encoding: 'UCS-2', count: 100, parts: 230, costMicros: 9_775_000 }),
+    count({ outcome: 'in-doubt', reason: 'timeout', count: 4, parts: 4, costMicros: 170_000 }),
+    count({ outcome: 'in-doubt', reason: 'no-response', count: 1, parts: 1, costMicros: 42_500 }),
+    count({ outcome: 'rejected', reason: 'status', count: 12, parts: 12, costMicros: 510_000 }),
+    count({ outcome: 'failed', reason: 'connect', count: 1 }),
+    count({ outcome: 'skipped', reason: 'duplicate', encoding: null, count: 17, parts: 0 }),
+    count({ outcome: 'skipped', reason: 'suppressed', count: 3, parts: 3 }),
+    count({ outcome: 'pending', count: 762, parts: 800 }),
+  ],
+  REQUESTS,
+  { delivered: 900, undeliverable: 3 },
+);
+
+export const PLAIN: Report = buildReport(
+  {
+    ...RUN,
+    run: 'hello-00c0ffee',
+    campaign: 'hello',
+    environment: 'sandbox',
+    occurrence: 'once',
+    finishedAt: '2026-11-21T09:00:00.840Z',
+  },
+  [count({ count: 3, parts: 3 }), count({ outcome: 'skipped', reason: 'duplicate' })],
+  { posted: 3, retried: 0, perSecond: 3.57, latencyMs: { p50: 4.1, p95: 6.02, p99: 6.02 } },
+);
+
+export const outcome = (facts: Partial<Outcome>): Outcome => ({
+  row: 0,
+  line: 2,
+  key: '+447700900123',
+  to: '+447700900123',
+  channel: 'sms',
+  variant: null,
+  outcome: 'accepted',
+  reason: null,
+  attempts: 1,
+  httpStatus: 202,
+  messageId: 'm-1',
+  error: null,
+  parts: 1,
+  encoding: 'GSM-7',
+  cost: null,
+  updatedAt: '2026-11-21T09:00:00.500Z',
+  ...facts,
+});
+
+export const OUTCOMES_OF_ALL_KINDS: readonly Outcome[] = [
+  outcome({}),
+  outcome({
+    row: 1,
+    line: 3,
+    key: 'anna@example.com',
+    to: 'anna@example.com',
+    channel: 'email',
+    variant: 'b',
+    messageId: null,
+  }),
+  outcome({
+    row: 2,
+    line: 4,
+    outcome: 'rejected',
+    reason: 'status',
+    httpStatus: 400,
+    messageId: null,
+    error: '{"title":"msisdn is not valid"}',
+  }),
+  outcome({ row: 3, line: 5, outcome: 'in-doubt', reason: 'timeout', httpStatus: null, messageId: null }),
+  outcome({ row: 4, line: 7, outcome: 'failed', reason: 'connect', attempts: 3, httpStatus: null, messageId: null }),
+  outcome({
+    row: 5,
+    line: 8,
+    outcome: 'skipped',
+    reason: 'bad-row',
+    key: null,
+    to: null,
+    attempts: 0,
+    httpStatus: null,
+    messageId: null,
+  }),
+  outcome({ row: 6, line: 9, outcome: 'pending', attempts: 0, httpStatus: null, messageId: null, updatedAt: null }),
+];
+
+export const OPTIONS: ReportOptions = {
+  colour: false,
+  width: 80,
+  referenceOf: (one) => (one.key === null ? null : `ref-${one.row}`),
+};
+
+export async function collect(chunks: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) text += chunk;
+  return text;
+}

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it, test } from 'vitest';
+import { formatReport, REPORT_FORMATS } from '../../src/report/format.ts';
+import { LISTED_RECIPIENTS } from '../../src/report/format-html.ts';
+import { RECORD_FIELDS } from '../../src/report/record.ts';
+import { collect, OPTIONS, OUTCOMES_OF_ALL_KINDS, outcome, PLAIN, TROUBLED } from './examples.ts';
+
+const EXTENSIONS = { text: 'txt', json: 'json', jsonl: 'jsonl', csv: 'csv', html: 'html' } as const;
+const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
+
+describe('golden outputs', () => {
+  test.each(REPORT_FORMATS)('a run in trouble as %s', async (format) => {
+    const options = { ...OPTIONS, campaignFile: 'campaigns/spring sale/campaign.yaml', currency: 'EUR' };
+    const text = await collect(formatReport(format, TROUBLED, [OUTCOMES_OF_ALL_KINDS], options));
+    await expect(text).toMatchFileSnapshot(golden(`troubled.${EXTENSIONS[format]}`));
+  });
+  test.each(['text', 'html'] as const)('a run without trouble as %s', async (format) => {
+    const text = await collect(formatReport(format, PLAIN, [OUTCOMES_OF_ALL_KINDS.slice(0, 1)], OPTIONS));
+    await expect(text).toMatchFileSnapshot(golden(`plain.${EXTENSIONS[format]}`));
+  });
+});
+
+describe('text', () => {
+  it('has no escape sequences without colour, and the same words with it', async () => {
+    const plain = await collect(formatReport('text', TROUBLED, [], OPTIONS));
+    const coloured = await collect(formatReport('text', TROUBLED, [], { ...OPTIONS, colour: true }));
+    expect(plain).not.toContain('\u001b');
+    expect(coloured).toContain('\u001b[');
+    const uncoloured = stripVTControlCharacters(coloured).replaceAll(/ +\n/g, '\n');
+    expect(uncoloured).toBe(plain);
+  });
+  test.each([40, 60, 80, 120])('tables and sentences fit %i columns', async (width) => {
+    const text = await collect(formatReport('text', TROUBLED, [], { ...OPTIONS, width }));
+    const table = text.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('    handbill'));
+    expect(table.length).toBeGreaterThan(12);
+    for (const line of table) expect(line.length).toBeLessThanOrEqual(width);
+  });
+});
+
+describe('jsonl', () => {
+  it('is the record of the contract, fields in that order', async () => {
+    const text = await collect(formatReport('jsonl', PLAIN, [[outcome({})]], OPTIONS));
+    expect(text).toBe(
+      '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-0",' +
+        '"outcome":"accepted","reason":null,"attempts":1,"httpStatus":202,"messageId":"m-1","delivery":null,' +
+        '"updatedAt":"2026-11-21T09:00:00.500Z"}\n',
+    );
+  });
+  it('is nothing for a run without rows', async () => {
+    expect(await collect(formatReport('jsonl', PLAIN, [], OPTIONS))).toBe('');
+    expect(await collect(formatReport('jsonl', PLAIN, [[], []], OPTIONS))).toBe('');
+  });
+});
+
+describe('csv', () => {
+  it('has the same columns, every cell quoted, nothing for null', async () => {
+    const text = await collect(formatReport('csv', PLAIN, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
+    const rows: string[][] = parse(text);
+    expect(rows[0]).toEqual([...RECORD_FIELDS]);
+    expect(rows).toHaveLength(OUTCOMES_OF_ALL_KINDS.length + 1);
+    expect(rows[1]?.[1]).toBe("'+447700900123");
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("[^"]*",){12}"[^"]*"$/);
+  });
+});
+
+describe('html', () => {
+  it('forbids scripts and everything from elsewhere', async () => {
+    const page = await collect(formatReport('html', TROUBLED, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
+    expect(page).toContain(
+      `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    );
+    expect(page.indexOf('Content-Security-Policy')).toBeLessThan(page.indexOf('<style'));
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|<form|<a[ >]|\bhref|\bsrc=|url\(|@import|\son\w+=/i);
+  });
+  it('closes every element that it opens', async () => {
+    const page = await collect(formatReport('html', TROUBLED, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
+    const open: string[] = [];
+    for (const [, slash, name = ''] of page.matchAll(/<(\/?)([a-z0-9]+)/g)) {
+      if (name === 'meta') continue;
+      if (slash === '') open.push(name);
+      else expect(open.pop()).toBe(name);
+    }
+    expect(open).toEqual([]);
+  });
+  it('shows who needs attention first, and says how many more there are', async () => {
+    const waiting = Array.from({ length: 1500 }, (_, row) => outcome({ row, line: row + 2, outcome: 'pending' }));
+    const doubtful = outcome({ row: 1500, line: 1502, to: '+447700900999', outcome: 'in-doubt', reason: 'timeout' });
+    const page = await collect(formatReport('html', TROUBLED, [waiting, [doubtful, outcome({ line: 9999 })]], OPTIONS));
+    const section = page.slice(page.indexOf('not accepted'));
+    expect(section.match(/<td class="n">\d+<\/td><td>\+/g)).toHaveLength(LISTED_RECIPIENTS);
+    expect(section.indexOf('+447700900999')).toBeLessThan(section.indexOf('+447700900123'));
+    expect(section).toContain('1,501 recipients');
+    expect(section).toContain('the first 1,000 are shown, 501 more are in handbill report');
+    expect(section).not.toContain('9999');
+  });
+  it('has no table of recipients when everybody was accepted', async () => {
+    expect(await collect(formatReport('html', PLAIN, [[outcome({})]], OPTIONS))).not.toContain('not accepted');
+  });
+});
+
+describe('a large run', () => {
+  // 200,000 outcomes are about 60 MB as objects: what kept them would not survive in this heap.
+  test.each(['jsonl', 'csv', 'html'] as const)('200,000 outcomes as %s need a heap of 32 MB', (format) => {
+    const script = new URL('../fixtures/report/stream-outcomes.ts', import.meta.url).pathname;
+    const printed = execFileSync(process.execPath, ['--max-old-space-size=32', script, format, '200000'], {
+      encoding: 'utf8',
+    });
+    const { lines, characters } = JSON.parse(printed);
+    expect(lines).toBeGreaterThanOrEqual(format === 'html' ? LISTED_RECIPIENTS : 200_000);
+    expect(characters).toBeGreaterThan(format === 'html' ? 100_000 : 20_000_000);
+  });
+});

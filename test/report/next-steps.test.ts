@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it, test } from 'vitest';
+import type { Report } from '../../src/model.ts';
+import { nextSteps } from '../../src/report/next-steps.ts';
+import { countOf, duration, instant, milliseconds, percent, period } from '../../src/report/words.ts';
+import { PLAIN, TROUBLED } from './examples.ts';
+
+const withTotals = (totals: Partial<Report['totals']>, rest: Partial<Report> = {}): Report => ({
+  ...PLAIN,
+  ...rest,
+  totals: { ...PLAIN.totals, ...totals },
+});
+
+describe('nextSteps', () => {
+  it('has nothing to say after a run without trouble', () => {
+    expect(nextSteps(PLAIN, 'hello')).toEqual([]);
+  });
+  test.each<[label: string, report: Report, command: string, says: RegExp]>([
+    [
+      'in doubt',
+      withTotals({ inDoubt: 1 }),
+      'handbill report hello-00c0ffee --format csv -o hello-00c0ffee.csv',
+      /never sends to them again/,
+    ],
+    ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry-rejected', /refused 2 recipients/],
+    ['failed', withTotals({ failed: 1 }), 'handbill send hello', /Nothing was sent to 1 recipient:/],
+    ['pending', withTotals({ pending: 1 }), 'handbill send hello', /1 recipient still/],
+    ['deferred', withTotals({ deferred: 3 }), 'handbill send hello', /3 recipients deferred/],
+    [
+      'pending, still running',
+      withTotals({ pending: 1 }, { state: 'running' }),
+      'handbill report hello-00c0ffee',
+      /goes on/,
+    ],
+    [
+      'another environment and occurrence',
+      withTotals({ failed: 1 }, { environment: 'production', occurrence: '2026-11-21T09:00:00Z' }),
+      'handbill send hello --env production --occurrence 2026-11-21T09:00:00Z',
+      /./,
+    ],
+  ])('%s', (_label, report, command, says) => {
+    const steps = nextSteps(report, 'hello');
+    expect(steps).toHaveLength(1);
+    expect(steps[0]?.command).toBe(command);
+    expect(steps[0]?.text).toMatch(says);
+  });
+  it('begins with why a run was halted', () => {
+    const steps = nextSteps(TROUBLED, 'spring-sale');
+    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'report', 'send', null]);
+    expect(steps[0]?.text).toBe(`${TROUBLED.halt?.message} ${TROUBLED.halt?.next}`);
+  });
+  test.each(["it's here", 'a b', '$(touch x)', '`x`', 'a;b', 'ü', '*', '-x', '"', "'"])(
+    'a shell takes %j as one word',
+    (word) => {
+      const [step] = nextSteps(withTotals({ failed: 1 }, { occurrence: word }), word);
+      const script = `handbill() { printf '%s\\n' "$@"; }; ${step?.command}`;
+      const printed = execFileSync('sh', ['-c', script], { encoding: 'utf8' });
+      expect(printed.split('\n')).toEqual(['send', word, '--occurrence', word, '']);
+    },
+  );
+});
+
+describe('words', () => {
+  test.each([
+    [0, 10, '0 %'],
+    [10, 10, '100 %'],
+    [0, 0, '0 %'],
+    [1, 3, '33.3 %'],
+    [1, 1_000_000, '< 0.1 %'],
+    [999_999, 1_000_000, '99.9 %'],
+  ])('%i of %i is %s', (part, whole, text) => {
+    expect(percent(part, whole)).toBe(text);
+  });
+  test.each([
+    [0, '0.0 s'],
+    [840, '0.8 s'],
+    [9949, '9.9 s'],
+    [9950, '10 s'],
+    [59_400, '59 s'],
+    [59_600, '1 min 0 s'],
+    [185_000, '3 min 5 s'],
+    [7_230_000, '2 h 0 min'],
+  ])('%i ms is %s', (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+  test.each([
+    [0.423, '0.42 ms'],
+    [4, '4 ms'],
+    [12.6, '13 ms'],
+    [1204, '1.2 s'],
+  ])('a latency of %d is %s', (ms, text) => {
+    expect(milliseconds(ms)).toBe(text);
+  });
+  it('counts and dates', () => {
+    expect(countOf(1, 'part')).toBe('1 part');
+    expect(countOf(12_000, 'part')).toBe('12,000 parts');
+    expect(instant('2026-11-21T09:00:00.999Z')).toBe('2026-11-21 09:00:00 UTC');
+    expect(instant('soon')).toBe('soon');
+    expect(period('2026-11-21T09:00:00Z', null)).toBe('Started 2026-11-21 09:00:00 UTC.');
+    expect(period('2026-11-21T09:00:00Z', '2026-11-21T08:00:00Z')).toBe('Started 2026-11-21 09:00:00 UTC.');
+  });
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { CHANNELS, HALT_RULES, OUTCOMES } from '../../src/model.ts';
+import { formatReport } from '../../src/report/format.ts';
+import { RECORD_FIELDS } from '../../src/report/record.ts';
+import { buildReport } from '../../src/report/tally.ts';
+import { collect, count, OPTIONS, OUTCOMES_OF_ALL_KINDS, PLAIN, REQUESTS, RUN, TROUBLED } from './examples.ts';
+
+describe('buildReport', () => {
+  it('adds up recipients, reasons, parts, encodings and prices', () => {
+    expect(TROUBLED.totals).toEqual({
+      recipients: 2000,
+      accepted: 1200,
+      rejected: 12,
+      failed: 1,
+      skipped: 20,
+      deferred: 0,
+      inDoubt: 5,
+      pending: 762,
+    });
+    expect(TROUBLED.reasons).toEqual({
+      rejected: { status: 12 },
+      failed: { connect: 1 },
+      skipped: { duplicate: 17, suppressed: 3 },
+      inDoubt: { timeout: 4, 'no-response': 1 },
+    });
+    // Rejected, skipped and pending ones were not sent: neither their parts nor their prices count.
+    expect(TROUBLED.sms).toEqual({ parts: 1435, encodings: { 'GSM-7': 1105, 'UCS-2': 100 }, cost: 60.9875 });
+  });
+  it('has the most frequent reason first, then by name', () => {
+    const of = (reason: string, n: number) => count({ outcome: 'skipped', reason, count: n });
+    const { reasons } = buildReport(
+      RUN,
+      [of('removed', 2), of('duplicate', 2), of('holdout', 9), of('removed', 1)],
+      REQUESTS,
+    );
+    expect(Object.entries(reasons['skipped'] ?? {})).toEqual([
+      ['holdout', 9],
+      ['removed', 3],
+      ['duplicate', 2],
+    ]);
+  });
+  it('sums prices without the error of 0.1 + 0.2, and has none where none is known', () => {
+    const priced = buildReport(RUN, [count({ costMicros: 100_000 }), count({ costMicros: 200_000 })], REQUESTS);
+    expect(priced.sms.cost).toBe(0.3);
+    expect(buildReport(RUN, [count({})], REQUESTS).sms.cost).toBeNull();
+    expect(buildReport(RUN, [count({ costMicros: 0 })], REQUESTS).sms.cost).toBe(0);
+  });
+  it('is an empty report for an empty list', () => {
+    const empty = buildReport(RUN, [], REQUESTS);
+    expect(empty.totals.recipients).toBe(0);
+    expect(empty.reasons).toEqual({});
+    expect(empty.sms).toEqual({ parts: 0, encodings: {}, cost: null });
+  });
+  test.each([
+    ['postgres://anna:s3cret@db.example:5432/ledger', 'postgres://anna:***@db.example:5432/ledger'],
+    ['postgresql://anna:p:w@db/x', 'postgresql://anna:***@db/x'],
+    ['postgres://anna:p@ss@db/x', 'postgres://anna:***@db/x'],
+    ['postgres://anna@db/x', 'postgres://anna@db/x'],
+    ['/srv/a:b@c/ledger.db', '/srv/a:b@c/ledger.db'],
+  ])('the ledger %s is shown as %s', (ledger, shown) => {
+    expect(buildReport({ ...RUN, ledger }, [], REQUESTS).ledger).toBe(shown);
+  });
+  it('totals add up to the recipients, whatever the counts', () => {
+    const counts = fc.array(fc.record({ outcome: fc.constantFrom(...OUTCOMES), count: fc.nat(1e6) }).map(count));
+    fc.assert(
+      fc.property(counts, (many) => {
+        const { recipients, ...others } = buildReport(RUN, many, REQUESTS).totals;
+        expect(Object.values(others).reduce((sum, n) => sum + n, 0)).toBe(recipients);
+      }),
+    );
+  });
+});
+
+describe('schemas/report.schema.json', () => {
+  const schema = JSON.parse(readFileSync(new URL('../../schemas/report.schema.json', import.meta.url), 'utf8'));
+  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
+  const validate = ajv.compile(schema);
+  const validateRecord = ajv.compile({ ...schema.definitions.record, definitions: schema.definitions });
+
+  test.each([
+    ['plain', PLAIN],
+    ['in trouble', TROUBLED],
+    ['running', { ...PLAIN, state: 'running' as const, finishedAt: null }],
+  ])('describes the json of a run: %s', async (_label, report) => {
+    const printed = await collect(formatReport('json', report, [], OPTIONS));
+    validate(JSON.parse(printed));
+    expect(validate.errors).toBeNull();
+    expect(printed).toBe(`${JSON.stringify(report, null, 2)}\n`);
+  });
+  it('has the fields of the contract in its order', () => {
+    expect(Object.keys(PLAIN)).toEqual(schema.required);
+    expect(Object.keys(PLAIN)).toEqual(Object.keys(schema.properties));
+  });
+  test.each([
+    ['an unknown field', { ...PLAIN, more: 1 }],
+    ['a state that is none', { ...PLAIN, state: 'done' }],
+    ['a missing total', { ...PLAIN, totals: { ...PLAIN.totals, pending: undefined } }],
+    ['a reason under a wrong outcome', { ...PLAIN, reasons: { 'in-doubt': { timeout: 1 } } }],
+    ['half a person', { ...PLAIN, totals: { ...PLAIN.totals, accepted: 0.5 } }],
+  ])('refuses %s', (_label, report) => {
+    expect(validate(JSON.parse(JSON.stringify(report)))).toBe(false);
+  });
+  it('describes each line of jsonl', async () => {
+    const lines = (await collect(formatReport('jsonl', PLAIN, [OUTCOMES_OF_ALL_KINDS], OPTIONS))).trimEnd().split('\n');
+    expect(lines).toHaveLength(7);
+    for (const line of lines) {
+      validateRecord(JSON.parse(line));
+      expect(validateRecord.errors).toBeNull();
+    }
+    expect(validateRecord({ ...JSON.parse(lines[0] ?? ''), more: 1 })).toBe(false);
+  });
+  it('has the closed sets of the source', () => {
+    const { halt, record } = schema.definitions;
+    expect(halt.properties.rule.enum).toEqual([...HALT_RULES]);
+    expect(record.properties.outcome.enum).toEqual([...OUTCOMES]);
+    expect(record.properties.channel.enum).toEqual([...CHANNELS]);
+    expect(record.required).toEqual([...RECORD_FIELDS]);
+    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS]);
+  });
+  it('describes every property and gives an example that is valid', () => {
+    const properties = propertiesOf(schema);
+    expect(properties.length).toBeGreaterThan(50);
+    for (const { name, property } of properties) {
+      if (typeof property['$ref'] === 'string') continue;
+      expect({ name, described: typeof property['description'] === 'string' }).toEqual({ name, described: true });
+      const holdsFields = typeof property['properties'] === 'object' && !Array.isArray(property['examples']);
+      if (holdsFields) continue;
+      const examples = property['examples'];
+      expect({ name, hasExample: Array.isArray(examples) && examples.length > 0 }).toEqual({ name, hasExample: true });
+      const check = ajv.compile({ ...property, definitions: schema.definitions });
+      for (const example of Array.isArray(examples) ? examples : []) {
+        expect({ name, example, valid: check(example) }).toEqual({ name, example, valid: true });
+      }
+    }
+  });
+});
+
+type Node = Record<string, unknown>;
+
+/** Every property that a schema describes, at any depth. */
+function propertiesOf(node: Node): readonly { name: string; property: Node }[] {
+  const found: { name: string; property: Node }[] = [];
+  for (const group of ['properties', 'definitions']) {
+    for (const [name, property] of Object.entries(asNode(node[group]))) {
+      const inner = asNode(property);
+      if (group === 'properties') found.push({ name, property: inner });
+      found.push(...propertiesOf(inner));
+    }
+  }
+  return found;
+}
+
+function asNode(value: unknown): Node {
+  return typeof value === 'object' && value !== null ? (value as Node) : {};
+}
