@@ -1,0 +1,89 @@
+import { getCountries } from 'libphonenumber-js/max';
+import type { Code } from '../errors.ts';
+import { didYouMean } from '../util/suggest.ts';
+
+/** A value that was understood, or what is wrong with it. */
+export type Finding<T> =
+  | { readonly value: T }
+  | { readonly code: Code; readonly message: string; readonly hint?: string | undefined };
+
+/** A BCP 47 tag of a language (and region) that this runtime has data for; in canonical form. */
+export function checkLocale(text: string): Finding<string> {
+  let locale: Intl.Locale;
+  try {
+    locale = new Intl.Locale(text);
+  } catch {
+    const hint = text.includes('_') ? `Write it with hyphens: ${text.replaceAll('_', '-')}` : 'For example: en-GB';
+    return { code: 'invalid-value', message: `"${text}" is not a BCP 47 language tag.`, hint };
+  }
+  // For a language without data other locales would be used without a word; a region that does not exist is a slip.
+  const known = Intl.NumberFormat.supportedLocalesOf(text).length > 0;
+  const region = locale.region === undefined || isRegion(locale.region);
+  if (known && region) return { value: locale.toString() };
+  const part = known ? `region "${locale.region}"` : `language "${locale.language}"`;
+  return {
+    code: 'invalid-value',
+    message: `The ${part} of the locale "${text}" is not known.`,
+    hint: 'For example: en-GB',
+  };
+}
+
+/** An IANA name; offsets are refused, because they know no summer time. */
+export function checkTimeZone(text: string): Finding<string> {
+  if (!/^[+-]/.test(text)) {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: text });
+      return { value: text };
+    } catch {
+      // Said below.
+    }
+  }
+  const hint = didYouMean(text, Intl.supportedValuesOf('timeZone')).hint ?? 'For example: Europe/London';
+  return { code: 'invalid-value', message: `"${text}" is not an IANA time zone.`, hint };
+}
+
+/** ISO 3166-1 alpha-2, as far as the country has telephone numbers. */
+export function checkCountry(text: string): Finding<string> {
+  if (COUNTRIES.has(text)) return { value: text };
+  const hint = text === 'UK' ? 'The United Kingdom is GB.' : 'Write the two letters of ISO 3166-1, such as GB.';
+  return { code: 'invalid-value', message: `"${text}" is not a country with telephone numbers.`, hint };
+}
+
+/**
+ * The sender of an SMS (DOMAIN 2.5): a number of at most 15 digits, a short code, or at most 11 letters, digits and
+ * signs with a letter among them.
+ */
+export function checkSender(text: string): Finding<string> {
+  if (/^\+?[0-9]+$/.test(text)) {
+    const digits = text.replace('+', '');
+    if (digits.length > 15) return sender(`"${text}" has ${digits.length} digits; a number has at most 15.`);
+    if (digits.length < 3) return sender(`"${text}" is too short for a number or a short code.`);
+    if (text.startsWith('+') && !/^[1-9][0-9]{6,}$/.test(digits))
+      return sender(`"${text}" is not a number with its country code.`);
+    return { value: text };
+  }
+  if (/^[+0-9][0-9 ()./-]*$/.test(text))
+    return sender(`"${text}" is neither a number nor a name.`, 'Write a number without spaces or signs.');
+  const foreign = /[^A-Za-z0-9 *$?!"#%&_,.@'+-]/u.exec(text)?.[0];
+  if (foreign !== undefined) {
+    return sender(
+      `"${text}" holds "${foreign}", which networks do not take in a sender.`,
+      'Use plain letters, digits and spaces.',
+    );
+  }
+  if (text.trim() !== text) return sender(`"${text}" begins or ends with a space.`);
+  if (text.length > 11) return sender(`"${text}" has ${text.length} characters; a name has at most 11.`);
+  if (!/[A-Za-z]/.test(text)) return sender(`"${text}" has no letter.`);
+  return { value: text };
+}
+
+function sender(message: string, hint?: string): Finding<never> {
+  return { code: 'sender-format', message, hint };
+}
+
+function isRegion(region: string): boolean {
+  return /^\d{3}$/.test(region) || REGION_NAMES.of(region) !== undefined;
+}
+
+const COUNTRIES: ReadonlySet<string> = new Set(getCountries());
+const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });

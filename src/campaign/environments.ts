@@ -1,0 +1,134 @@
+import { resolve } from 'node:path';
+import { type Code, type Diagnostic, problem } from '../errors.ts';
+import type { Environment, EnvironmentFile, KeySource, ProjectFile, Wire, WireFile } from '../model.ts';
+import { checkBaseUrl } from '../util/base-url.ts';
+import { pointerTo } from '../util/json.ts';
+import { ratePerSecond } from '../util/units.ts';
+import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
+import { whereValue } from './validate.ts';
+import type { YamlFile } from './yaml.ts';
+
+/** The environment that is always there: the API on this machine. Its real address is known when it has started. */
+const SANDBOX = 'sandbox';
+const SANDBOX_URL = 'http://sandbox.invalid/v2/messages';
+
+/** What handbill itself says in these headers must not be overwritten. */
+const OWN_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'x-api-key',
+]);
+
+/**
+ * The environments of a project, with the sandbox. Checks what a schema cannot: base URL, proxy, header name.
+ *
+ * @param folder - real path of the folder of handbill.yaml, for key files
+ */
+export function readEnvironments(
+  file: ProjectFile,
+  yaml: YamlFile | null,
+  folder: string,
+): { readonly environments: ReadonlyMap<string, Environment>; readonly diagnostics: readonly Diagnostic[] } {
+  const environments = new Map<string, Environment>();
+  const diagnostics: Diagnostic[] = [];
+  const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
+  for (const [name, environment] of Object.entries(written)) {
+    const report: Report = (key, code, message, hint) => {
+      const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...key.split('.')]));
+      diagnostics.push(problem(code, message, { ...where, hint }));
+    };
+    environments.set(name, readEnvironment(name, environment, folder, report));
+  }
+  return { environments, diagnostics };
+}
+
+type Report = (key: string, code: Code, message: string, hint: string) => void;
+
+function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder: string, report: Report): Environment {
+  const { apiKey, baseUrl, rate, concurrency, proxy, wire } = written;
+  const ratio = rate === undefined ? null : ratePerSecond(rate);
+  if (rate !== undefined && ratio === null) {
+    report(
+      'rate',
+      'invalid-value',
+      `"${rate}" is not a rate above zero.`,
+      'Write a number per second, minute or hour: 50/s.',
+    );
+  }
+  return {
+    name,
+    url: name === SANDBOX ? SANDBOX_URL : urlOf(baseUrl, report),
+    apiKey: name === SANDBOX || apiKey === undefined ? null : keySource(apiKey, folder),
+    ratePerSecond: ratio,
+    concurrency: concurrency ?? null,
+    proxy: proxy === undefined ? null : checkProxy(proxy, report),
+    wire: readWire(wire ?? {}, report),
+  };
+}
+
+/** `{baseUrl}/v2/messages`: joined, so that a path in the base URL is kept. */
+function urlOf(baseUrl: string | undefined, report: Report): string {
+  if (baseUrl === undefined) return SANDBOX_URL;
+  const checked = checkBaseUrl(baseUrl);
+  if ('url' in checked) return `${checked.url.replace(/\/+$/, '')}/v2/messages`;
+  report('baseUrl', 'invalid-base-url', checked.problem, checked.hint);
+  return SANDBOX_URL;
+}
+
+/** A key file may lie outside the project, as secrets on servers do. It is read when it is needed. */
+function keySource(source: KeySource, folder: string): KeySource {
+  return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
+}
+
+function checkProxy(text: string, report: Report): string | null {
+  const example = 'Write it in full, like http://proxy.example.com:3128.';
+  if (!URL.canParse(text) || !/^[\x21-\x7e]+$/.test(text)) {
+    report('proxy', 'invalid-value', 'The proxy is not a complete URL.', example);
+    return null;
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    report('proxy', 'invalid-value', 'The proxy is not an http or https address.', example);
+  } else if (url.username !== '' || url.password !== '' || text.includes('@')) {
+    const message = 'The address of the proxy holds a user name or a password.';
+    report('proxy', 'not-supported', message, 'Proxies that ask for a password cannot be used yet.');
+  } else if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    report('proxy', 'invalid-value', 'The address of the proxy has a path.', example);
+  }
+  return text;
+}
+
+function readWire(written: WireFile, report: Report): Wire {
+  const { channels, characterSets, response = {}, retryStatuses, idempotencyHeader } = written;
+  if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
+    const message = `The header "${idempotencyHeader}" is needed for something else.`;
+    report('wire.idempotencyHeader', 'invalid-value', message, 'A usual name is Idempotency-Key.');
+  }
+  return {
+    channels: wireChannels(channels),
+    characterSets: { ...DEFAULT_WIRE.characterSets, ...characterSets },
+    response: {
+      messageId: response.messageId ?? DEFAULT_WIRE.response.messageId,
+      // Whoever names the place of the id knows that it is there: a 2xx without it is not this API's answer.
+      messageIdRequired: response.messageId !== undefined,
+      error: response.error ?? DEFAULT_WIRE.response.error,
+      failed: response.failed ?? DEFAULT_WIRE.response.failed,
+      accept: response.accept ?? DEFAULT_WIRE.response.accept,
+    },
+    retryStatuses: retryStatuses ?? DEFAULT_WIRE.retryStatuses,
+    idempotencyHeader: idempotencyHeader ?? DEFAULT_WIRE.idempotencyHeader,
+  };
+}

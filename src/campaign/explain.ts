@@ -1,0 +1,261 @@
+import type { ErrorObject } from 'ajv';
+import { type Code, type Diagnostic, problem } from '../errors.ts';
+import { pointerTo, segmentsOf } from '../util/json.ts';
+import { didYouMean, nearest } from '../util/suggest.ts';
+import type { Where } from './file-text.ts';
+import { belongsElsewhere, isNotYet } from './known-keys.ts';
+import type { FileKind, Schema } from './schemas.ts';
+
+/** One violation of a schema, explained. */
+export interface Explained {
+  readonly diagnostic: Diagnostic;
+  /** What has to be left out so that the rest is as the schema says; null when something is missing. */
+  readonly pointer: string | null;
+}
+
+/** What is needed of the file to explain what is wrong with it. */
+export interface Context {
+  readonly kind: FileKind;
+  whereKey(pointer: string): Where;
+  whereValue(pointer: string): Where;
+  /** How a plain scalar was written, or null. */
+  plain(pointer: string): string | null;
+}
+
+/** A key that is known nowhere. */
+export function explainUnknownKey(error: ErrorObject, context: Context): Explained {
+  const key = String(error.params['additionalProperty']);
+  const parent = segmentsOf(error.instancePath);
+  const pointer = error.instancePath + pointerTo([key]);
+  const where = context.whereKey(pointer);
+  if (isNotYet(context.kind, [...parent, key])) {
+    const message = `"${dotted([...parent, key])}" cannot be used yet: this version of handbill cannot carry it out.`;
+    return {
+      pointer,
+      diagnostic: problem('not-supported', message, { ...where, hint: 'Remove it to go on without it.' }),
+    };
+  }
+  const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
+  // What stands behind an unknown key of an environment may be an API key under another name: the line is not shown.
+  const shown = parent[0] === 'environments' ? { at: where.at } : where;
+  const message = `"${brief(key)}" is not a key of ${owner}.`;
+  return {
+    pointer,
+    diagnostic: problem('unknown-key', message, { ...shown, ...adviceForKey(key, parent, error, context) }),
+  };
+}
+
+function adviceForKey(
+  key: string,
+  parent: readonly string[],
+  error: ErrorObject,
+  context: Context,
+): { readonly hint?: string } {
+  if (parent[0] === 'environments' && parent[1] === 'sandbox' && (key === 'baseUrl' || key === 'apiKey')) {
+    return { hint: 'The sandbox has an address and a key of its own. Give an API its own environment.' };
+  }
+  if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
+  const elsewhere = belongsElsewhere(context.kind, key);
+  if (elsewhere !== null) return { hint: elsewhere };
+  const known = knownKeys(error);
+  const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
+  return meant.hint !== undefined || known.length === 0 ? meant : { hint: `Known keys: ${known.join(', ')}.` };
+}
+
+/** The key that was probably meant by an unknown one: it is not reported as missing as well. */
+export function meantKey(error: ErrorObject): string | null {
+  const key = String(error.params['additionalProperty']);
+  return key.length > MAX_SHOWN ? null : nearest(key, knownKeys(error));
+}
+
+export function explainMissingKey(error: ErrorObject, context: Context): Explained {
+  const key = String(error.params['missingProperty']);
+  const path = segmentsOf(error.instancePath);
+  const example = exampleOf(schemaOf(error).properties?.[key]);
+  const within = path.length > 0 ? ` in "${dotted(path)}"` : '';
+  return {
+    pointer: null,
+    diagnostic: problem('missing-key', `"${key}" is missing${within}.`, {
+      ...(path.length > 0 ? context.whereKey(error.instancePath) : context.whereValue('')),
+      ...(example === null ? {} : { hint: `For example: ${key}: ${example}` }),
+    }),
+  };
+}
+
+/** A name that is free to choose (an environment), but not of this form. */
+export function explainName(error: ErrorObject, context: Context): Explained {
+  const key = String(error.propertyName);
+  const pointer = error.instancePath + pointerTo([key]);
+  const hint = schemaOf(error).patternErrorMessage;
+  return {
+    pointer,
+    diagnostic: problem('invalid-value', `"${brief(key)}" cannot be a name here.`, {
+      ...context.whereKey(pointer),
+      ...(hint === undefined ? {} : { hint }),
+    }),
+  };
+}
+
+/**
+ * Anything wrong with `apiKey`. Neither the message nor the line repeats what stands there: it may be the key.
+ */
+export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
+  const [, name = ''] = segmentsOf(pointer);
+  const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
+  const literal = value !== null && (written === null || isNoVariable(Reflect.get(written, 'env')));
+  const hint = `Write apiKey: { env: HANDBILL_API_KEY } and put the key into that variable, or { file: PATH }.${
+    literal ? ' A key that was committed must be replaced.' : ''
+  }`;
+  const [code, message]: [Code, string] = literal
+    ? ['literal-key', `The API key of "${brief(name)}" stands in the file, or something that is no variable's name.`]
+    : value === null
+      ? ['wrong-type', `"environments.${brief(name)}.apiKey" is empty.`]
+      : ['invalid-value', `"environments.${brief(name)}.apiKey" takes either "env" or "file", and nothing else.`];
+  return { pointer, diagnostic: problem(code, message, { at: context.whereValue(pointer).at, hint }) };
+}
+
+function isNoVariable(env: unknown): boolean {
+  return typeof env === 'string' && !/^[A-Za-z_]\w{0,127}$/.test(env);
+}
+
+/** A value that is not as the schema says. */
+export function explainValue(error: ErrorObject, context: Context): Explained {
+  const pointer = error.instancePath;
+  const where = context.whereValue(pointer);
+  const name = pointer === '' ? 'The file' : `"${dotted(segmentsOf(pointer))}"`;
+  const { code, message, hint } = error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name);
+  return { pointer, diagnostic: problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }) };
+}
+
+interface Verdict {
+  readonly code: Code;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+function wrongType(error: ErrorObject, name: string, context: Context): Verdict {
+  const types = [error.params['type'] as string | readonly string[]].flat();
+  const key = segmentsOf(error.instancePath).at(-1) ?? '';
+  const { data } = error;
+  if (data === null) {
+    const hint = error.instancePath === '' ? EMPTY_FILE[context.kind] : 'Write a value, or remove the key.';
+    return { code: 'wrong-type', message: `${name} is empty.`, hint };
+  }
+  const schema = schemaOf(error);
+  const written = context.plain(error.instancePath);
+  if (written !== null && types.includes('string') && quotingHelps(schema, written)) {
+    const hint = `Put it in quotes: ${/^\d+$/.test(key) ? '-' : `${brief(key)}:`} "${brief(written)}"`;
+    if (typeof data === 'number' && (IDENTIFIERS.has(key) || losesCharacters(written, data))) {
+      return { code: 'unquoted-number', message: `${name} is read as the number ${data}${whatIsLost(written)}.`, hint };
+    }
+    return { code: 'wrong-type', message: `${name} must be text, but is ${TYPES[typeof data] ?? 'a value'}.`, hint };
+  }
+  const wanted = types.map((type) => TYPES[type] ?? type).join(' or ');
+  const is = Array.isArray(data) ? 'a list' : (TYPES[typeof data] ?? 'a value');
+  const example = exampleOf(schema);
+  const hint =
+    schema.patternErrorMessage ?? (example === null || key === '' ? undefined : `For example: ${key}: ${example}`);
+  return { code: 'wrong-type', message: `${name} must be ${wanted}, but is ${is}.`, hint };
+}
+
+/** `rate: 50` would be as wrong in quotes. */
+function quotingHelps(schema: Schema, written: string): boolean {
+  return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(written);
+}
+
+/** Phone numbers, senders, references, ids: a number there is never meant as one. */
+const IDENTIFIERS = new Set(['from', 'accountReference', 'id', 'to', 'key']);
+
+/** Does a number say less than what was written (a plus, zeros in front, more digits than a number holds)? */
+export function losesCharacters(written: string, value: number): boolean {
+  return /^\+|^-?0\d/.test(written) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+}
+
+export function whatIsLost(written: string): string {
+  if (written.startsWith('+')) return ', without its +';
+  if (/^-?0\d/.test(written)) return ', without its leading 0';
+  return '';
+}
+
+function wrongValue(error: ErrorObject, name: string): Verdict {
+  const { keyword, params, data } = error;
+  const schema = schemaOf(error);
+  const invalid = (message: string, hint?: string): Verdict => ({ code: 'invalid-value', message, hint });
+  const limit = String(params['limit']);
+  switch (keyword) {
+    case 'enum': {
+      const allowed = (params['allowedValues'] as readonly unknown[]).map(String);
+      const value = brief(String(data));
+      const hint = didYouMean(value, allowed).hint ?? `It is one of: ${allowed.join(', ')}.`;
+      return invalid(`${name} cannot be "${value}".`, hint);
+    }
+    case 'pattern':
+      return invalid(`${name} cannot be "${brief(String(data))}".`, schema.patternErrorMessage);
+    case 'minLength':
+      return invalid(data === '' ? `${name} is empty.` : `${name} needs at least ${limit} characters.`);
+    case 'maxLength':
+      return invalid(`${name} is longer than ${limit} character${limit === '1' ? '' : 's'}.`);
+    case 'minimum':
+      return invalid(`${name} must be at least ${limit}, but is ${data}.`);
+    case 'maximum':
+      return invalid(`${name} must be at most ${limit}, but is ${data}.`);
+    case 'minProperties':
+      return { code: 'missing-key', message: `${name} needs one of ${keysOf(schema)}.` };
+    case 'maxProperties':
+      return invalid(`${name} takes only one of ${keysOf(schema)}.`);
+    case 'minItems':
+      return invalid(`${name} is an empty list.`);
+    case 'maxItems':
+      return invalid(`${name} holds more than ${limit} items.`);
+    case 'uniqueItems':
+      return invalid(`${name} holds the same value twice.`);
+    default:
+      return invalid(`${name} ${error.message ?? 'is not allowed'}.`);
+  }
+}
+
+function keysOf(schema: Schema): string {
+  return Object.keys(schema.properties ?? {})
+    .map((key) => `"${key}"`)
+    .join(', ');
+}
+
+function knownKeys(error: ErrorObject): readonly string[] {
+  return Object.keys(schemaOf(error).properties ?? {});
+}
+
+function schemaOf(error: ErrorObject): Schema {
+  return (error.parentSchema ?? {}) as Schema;
+}
+
+/** The first example that fits on a line, as YAML. */
+function exampleOf(schema: Schema | undefined): string | null {
+  const example = schema?.examples?.[0];
+  if (typeof example === 'number' || typeof example === 'boolean') return String(example);
+  if (typeof example !== 'string') return null;
+  return /^[A-Za-z][\w./-]*$|^\d+[a-z/%]+$/.test(example) ? example : JSON.stringify(example);
+}
+
+/** `/wire/response/messageId/0` is `wire.response.messageId[0]`. */
+export function dotted(segments: readonly string[]): string {
+  return segments.map((s, i) => (/^\d+$/.test(s) ? `[${s}]` : `${i > 0 ? '.' : ''}${brief(s)}`)).join('');
+}
+
+export function brief(text: string): string {
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}
+
+const MAX_SHOWN = 60;
+const ROOT: Readonly<Record<FileKind, string>> = { campaign: 'a campaign', project: 'handbill.yaml' };
+const EMPTY_FILE: Readonly<Record<FileKind, string>> = {
+  campaign: 'A campaign begins with its name: `name: hello`.',
+  project: 'Write at least one key, or remove the file.',
+};
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+};

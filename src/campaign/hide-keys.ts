@@ -1,0 +1,32 @@
+/**
+ * Hides what could be an API key, so that a line of a file can be shown: everything after `apiKey:` and its like up to
+ * the end of the value, and the user name and password of an address. Each hidden character becomes one `•`, so that
+ * lines and columns stay where they are. Works on text alone, because a file that is not well-formed is shown too.
+ */
+export function hideKeys(text: string): string {
+  if (!KEY.test(text) && !text.includes('@')) return text;
+  let depth: number | null = null;
+  let nextToo = false;
+  const lines = text.split('\n').map((line) => {
+    const indent = line.search(/\S/);
+    if (indent === -1) return line;
+    // The value goes on in the lines below that are indented more; after a bare `apiKey:` in the next one in any case.
+    const inside = nextToo || (depth !== null && indent > depth);
+    nextToo = false;
+    if (inside) return dots(line);
+    const match = KEY.exec(line);
+    depth = match === null ? null : indent;
+    if (match === null) return line;
+    const end = match.index + match[0].length;
+    nextToo = line.slice(end).trim() === '';
+    return line.slice(0, end) + dots(line.slice(end));
+  });
+  return lines.join('\n').replace(CREDENTIALS, (_all, before: string, secret: string) => before + dots(secret));
+}
+
+function dots(text: string): string {
+  return text.replace(/\S/g, '•');
+}
+
+const KEY = /(?:api[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;
+const CREDENTIALS = /(:\/\/)([^/\s@"']{1,1000}@)/g;

@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Campaign, InputFile } from '../model.ts';
+import { displayPath, readSmallFile } from '../util/paths.ts';
+import { type FoundCampaign, findCampaign } from './find.ts';
+import { mergeDefaults } from './merge.ts';
+import { campaignNames, type NamedCampaign, sameNames } from './names.ts';
+import { normalizeCampaign } from './normalize.ts';
+import { findProject, fromRoot, readProject } from './project.ts';
+import { faultAt } from './read-text.ts';
+import { readSources } from './sources.ts';
+import { checkCampaign, whereValue } from './validate.ts';
+import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
+
+export interface ReadOptions {
+  /** The current folder: paths of the command line are relative to it, and paths in messages too. */
+  readonly cwd: string;
+  /** Ms since 1970: an instant that has passed cannot be a validity. */
+  readonly now: number;
+  /** A list to use instead of the campaign's; relative to `cwd`, and free to lie anywhere. */
+  readonly recipients?: string;
+  /** What `--ledger` or HANDBILL_LEDGER says. */
+  readonly ledger?: string;
+  /** The campaigns of the project, where they are known already (`campaignNames`): many are read faster that way. */
+  readonly siblings?: readonly NamedCampaign[];
+}
+
+/** A campaign, or everything that is wrong with it. */
+export interface CampaignReading {
+  /** Null when there is an error. */
+  readonly campaign: Campaign | null;
+  /** Sorted by file, line and column. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Path of the campaign file as the user would name it; null when there is none. */
+  readonly file: string | null;
+}
+
+/**
+ * Reads a campaign with its project, template and partials, and finds its list. Everything that is wrong comes back at
+ * once; nothing is thrown for it.
+ *
+ * @param target - a campaign file, a folder with a campaign.yaml, or the name of a folder in `campaigns/`
+ */
+export async function readCampaign(target: string, options: ReadOptions): Promise<CampaignReading> {
+  const cwd = await realpath(options.cwd);
+  const found = await findCampaign(target, cwd);
+  if ('problem' in found) return { campaign: null, diagnostics: [found.problem], file: null };
+  const file = displayPath(found.named, cwd);
+  const { campaign, diagnostics } = await readFound(found, file, { ...options, cwd });
+  const failed = diagnostics.some((d) => d.severity === 'error');
+  return { campaign: failed ? null : campaign, diagnostics: diagnostics.toSorted(byPlace), file };
+}
+
+/**
+ * As `readCampaign`, for those who need the campaign to go on.
+ *
+ * @throws HandbillError with exit status 2 and everything that is wrong
+ */
+export async function loadCampaign(
+  target: string,
+  options: ReadOptions,
+): Promise<{ readonly campaign: Campaign; readonly warnings: readonly Diagnostic[] }> {
+  const { campaign, diagnostics } = await readCampaign(target, options);
+  const warnings = diagnostics.filter((d) => d.severity === 'warning');
+  if (campaign !== null) return { campaign, warnings };
+  const errors = diagnostics.filter((d) => d.severity === 'error');
+  throw new HandbillError(EXIT.refused, [...errors, ...warnings]);
+}
+
+type Reading = Omit<CampaignReading, 'file'>;
+
+async function readFound(found: FoundCampaign, file: string, options: ReadOptions): Promise<Reading> {
+  const folder = dirname(found.path);
+  const project = await readProject(folder, options);
+  const { root } = project.project;
+  const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
+  if ('fault' in read) {
+    return { campaign: null, diagnostics: [faultAt(read.fault, { at: { file } }), ...project.diagnostics] };
+  }
+  const { yaml, diagnostics: syntax } = readYaml(read.bytes, file);
+  if (yaml === null) return { campaign: null, diagnostics: [...syntax, ...project.diagnostics] };
+
+  const checked = checkCampaign(yaml);
+  const merged = mergeDefaults(checked.value, project.written, { campaign: yaml, project: project.yaml });
+  const shared = project.written.partials;
+  const sources = await readSources(merged, {
+    root,
+    folder,
+    cwd: options.cwd,
+    recipients: options.recipients ?? null,
+    sharedPartials:
+      shared === undefined || project.yaml === null
+        ? null
+        : { path: shared, where: whereValue(project.yaml, '/partials') },
+  });
+  const own: InputFile = {
+    role: 'campaign',
+    file: fromRoot(root, found.path),
+    sha256: hash('sha256', read.bytes, 'hex'),
+  };
+  const { campaign, diagnostics } = normalizeCampaign({
+    merged,
+    sources,
+    project: project.project,
+    file,
+    inputs: [own, ...project.inputs],
+    listIsPassed: options.recipients !== undefined,
+    isExcused: (pointer) => checked.meant.has(pointer),
+    now: options.now,
+  });
+  const twins = checked.value.name === undefined ? [] : await twinsOf(found, file, checked.value.name, yaml, options);
+  return {
+    campaign,
+    diagnostics: [...checked.diagnostics, ...project.diagnostics, ...sources.diagnostics, ...diagnostics, ...twins],
+  };
+}
+
+/** Two files with one name would be one campaign to the ledger. */
+async function twinsOf(
+  found: FoundCampaign,
+  file: string,
+  name: string,
+  yaml: YamlFile,
+  options: ReadOptions,
+): Promise<readonly Diagnostic[]> {
+  const all = options.siblings ?? (await campaignNames(await findProject(dirname(found.path)), found.path));
+  const others = all.filter((c) => c.file !== found.path && c.name === name);
+  const shown = others.map((c) => ({ name, file: displayPath(c.file, options.cwd) }));
+  return sameNames([{ name, file, where: whereValue(yaml, '/name') }, ...shown]).filter((d) => d.at?.file === file);
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  const files = (a.at?.file ?? '').localeCompare(b.at?.file ?? '', 'en');
+  if (files !== 0) return files;
+  return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
+}

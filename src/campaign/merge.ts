@@ -1,0 +1,85 @@
+import type { CampaignFile, ProjectFile, RecipientsFile, SourceText } from '../model.ts';
+import { valueAt } from '../util/json.ts';
+import type { Where } from './file-text.ts';
+import { whereValue } from './validate.ts';
+import type { YamlFile } from './yaml.ts';
+
+/** A campaign file over the defaults of its project: as written, in one shape, with the place of everything. */
+export interface Merged {
+  readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
+  readonly recipients: Partial<RecipientsFile>;
+  /** Where the value at a pointer of the merged file was written; null where nobody wrote it. */
+  where(pointer: string): Where | null;
+  /** The text at a pointer with the place of its first character. */
+  text(pointer: string): SourceText | null;
+  /** Something stands there, even if it was reported and left out. */
+  isWritten(pointer: string): boolean;
+  /** What the campaign file itself says there, whether it is valid or not. */
+  own(pointer: string): unknown;
+}
+
+/** Mappings that are merged key by key; everything else the campaign replaces as a whole. */
+const MERGED = ['send', 'limits', 'metaData', 'variables', 'recipientMetaData'] as const;
+
+/** Lays a campaign over `defaults:` of handbill.yaml, and those over its `locale` and `timeZone`. */
+export function mergeDefaults(
+  campaign: Partial<CampaignFile>,
+  project: ProjectFile,
+  yamls: { readonly campaign: YamlFile; readonly project: YamlFile | null },
+): Merged {
+  const { recipients: listDefaults, ...defaults } = project.defaults ?? {};
+  const { locale, timeZone } = project;
+  const base = {
+    ...(locale === undefined ? {} : { locale }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+    ...defaults,
+  };
+  const { recipients, ...own } = campaign;
+  const file: Record<string, unknown> = { ...base, ...own };
+  for (const key of MERGED) {
+    if (base[key] !== undefined && own[key] !== undefined) file[key] = { ...base[key], ...own[key] };
+  }
+  const stopAfter = { ...base.limits?.stopAfter, ...own.limits?.stopAfter };
+  if (Object.keys(stopAfter).length > 0) file['limits'] = { ...(file['limits'] as object), stopAfter };
+  const list = typeof recipients === 'string' ? { csv: recipients } : recipients;
+
+  const places = [
+    { yaml: yamls.campaign, pointerOf: (p: string) => (p === '/recipients/csv' ? listPointer(yamls.campaign) : p) },
+    ...(yamls.project === null
+      ? []
+      : [
+          { yaml: yamls.project, pointerOf: (p: string) => `/defaults${p}` },
+          { yaml: yamls.project, pointerOf: (p: string) => p },
+        ]),
+  ];
+  const placeOf = (pointer: string) => {
+    for (const { yaml, pointerOf } of places) {
+      const own = pointerOf(pointer);
+      if (yaml.places.has(own)) return { yaml, pointer: own };
+    }
+    return null;
+  };
+  return {
+    file,
+    recipients: { ...listDefaults, ...list },
+    where(pointer) {
+      const place = placeOf(pointer);
+      return place === null ? null : whereValue(place.yaml, place.pointer);
+    },
+    text(pointer) {
+      const place = placeOf(pointer);
+      if (place === null) return null;
+      const text = valueAt(place.yaml.value, place.pointer);
+      if (typeof text !== 'string') return null;
+      const start = place.yaml.places.get(place.pointer)?.textStart ?? 0;
+      return { text, file: place.yaml.text.file, ...place.yaml.text.position(start) };
+    },
+    isWritten: (pointer) => placeOf(pointer) !== null,
+    own: (pointer) => valueAt(yamls.campaign.value, pointer),
+  };
+}
+
+/** `recipients: people.csv` says the same as `recipients: { csv: people.csv }`. */
+function listPointer(campaign: YamlFile): string {
+  return typeof valueAt(campaign.value, '/recipients') === 'string' ? '/recipients' : '/recipients/csv';
+}

@@ -1,0 +1,214 @@
+import { type Code, type Diagnostic, problem } from '../errors.ts';
+import type {
+  Campaign,
+  InputFile,
+  Limits,
+  ListSpec,
+  Project,
+  SendSettings,
+  SourceText,
+  Threshold,
+  Validity,
+} from '../model.ts';
+import { freezeAll, pointerTo } from '../util/json.ts';
+import { durationMs, instantMs, ratePerSecond, share } from '../util/units.ts';
+import { checkCountry, checkLocale, checkSender, checkTimeZone, type Finding } from './check-values.ts';
+import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
+import type { Merged } from './merge.ts';
+import type { Sources } from './sources.ts';
+
+export interface NormalizeInput {
+  readonly merged: Merged;
+  readonly sources: Sources;
+  readonly project: Project;
+  /** Path of the campaign file as the user would name it. */
+  readonly file: string;
+  readonly inputs: readonly InputFile[];
+  /** The list is passed on the command line, so that the campaign need not name one. */
+  readonly listIsPassed: boolean;
+  /** A key was misspelt and has been reported, so that it is not missing as well. */
+  isExcused(pointer: string): boolean;
+  /** Ms since 1970. */
+  readonly now: number;
+}
+
+/** Adds what is wrong with the value at a pointer. */
+type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
+
+/**
+ * From a file that has passed its schema to a campaign that can be trusted: defaults filled in, units resolved, values
+ * checked that a schema cannot judge. The campaign is only good when there are no errors; it is frozen.
+ */
+export function normalizeCampaign(input: NormalizeInput): {
+  readonly campaign: Campaign | null;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const { merged, sources, project } = input;
+  const { file } = merged;
+  const diagnostics: Diagnostic[] = [];
+  const report: Report = (pointer, code, message, hint) => {
+    const where = merged.where(pointer) ?? { at: { file: input.file } };
+    diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+  };
+  const value = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>): T | null => {
+    if (text === undefined) return null;
+    const finding = check(text);
+    if ('value' in finding) return finding.value;
+    report(pointer, finding.code, finding.message, finding.hint);
+    return null;
+  };
+
+  checkRequired(input, report);
+  checkMetaData(merged, report);
+  const channel = file.channel ?? 'sms';
+  if (file.variables !== undefined && (typeof file.template === 'string' || file.template?.id === undefined)) {
+    if (file.template !== undefined) {
+      report('/variables', 'invalid-value', '"variables" are for a template of the provider.', VARIABLES_HINT);
+    }
+  }
+  const from = channel === 'sms' ? value('/from', file.from, checkSender) : (file.from ?? null);
+  const campaign: Omit<Campaign, 'template' | 'recipients'> = {
+    name: file.name ?? '',
+    channel,
+    from,
+    accountReference: file.accountReference ?? null,
+    messageType: file.messageType ?? null,
+    characterSet: file.characterSet ?? DEFAULTS.characterSet,
+    characterSetWritten: file.characterSet !== undefined,
+    transliterate: file.transliterate ?? DEFAULTS.transliterate,
+    locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
+    timeZone: value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone,
+    validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
+    metaData: file.metaData ?? null,
+    variables: texts(merged, 'variables'),
+    recipientMetaData: texts(merged, 'recipientMetaData'),
+    partials: sources.partials,
+    send: readSend(merged, report),
+    limits: readLimits(merged, report),
+    file: input.file,
+    project,
+    inputs: [...input.inputs, ...sources.inputs],
+  };
+  const list = readList(merged, sources, value);
+  const complete = sources.template !== null && list !== null && diagnostics.length === 0;
+  return {
+    campaign: complete ? freezeAll({ ...campaign, template: sources.template, recipients: list }) : null,
+    diagnostics,
+  };
+}
+
+const VARIABLES_HINT =
+  'A text that is rendered here takes its values from the columns. Remove them, or use template.id.';
+
+/** What the schema does not ask for, because handbill.yaml or the command line may give it. */
+function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, report: Report): void {
+  if (!merged.isWritten('/channel') && !isExcused('/channel')) {
+    report('', 'missing-key', '"channel" is missing.', 'For example: channel: sms');
+  }
+  if (listIsPassed || merged.recipients.csv !== undefined) return;
+  const own = merged.own('/recipients');
+  const hint = 'Name a CSV file here, or pass one with --recipients FILE.';
+  if (own === undefined) {
+    if (!isExcused('/recipients')) report('', 'missing-key', '"recipients" is missing.', hint);
+  } else if (own !== null && typeof own === 'object' && !Array.isArray(own)) {
+    const isMissing = merged.own('/recipients/csv') === undefined && !isExcused('/recipients/csv');
+    if (isMissing) report('/recipients', 'missing-key', '"recipients.csv" is missing.', hint);
+  }
+}
+
+/** handbill's own reference travels under this name. */
+function checkMetaData(merged: Merged, report: Report): void {
+  for (const key of ['metaData', 'recipientMetaData'] as const) {
+    if (merged.file[key]?.['handbill'] === undefined) continue;
+    const message = `"${key}.handbill" is taken: handbill's own reference travels there.`;
+    report(`/${key}/handbill`, 'invalid-value', message, 'Use another name.');
+  }
+}
+
+function texts(merged: Merged, key: 'variables' | 'recipientMetaData'): Readonly<Record<string, SourceText>> | null {
+  const written = merged.file[key];
+  if (written === undefined) return null;
+  const sources: Record<string, SourceText> = Object.create(null);
+  for (const name of Object.keys(written)) {
+    const source = merged.text(pointerTo([key, name]));
+    if (source !== null) sources[name] = source;
+  }
+  return sources;
+}
+
+/** A duration from the run's first start, or an instant, which must not have passed. */
+function readValidity(text: string, now: number): Finding<Validity> {
+  const ms = durationMs(text);
+  if (ms !== null) {
+    return ms > 0 ? { value: { kind: 'duration', ms } } : invalid(`A validity of "${text}" is over at once.`);
+  }
+  const epochMs = instantMs(text);
+  if (epochMs === null) return invalid(`"${text}" is neither a duration nor an instant that exists.`);
+  if (epochMs > now) return { value: { kind: 'until', epochMs } };
+  const message = `The message would have expired at ${new Date(epochMs).toISOString()}.`;
+  return { code: 'validity-past', message, hint: 'Write an instant in the future, or a duration such as 24h.' };
+}
+
+function readSend(merged: Merged, report: Report): SendSettings {
+  const { concurrency, rate, attempts, timeout, notAfter } = merged.file.send ?? {};
+  const perSecond = rate === undefined ? null : ratePerSecond(rate);
+  if (rate !== undefined && perSecond === null) {
+    report('/send/rate', 'invalid-value', `"${rate}" is not a rate above zero.`, 'For example: rate: 50/s');
+  }
+  const timeoutMs = timeout === undefined ? DEFAULTS.timeoutMs : durationMs(timeout);
+  if (timeoutMs === null || timeoutMs < TIMEOUT_BOUNDS_MS.min || timeoutMs > TIMEOUT_BOUNDS_MS.max) {
+    report('/send/timeout', 'invalid-value', `A timeout of "${timeout}" is outside 1 second to 10 minutes.`);
+  }
+  const notAfterMs = notAfter === undefined ? null : instantMs(notAfter);
+  if (notAfter !== undefined && notAfterMs === null) {
+    report('/send/notAfter', 'invalid-value', `"${notAfter}" is not an instant that exists.`);
+  }
+  return {
+    concurrency: concurrency ?? DEFAULTS.concurrency,
+    ratePerSecond: perSecond,
+    attempts: attempts ?? DEFAULTS.attempts,
+    timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
+    notAfterMs,
+  };
+}
+
+function readLimits(merged: Merged, report: Report): Limits {
+  const { maxRecipients, maxParts, maxCost, stopAfter = {} } = merged.file.limits ?? {};
+  const threshold = (key: 'inDoubt' | 'rejected'): Threshold | null => {
+    const written = stopAfter[key];
+    if (written === undefined) return null;
+    if (typeof written === 'number') return { count: written };
+    const part = share(written);
+    if (part !== null && part > 0) return { share: part };
+    report(`/limits/stopAfter/${key}`, 'invalid-value', `"${written}" is not a share above 0% and up to 100%.`);
+    return null;
+  };
+  return {
+    maxRecipients: maxRecipients ?? null,
+    maxParts: maxParts ?? null,
+    maxCost: maxCost ?? null,
+    stopAfterInDoubt: threshold('inDoubt'),
+    stopAfterRejected: threshold('rejected'),
+  };
+}
+
+type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
+
+function readList(merged: Merged, sources: Sources, value: ReadValue): ListSpec | null {
+  const { to, key, defaultCountry, delimiter, encoding, onInvalid } = merged.recipients;
+  const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
+  if (sources.list === null) return null;
+  return {
+    ...sources.list,
+    to: to ?? DEFAULTS.to,
+    key: key ?? null,
+    defaultCountry: country,
+    delimiter: delimiter ?? null,
+    encoding: encoding ?? null,
+    onInvalid: onInvalid ?? DEFAULTS.onInvalid,
+  };
+}
+
+function invalid(message: string): Finding<never> {
+  return { code: 'invalid-value', message };
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { Ajv, type ValidateFunction } from 'ajv';
+
+export type FileKind = 'campaign' | 'project';
+
+/** As much of a JSON Schema as is looked at here. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly pattern?: string;
+  readonly patternErrorMessage?: string;
+}
+
+/** The schemas of the package, by kind of file. They are shipped with it, never loaded from elsewhere. */
+export const SCHEMAS: Readonly<Record<FileKind, Schema>> = {
+  campaign: readSchema('campaign.schema.json'),
+  project: readSchema('project.schema.json'),
+};
+
+/** The compiled schemas. */
+export const VALIDATORS: Readonly<Record<FileKind, ValidateFunction>> = compile();
+
+function compile(): Readonly<Record<FileKind, ValidateFunction>> {
+  const ajv = createAjv();
+  return { campaign: ajv.compile(SCHEMAS.campaign), project: ajv.compile(SCHEMAS.project) };
+}
+
+/**
+ * Strict, so that a slip in a schema is an error and not a hole. All errors are collected: these files are small, and
+ * their depth and number of values are limited before. `patternErrorMessage` is the sentence for a pattern, which
+ * editors show too. (SECURITY S13)
+ */
+export function createAjv(): Ajv {
+  const ajv = new Ajv({ strict: true, allErrors: true, verbose: true, coerceTypes: false, allowUnionTypes: true });
+  ajv.addVocabulary(['patternErrorMessage']);
+  ajv.addSchema(SCHEMAS.campaign, 'campaign.schema.json');
+  ajv.addSchema(SCHEMAS.project, 'project.schema.json');
+  return ajv;
+}
+
+/** Follows `$ref` inside the package's schemas. */
+export function resolveSchema(schema: Schema, kind: FileKind): { readonly schema: Schema; readonly kind: FileKind } {
+  if (schema.$ref === undefined) return { schema, kind };
+  const [file = '', fragment = ''] = schema.$ref.split('#');
+  const target: FileKind = file === 'campaign.schema.json' ? 'campaign' : kind;
+  let found: unknown = SCHEMAS[target];
+  for (const key of fragment.split('/').slice(1)) found = (found as Record<string, unknown>)[key];
+  return resolveSchema(found as Schema, target);
+}
+
+/** `schemas/` lies two levels up, seen from `src/campaign/` and from `dist/campaign/`. */
+function readSchema(name: string): Schema {
+  return JSON.parse(readFileSync(new URL(`../../schemas/${name}`, import.meta.url), 'utf8')) as Schema;
+}

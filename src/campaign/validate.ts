@@ -1,0 +1,172 @@
+import type { ErrorObject } from 'ajv';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { CampaignFile, ProjectFile } from '../model.ts';
+import { pointerTo, segmentsOf, valueAt } from '../util/json.ts';
+import {
+  brief,
+  type Context,
+  dotted,
+  type Explained,
+  explainApiKey,
+  explainMissingKey,
+  explainName,
+  explainUnknownKey,
+  explainValue,
+  losesCharacters,
+  meantKey,
+  whatIsLost,
+} from './explain.ts';
+import type { Where } from './file-text.ts';
+import { type FileKind, VALIDATORS } from './schemas.ts';
+import type { YamlFile } from './yaml.ts';
+
+/** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
+export interface Checked<T> {
+  readonly value: T;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Pointers of keys that were misspelt: they have been reported, and are not missing. */
+  readonly meant: ReadonlySet<string>;
+}
+
+/** Compares a campaign file with its schema: every error at once, one for each mistake. */
+export function checkCampaign(yaml: YamlFile): Checked<Partial<CampaignFile>> {
+  return check('campaign', yaml) as Checked<Partial<CampaignFile>>;
+}
+
+/** Compares handbill.yaml with its schema. */
+export function checkProject(yaml: YamlFile): Checked<ProjectFile> {
+  return check('project', yaml) as Checked<ProjectFile>;
+}
+
+/** The place of the value at a pointer; where there is none, of what encloses it. */
+export function whereValue(yaml: YamlFile, pointer: string): Where {
+  const place = placeOf(yaml, pointer);
+  return yaml.text.at(place[0], place[1] - place[0]);
+}
+
+/** The place of the key at a pointer; where there is none (a list item, the file), of the value. */
+export function whereKey(yaml: YamlFile, pointer: string): Where {
+  const key = yaml.places.get(pointer)?.key;
+  return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
+}
+
+function placeOf(yaml: YamlFile, pointer: string): readonly [number, number] {
+  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
+    const place = yaml.places.get(p);
+    // A mapping is as long as all its lines: its first character says enough.
+    if (place !== undefined) return place.value;
+    if (p === '') return [0, 1];
+  }
+}
+
+function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
+  const context: Context = {
+    kind,
+    whereKey: (pointer) => whereKey(yaml, pointer),
+    whereValue: (pointer) => whereValue(yaml, pointer),
+    plain: (pointer) => yaml.places.get(pointer)?.plain ?? null,
+  };
+  const validate = VALIDATORS[kind];
+  const errors = validate(yaml.value) ? [] : (validate.errors ?? []);
+  const meant = meantKeys(errors);
+  const explained = [
+    ...explainAll(errors, meant, yaml, context),
+    ...lostCharacters(kind, yaml),
+    ...channelsNotYet(kind, yaml, context),
+  ];
+  const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
+  return {
+    value: dropped.has('') || !isObject(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
+    diagnostics: explained.map((e) => e.diagnostic),
+    meant,
+  };
+}
+
+function meantKeys(errors: readonly ErrorObject[]): ReadonlySet<string> {
+  const unknown = errors.filter((error) => error.keyword === 'additionalProperties');
+  return new Set(unknown.map((error) => error.instancePath + pointerTo([meantKey(error) ?? ''])));
+}
+
+function explainAll(
+  errors: readonly ErrorObject[],
+  meant: ReadonlySet<string>,
+  yaml: YamlFile,
+  context: Context,
+): readonly Explained[] {
+  const explained: Explained[] = [];
+  const seen = new Set<string>();
+  // A wrong type comes first: what else is wrong with the value follows from it.
+  for (const error of [...errors].sort((a, b) => rank(a) - rank(b))) {
+    const apiKey = API_KEY.exec(error.instancePath)?.[0];
+    const subject = apiKey ?? subjectOf(error);
+    if (subject === null || seen.has(subject)) continue;
+    seen.add(subject);
+    if (apiKey !== undefined) explained.push(explainApiKey(apiKey, valueAt(yaml.value, apiKey), context));
+    else if (error.propertyName !== undefined) explained.push(explainName(error, context));
+    else if (error.keyword === 'additionalProperties') explained.push(explainUnknownKey(error, context));
+    else if (error.keyword !== 'required') explained.push(explainValue(error, context));
+    else if (!meant.has(subject)) explained.push(explainMissingKey(error, context));
+  }
+  return explained;
+}
+
+/** The pointer of what an error is about; null for an error that only sums up others. */
+function subjectOf(error: ErrorObject): string | null {
+  if (error.keyword === 'propertyNames') return null;
+  if (error.propertyName !== undefined) return error.instancePath + pointerTo([error.propertyName]);
+  const key = error.params['additionalProperty'] ?? error.params['missingProperty'];
+  return typeof key === 'string' ? error.instancePath + pointerTo([key]) : error.instancePath;
+}
+
+function rank(error: ErrorObject): number {
+  return error.keyword === 'type' ? 0 : 1;
+}
+
+/** Free-form metadata takes numbers, but a reference written without quotes is not the number that it looks like. */
+function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
+  const prefix = kind === 'campaign' ? '/metaData/' : '/defaults/metaData/';
+  const explained: Explained[] = [];
+  for (const [pointer, { plain }] of yaml.places) {
+    if (plain === null || !pointer.startsWith(prefix)) continue;
+    const value = valueAt(yaml.value, pointer);
+    if (typeof value !== 'number' || !losesCharacters(plain, value)) continue;
+    const name = dotted(segmentsOf(pointer));
+    const diagnostic = problem('unquoted-number', `"${name}" is read as the number ${value}${whatIsLost(plain)}.`, {
+      ...whereValue(yaml, pointer),
+      hint: `Put it in quotes: "${brief(plain)}"`,
+    });
+    explained.push({ pointer, diagnostic });
+  }
+  return explained;
+}
+
+/** Email needs an address and a place on the wire that are not there yet. */
+function channelsNotYet(kind: FileKind, yaml: YamlFile, context: Context): readonly Explained[] {
+  const pointer = kind === 'campaign' ? '/channel' : '/defaults/channel';
+  if (valueAt(yaml.value, pointer) !== 'email') return [];
+  const message = 'The channel "email" cannot be used yet: this version of handbill cannot carry it out.';
+  const hint = 'Use sms, rcs, messaging-app or voice.';
+  return [{ pointer, diagnostic: problem('not-supported', message, { ...context.whereValue(pointer), hint }) }];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, i) => {
+      const inner = `${pointer}/${i}`;
+      return dropped.has(inner) ? [] : [without(item, inner, dropped)];
+    });
+  }
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) {
+    const inner = pointer + pointerTo([key]);
+    if (!dropped.has(inner)) copy[key] = without(item, inner, dropped);
+  }
+  return copy;
+}
+
+const API_KEY = /^\/environments\/[^/]*\/apiKey/;

@@ -1,0 +1,174 @@
+import type { Diagnostic } from '../errors.ts';
+import { safe, safeLine } from './safe.ts';
+
+export interface DiagnosticTextOptions {
+  readonly colour: boolean;
+  /** How many diagnostics are shown; the rest is counted. Default: all. */
+  readonly limit?: number;
+  /** How many diagnostics there are, when the list was cut short before it came here. */
+  readonly total?: number;
+}
+
+/**
+ * Diagnostics for eyes: message, place, the line with a caret, what to do next; a last line with the counts. Everything
+ * that a terminal would obey is shown instead (`safe`). Ends with a newline; an empty list is an empty text.
+ */
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], options: DiagnosticTextOptions): string {
+  if (diagnostics.length === 0) return '';
+  const shown = diagnostics.slice(0, options.limit ?? diagnostics.length);
+  const blocks = shown.map((diagnostic) => formatDiagnostic(diagnostic, options.colour));
+  return `${blocks.join('\n')}\n${counts(diagnostics, shown.length, options.total)}\n`;
+}
+
+/** One diagnostic, without a final blank line. */
+function formatDiagnostic(diagnostic: Diagnostic, colour: boolean): string {
+  const paint = painter(colour, diagnostic.severity === 'error' ? RED : YELLOW);
+  const { code, severity, message, at, hint, source } = diagnostic;
+  const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
+  if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
+  if (source !== undefined && at?.line !== undefined)
+    lines.push(...excerpt(source, at.line, at.column, at.length, paint));
+  if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function place(at: NonNullable<Diagnostic['at']>): string {
+  const parts = [safeLine(at.file)];
+  if (at.line !== undefined) parts.push(String(at.line));
+  if (at.line !== undefined && at.column !== undefined) parts.push(String(at.column));
+  return parts.join(':');
+}
+
+/** A text of several lines hangs under its first one. */
+function indented(text: string): string {
+  return safe(text).replaceAll('\n', '\n    ');
+}
+
+function counts(all: readonly Diagnostic[], shown: number, total = all.length): string {
+  const errors = all.filter((d) => d.severity === 'error').length;
+  const warnings = all.length - errors;
+  // What was cut off before it came here were errors: warnings never stop a run.
+  const hidden = Math.max(0, total - all.length);
+  const parts: string[] = [];
+  if (errors + hidden > 0) parts.push(plural(errors + hidden, 'error'));
+  if (warnings > 0) parts.push(plural(warnings, 'warning'));
+  const rest = Math.max(all.length, total) - shown;
+  return `${parts.join(', ')}${rest > 0 ? ` (${rest} not shown)` : ''}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+// ------------------------------------------------------------------------------------------------- line with a caret
+
+/** The line with a caret below; a long line is cut around it. */
+function excerpt(source: string, line: number, column = 1, length = 1, paint = painter(false, RED)): readonly string[] {
+  const { text, before, marked } = cutAround(source, column - 1, Math.max(1, length));
+  const number = String(line);
+  const gutter = ' '.repeat(number.length);
+  const caret = `${' '.repeat(before)}${paint.strong('^'.repeat(marked))}`;
+  return [`  ${paint.dim(`${number} |`)} ${text}`.trimEnd(), `  ${paint.dim(`${gutter} |`)} ${caret}`];
+}
+
+/** One character as a reader sees it, with the columns that it takes on a terminal. */
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+  /** Where it begins and ends in the window, in UTF-16 units of the line as it stands in the file. */
+  readonly index: number;
+  readonly end: number;
+}
+
+/**
+ * The part of a line around a place that fits into `WIDTH` columns: its text, the columns before the caret and the
+ * columns that the caret marks.
+ */
+function cutAround(
+  source: string,
+  start: number,
+  length: number,
+): { readonly text: string; readonly before: number; readonly marked: number } {
+  // Only this much is looked at, so that a line of a megabyte costs nothing.
+  const from = Math.max(0, Math.min(start, source.length) - WIDTH * 4);
+  const cells = cellsOf(source.slice(from, from + WIDTH * 12));
+  const first = cells.findIndex((cell) => cell.end > start - from);
+  const at = first === -1 ? cells.length : first;
+  const whole = from === 0 && source.length <= WIDTH * 12 && widthOf(cells) <= WIDTH;
+  const left = whole ? 0 : leftEdge(cells, at);
+  const right = whole ? cells.length : rightEdge(cells, left);
+  const visible = cells.slice(left, right);
+  const cutLeft = from > 0 || left > 0 ? '…' : '';
+  const cutRight = right < cells.length || from + WIDTH * 12 < source.length ? '…' : '';
+  const after = cells.findIndex((cell) => cell.index >= start - from + length);
+  const marked = widthOf(cells.slice(at, Math.min(after === -1 ? cells.length : after, right)));
+  return {
+    text: (cutLeft + visible.map((cell) => cell.text).join('') + cutRight).trimEnd(),
+    before: cutLeft.length + widthOf(cells.slice(left, at)),
+    marked: Math.max(1, marked),
+  };
+}
+
+/** The first cell to show so that the caret stands at two thirds of the width at most. */
+function leftEdge(cells: readonly Cell[], at: number): number {
+  let left = at;
+  let width = 0;
+  while (left > 0 && width + (cells[left - 1]?.width ?? 0) <= (WIDTH * 2) / 3) {
+    left -= 1;
+    width += cells[left]?.width ?? 0;
+  }
+  return left;
+}
+
+function rightEdge(cells: readonly Cell[], left: number): number {
+  let right = left;
+  let width = 0;
+  while (right < cells.length && width + (cells[right]?.width ?? 0) <= WIDTH) {
+    width += cells[right]?.width ?? 0;
+    right += 1;
+  }
+  return right;
+}
+
+function cellsOf(text: string): readonly Cell[] {
+  return [...SEGMENTS.segment(text)].map(({ segment, index }) => {
+    const shown = segment === '\t' ? TAB : safeLine(segment);
+    const width = shown === segment ? segmentWidth(segment) : shown.length;
+    return { text: shown, width, index, end: index + segment.length };
+  });
+}
+
+function widthOf(cells: readonly Cell[]): number {
+  return cells.reduce((sum, cell) => sum + cell.width, 0);
+}
+
+/** Columns that one grapheme takes: 2 for East Asian wide characters and emoji, 0 for a lone mark, else 1. */
+function segmentWidth(segment: string): number {
+  if (WIDE.test(segment)) return 2;
+  return INVISIBLE.test(segment) ? 0 : 1;
+}
+
+const WIDTH = 100;
+const TAB = '    ';
+const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+// The blocks that Unicode Standard Annex 11 calls wide or full-width, and whatever is shown as an emoji by itself.
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+
+// ----------------------------------------------------------------------------------------------------------- colour
+
+interface Painter {
+  strong(text: string): string;
+  bold(text: string): string;
+  dim(text: string): string;
+  help(text: string): string;
+}
+
+function painter(colour: boolean, severity: string): Painter {
+  const paint = (style: string) => (text: string) => (colour ? `\u001b[${style}m${text}\u001b[0m` : text);
+  return { strong: paint(`1;${severity}`), bold: paint('1'), dim: paint('2'), help: paint('1;36') };
+}
+
+const RED = '31';
+const YELLOW = '33';
