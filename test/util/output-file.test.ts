@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   lstatSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
@@ -117,8 +119,18 @@ describe('refuses, with exit status 2 and without a trace,', () => {
     writeFileSync(join(folder, 'file'), '');
     expect((await failure(join(folder, 'file', 'report.csv'))).message).toMatch(/is not a folder/);
   });
-  it('a device', async () => {
-    expect((await failure('/dev/null')).message).toMatch(/not a regular file/);
+  // A socket of its own rather than a device: should the check ever break, the test would replace a part of the system.
+  it('a socket', async () => {
+    const path = join(folder, 'socket');
+    const server = createServer().listen(path);
+    try {
+      await once(server, 'listening');
+      expect((await failure(path)).message).toMatch(/not a regular file/);
+      expect(lstatSync(path).isSocket()).toBe(true);
+    } finally {
+      server.close();
+      await once(server, 'close');
+    }
   });
   it('a name that is too long', async () => {
     const error = await failure(join(folder, 'x'.repeat(300)));
