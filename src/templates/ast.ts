@@ -1,0 +1,213 @@
+/**
+ * Two trees. What Handlebars parsed (`Statement`, `Expression`), which is checked, and what is made of it and given to
+ * Handlebars to compile (`OutStatement`, `OutExpression`): every name resolved to a column, every helper's arguments in
+ * their places, partials put in place. Handlebars' own declarations are not used, because their unions cannot be told
+ * apart by `type`.
+ */
+
+export interface Loc {
+  readonly start: LinePosition;
+  readonly end: LinePosition;
+}
+
+/** As Handlebars counts: lines from 1, columns from 0. */
+export interface LinePosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Program {
+  readonly type: 'Program';
+  readonly body: readonly Statement[];
+  readonly blockParams?: readonly string[];
+}
+
+export type Statement =
+  | { readonly type: 'ContentStatement'; readonly value: string; readonly loc: Loc }
+  | { readonly type: 'CommentStatement'; readonly loc: Loc }
+  | MustacheStatement
+  | BlockStatement
+  | PartialStatement
+  | { readonly type: 'PartialBlockStatement' | 'Decorator' | 'DecoratorBlock'; readonly loc: Loc };
+
+export interface Call {
+  readonly path: Expression;
+  readonly params: readonly Expression[];
+  readonly hash?: Hash;
+  readonly loc: Loc;
+}
+
+export interface MustacheStatement extends Call {
+  readonly type: 'MustacheStatement';
+  readonly escaped: boolean;
+}
+
+export interface BlockStatement extends Call {
+  readonly type: 'BlockStatement';
+  readonly program?: Program;
+  readonly inverse?: Program;
+  /** Without `open` in a raw block, `{{{{x}}}}`. */
+  readonly openStrip: { readonly open?: boolean };
+}
+
+export interface PartialStatement {
+  readonly type: 'PartialStatement';
+  readonly name: Expression;
+  readonly params: readonly Expression[];
+  readonly hash?: Hash;
+  readonly indent?: string;
+  readonly loc: Loc;
+}
+
+export interface Hash {
+  readonly pairs: readonly HashPair[];
+}
+
+export interface HashPair {
+  readonly key: string;
+  readonly value: Expression;
+  readonly loc: Loc;
+}
+
+export type Expression = PathExpression | SubExpression | Literal;
+
+export interface PathExpression {
+  readonly type: 'PathExpression';
+  readonly data: boolean;
+  readonly depth: number;
+  readonly parts: readonly string[];
+  readonly original: string;
+  readonly loc: Loc;
+}
+
+export interface SubExpression extends Call {
+  readonly type: 'SubExpression';
+}
+
+export type Literal =
+  | { readonly type: 'StringLiteral'; readonly value: string; readonly loc: Loc }
+  | { readonly type: 'NumberLiteral'; readonly value: number; readonly loc: Loc }
+  | { readonly type: 'BooleanLiteral'; readonly value: boolean; readonly loc: Loc }
+  | { readonly type: 'UndefinedLiteral' | 'NullLiteral'; readonly loc: Loc };
+
+// ------------------------------------------------------------------------------------------- what is made of it
+
+export interface OutProgram {
+  readonly type: 'Program';
+  readonly body: readonly OutStatement[];
+  readonly blockParams: readonly string[];
+  readonly strip: object;
+}
+
+export type OutStatement = OutContent | OutMustache | OutBlock;
+
+export interface OutContent {
+  readonly type: 'ContentStatement';
+  readonly value: string;
+  readonly original: string;
+}
+
+export interface OutMustache {
+  readonly type: 'MustacheStatement';
+  readonly path: OutPath;
+  readonly params: readonly OutExpression[];
+  readonly escaped: boolean;
+  readonly strip: object;
+}
+
+export interface OutBlock {
+  readonly type: 'BlockStatement';
+  readonly path: OutPath;
+  readonly params: readonly OutExpression[];
+  readonly program: OutProgram;
+  readonly inverse: OutProgram | undefined;
+  readonly openStrip: object;
+  readonly inverseStrip: object;
+  readonly closeStrip: object;
+}
+
+export type OutExpression = OutPath | OutCall | OutText | OutNumber | OutNull;
+
+export interface OutPath {
+  readonly type: 'PathExpression';
+  readonly data: false;
+  readonly depth: 0;
+  readonly parts: readonly [string];
+  readonly original: string;
+}
+
+export interface OutCall {
+  readonly type: 'SubExpression';
+  readonly path: OutPath;
+  readonly params: readonly OutExpression[];
+}
+
+export interface OutText {
+  readonly type: 'StringLiteral';
+  readonly value: string;
+}
+
+export interface OutNumber {
+  readonly type: 'NumberLiteral';
+  readonly value: number;
+}
+
+export interface OutNull {
+  readonly type: 'NullLiteral';
+}
+
+/**
+ * A column. `this` in `original` is what keeps Handlebars from seeing a helper of that name (AST.helpers.scopedId);
+ * the lookup itself uses `parts` alone.
+ */
+export function columnPath(name: string): OutPath {
+  return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: 'this' };
+}
+
+export function helperPath(name: string): OutPath {
+  return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: name };
+}
+
+export function textLiteral(value: string): OutText {
+  return { type: 'StringLiteral', value };
+}
+
+export function numberLiteral(value: number): OutNumber {
+  return { type: 'NumberLiteral', value };
+}
+
+export const NOTHING: OutNull = { type: 'NullLiteral' };
+
+export function callOf(name: string, params: readonly OutExpression[]): OutCall {
+  return { type: 'SubExpression', path: helperPath(name), params };
+}
+
+export function content(value: string): OutContent {
+  return { type: 'ContentStatement', value, original: value };
+}
+
+export function mustache(path: OutPath, params: readonly OutExpression[], escaped: boolean): OutMustache {
+  return { type: 'MustacheStatement', path, params, escaped, strip: {} };
+}
+
+export function block(
+  name: string,
+  param: OutExpression,
+  body: readonly OutStatement[],
+  inverse: readonly OutStatement[] | null,
+): OutBlock {
+  return {
+    type: 'BlockStatement',
+    path: helperPath(name),
+    params: [param],
+    program: program(body),
+    inverse: inverse === null ? undefined : program(inverse),
+    openStrip: {},
+    inverseStrip: {},
+    closeStrip: {},
+  };
+}
+
+export function program(body: readonly OutStatement[]): OutProgram {
+  return { type: 'Program', body, blockParams: [], strip: {} };
+}

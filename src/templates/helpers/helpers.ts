@@ -1,0 +1,65 @@
+import { RenderError } from '../render-error.ts';
+import { and, COMPARE_SIGNATURES, eq, ifBlock, indentBlock, ne, not, or, unlessBlock } from './compare.ts';
+import { createDate, DATE_SIGNATURE } from './date.ts';
+import { plainCharacters } from './locale.ts';
+import { createCurrency, createNumber, NUMBER_SIGNATURES } from './number.ts';
+import { createPlural, PLURAL_SIGNATURE } from './plural.ts';
+import type { Signature } from './signature.ts';
+import { defaultOrRefuse, defaultTo, lower, TEXT_SIGNATURES, title, trim, upper } from './text.ts';
+
+/** Every helper that a template can call, in the order of the guide. */
+export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
+  Object.entries({
+    ...TEXT_SIGNATURES,
+    date: DATE_SIGNATURE,
+    ...NUMBER_SIGNATURES,
+    plural: PLURAL_SIGNATURE,
+    ...COMPARE_SIGNATURES,
+  }),
+);
+
+/** Names that the static check puts into a template and that no user can write, because of the `:`. */
+export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial:indent' } as const;
+
+/** What Handlebars calls: values in the order in which the signatures arrange them, then Handlebars' own options. */
+export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
+
+/** How much text helpers have made in one render, so that a huge cell in many helpers does not fill the memory. */
+export interface Meter {
+  units: number;
+  readonly most: number;
+}
+
+/**
+ * The helpers of one template, with their formatters. In text (`plain`), what Intl writes outside GSM-7 becomes a plain
+ * space, minus or apostrophe; in HTML it stays.
+ */
+export function createHelpers(plain: boolean, meter: Meter): Readonly<Record<string, HelperFunction>> {
+  const metered = (make: (value: string, locale: string) => string) => (value: string, locale: string) => {
+    meter.units += value.length;
+    if (meter.units > meter.most) throw new RenderError('The values are too long for this template.');
+    return make(value, locale);
+  };
+  const finish = plain ? plainCharacters : (formatted: string) => formatted;
+  const helpers: Record<string, HelperFunction> = {
+    if: ifBlock,
+    unless: unlessBlock,
+    [OWN_HELPERS.indent]: indentBlock,
+    default: defaultTo,
+    [OWN_HELPERS.defaultOrRefuse]: defaultOrRefuse,
+    upper: metered(upper),
+    lower: metered(lower),
+    title: metered(title),
+    trim,
+    date: createDate(finish),
+    number: createNumber(finish),
+    currency: createCurrency(finish),
+    plural: createPlural(),
+    eq,
+    ne,
+    and,
+    or,
+    not,
+  };
+  return Object.freeze(Object.assign(Object.create(null), helpers));
+}

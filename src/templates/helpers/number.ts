@@ -1,0 +1,113 @@
+import { numberLiteral, type OutExpression, textLiteral } from '../ast.ts';
+import { isEmpty } from '../empty.ts';
+import { quoted, RenderError } from '../render-error.ts';
+import { createCache, localeName, localeOr } from './locale.ts';
+import { type CheckedCall, literal, named, type Signature, text } from './signature.ts';
+
+const DECIMALS = literal('decimals', (value) =>
+  /^(?:1?\d|20)$/.test(value) ? null : 'decimals= is a whole number from 0 to 20.',
+);
+
+export const NUMBER_SIGNATURES: Readonly<Record<string, Signature>> = {
+  number: {
+    example: '{{number points}}',
+    gives: 'text',
+    positional: [text('value')],
+    atLeast: 1,
+    named: named(DECIMALS, localeName()),
+    arrange: (call, settings) => [
+      ...call.positional,
+      decimalsOf(call),
+      localeOf(call, settings),
+      textLiteral(call.label),
+    ],
+  },
+  currency: {
+    example: '{{currency amount "EUR"}}',
+    gives: 'text',
+    positional: [text('value'), text('code', checkCurrency)],
+    atLeast: 2,
+    named: named(DECIMALS, localeName()),
+    arrange: (call, settings) => [
+      ...call.positional,
+      decimalsOf(call),
+      localeOf(call, settings),
+      textLiteral(call.label),
+    ],
+  },
+};
+
+function decimalsOf({ named: names }: CheckedCall): OutExpression {
+  const written = names.get('decimals');
+  return numberLiteral(written?.type === 'StringLiteral' ? Number(written.value) : -1);
+}
+
+function localeOf({ named: names }: CheckedCall, settings: { readonly locale: string }): OutExpression {
+  return names.get('locale') ?? textLiteral(settings.locale);
+}
+
+function checkCurrency(code: string): string | null {
+  return isCurrency(code) ? null : `${quoted(code)} is not a currency code such as "EUR" (ISO 4217).`;
+}
+
+function isCurrency(code: string): boolean {
+  return Intl.supportedValuesOf('currency').includes(code.toUpperCase());
+}
+
+/**
+ * The cell as a decimal number, digit for digit; null when it is none. Only digits, one decimal point and a sign:
+ * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of something else.
+ */
+export function readNumber(value: string): Intl.StringNumericLiteral | null {
+  const trimmed = value.trim();
+  if (trimmed.length > 40 || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed)) return null;
+  return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
+}
+
+export function unreadableNumber(value: string, label: string): RenderError {
+  return new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`);
+}
+
+/** Decimals as they stand in the cell: `12.50` stays `12.50`. */
+export function decimalsIn(number: string): number {
+  const point = number.indexOf('.');
+  return point < 0 ? 0 : number.length - point - 1;
+}
+
+/** The helper `number`: value, decimals (-1: as written), locale, columns. */
+export function createNumber(
+  finish: (formatted: string) => string,
+): (value: string, decimals: number, locale: string, label: string) => string {
+  const formats = createCache((key) => {
+    const [decimals = '', locale = ''] = key.split('\0');
+    const digits = { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) };
+    return new Intl.NumberFormat(localeOr(locale), { ...digits, signDisplay: 'negative' });
+  });
+  return (value, decimals, locale, label) => {
+    if (isEmpty(value)) return '';
+    const number = readNumber(value);
+    if (number === null) throw unreadableNumber(value, label);
+    return finish(formats(`${decimals < 0 ? decimalsIn(number) : decimals}\0${locale}`).format(number));
+  };
+}
+
+/** The helper `currency`: value, code, decimals (-1: what the currency has), locale, columns. */
+export function createCurrency(
+  finish: (formatted: string) => string,
+): (value: string, code: string, decimals: number, locale: string, label: string) => string {
+  const formats = createCache((key) => {
+    const [code = '', decimals = '', locale = ''] = key.split('\0');
+    const currency = code.trim().toUpperCase();
+    const problem = checkCurrency(currency);
+    if (problem !== null) throw new RenderError(problem);
+    const digits =
+      decimals === '-1' ? {} : { minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals) };
+    return new Intl.NumberFormat(localeOr(locale), { style: 'currency', currency, ...digits, signDisplay: 'negative' });
+  });
+  return (value, code, decimals, locale, label) => {
+    if (isEmpty(value)) return '';
+    const number = readNumber(value);
+    if (number === null) throw unreadableNumber(value, label);
+    return finish(formats(`${code}\0${decimals}\0${locale}`).format(number));
+  };
+}

@@ -1,0 +1,121 @@
+import { didYouMean } from '../util/suggest.ts';
+import { columnPath, type Expression, type Loc, type OutExpression, type PathExpression } from './ast.ts';
+import { slice, span } from './position.ts';
+import { notAllowed, type Place, reportAt, type State } from './state.ts';
+
+/** Block helpers of Handlebars: a column of such a name is told apart by square brackets only. */
+const BLOCK_NAMES: ReadonlySet<string> = new Set(['if', 'unless', 'each', 'with']);
+
+/** How a column is written in a template: `{{name}}`, or `{{[first.name]}}` where the name has other characters. */
+export function columnTag(name: string): string {
+  return `{{${columnName(name)}}}`;
+}
+
+export function columnName(name: string): string {
+  const plain = /^[\p{L}_][\p{L}\p{M}\p{N}_-]*$/u.test(name) && !RESERVED.has(name) && !BLOCK_NAMES.has(name);
+  return plain ? name : `[${name.replace(/[\\\]]/g, '\\$&')}]`;
+}
+
+/** Words that Handlebars reads as something else than a name. */
+const RESERVED: ReadonlySet<string> = new Set(['else', 'true', 'false', 'null', 'undefined', 'this', 'as']);
+
+/** What a name stands for: a column, or what the partial was given for it. */
+export type Resolved = { readonly column: OutExpression } | { readonly given: string };
+
+/** Resolves a path to a column or to a partial's value; reports what is wrong with it. */
+export function resolvePath(path: PathExpression, place: Place, state: State): Resolved | null {
+  if (path.data) return notAllowed(state, place, path.loc, `"${path.original}" is not available.`);
+  if (path.depth > 0) return notAllowed(state, place, path.loc, '"../" is not available: every column is in reach.');
+  if (path.parts.length === 0) {
+    return notAllowed(state, place, path.loc, `"${path.original}" stands for the whole row, which is not available.`);
+  }
+  const name = path.parts.length === 1 ? unbracketed(path.parts[0] ?? '', state, place) : null;
+  return name === null ? dotted(path, place, state) : resolveName(name, path.loc, place, state);
+}
+
+/** A name in brackets that runs over a line end keeps them (Handlebars' `id`); spreadsheets make such columns. */
+function unbracketed(part: string, state: State, place: Place): string {
+  const inner = /^\[(.*\n.*)\]$/s.exec(part)?.[1];
+  return inner === undefined || isKnown(part, place, state) ? part : inner;
+}
+
+function isKnown(name: string, place: Place, state: State): boolean {
+  return place.scope.has(name) || state.columns.has(name);
+}
+
+export function resolveName(name: string, loc: Loc, place: Place, state: State): Resolved | null {
+  if (isKnown(name, place, state)) {
+    if (BLOCK_NAMES.has(name) && slice(place.located, loc) === name) {
+      const message = `"${name}" is a column and a block helper.`;
+      return reportAt(state, place, loc, 'column-is-helper', message, `Write [${name}] for the column, or rename it.`);
+    }
+    if (place.scope.has(name)) return { given: name };
+    state.used.add(name);
+    return { column: columnPath(name) };
+  }
+  return unknownName(name, loc, place, state);
+}
+
+/** `{{first.name}}`: rows have no inner structure, but a column may be called so. */
+function dotted(path: PathExpression, place: Place, state: State): null {
+  const written = slice(place.located, path.loc);
+  const name = [written, path.original].find((n) => isKnown(n, place, state));
+  if (name !== undefined) return bracketsNeeded(name, path.loc, place, state);
+  const first = path.parts[0] ?? '';
+  const message = `No column is called "${path.original}".`;
+  const hint = isKnown(first, place, state)
+    ? `"${first}" is a column, and a column has no parts.`
+    : suggestion(path.original, place, state);
+  return reportAt(state, place, path.loc, 'unknown-name', message, hint);
+}
+
+function bracketsNeeded(name: string, loc: Loc, place: Place, state: State): null {
+  const message = `The name of the column "${name}" needs square brackets here.`;
+  return reportAt(state, place, loc, 'unknown-name', message, `Write ${columnTag(name)}.`);
+}
+
+function unknownName(name: string, loc: Loc, place: Place, state: State): null {
+  const message = `No column is called "${name}".`;
+  return reportAt(state, place, loc, 'unknown-name', message, unknownHint(name, place, state));
+}
+
+function unknownHint(name: string, place: Place, state: State): string | undefined {
+  if (/[“”‘’]/.test(name)) return 'A text stands in straight quotes: "text".';
+  const near = suggestion(name, place, state);
+  if (near !== undefined) return near;
+  const partial = place.within.at(-1);
+  if (partial !== undefined) return `Give it where the partial is included: {{> ${partial} ${columnName(name)}=...}}.`;
+  return undefined;
+}
+
+function suggestion(name: string, place: Place, state: State): string | undefined {
+  const known = [...place.scope.keys(), ...state.columns];
+  const swapped = known.find((candidate) => isSwapped(name, candidate));
+  return swapped === undefined ? didYouMean(name, known).hint : `Did you mean "${swapped}"?`;
+}
+
+/** Two neighbouring letters changed places, the commonest slip; counted as two letters wrong it would be too far off. */
+function isSwapped(name: string, candidate: string): boolean {
+  if (name.length !== candidate.length) return false;
+  const i = [...name].findIndex((letter, index) => letter !== candidate[index]);
+  return i >= 0 && name.slice(0, i) + name.charAt(i + 1) + name.charAt(i) + name.slice(i + 2) === candidate;
+}
+
+/**
+ * `{{First Name}}` reads as a helper `First` with an argument. Where words that stand together are a column, says so
+ * and returns true.
+ */
+export function isSpacedColumn(words: readonly Expression[], place: Place, state: State): boolean {
+  for (const [i, first] of words.entries()) {
+    for (const last of words.slice(i + 1, i + MOST_WORDS)) {
+      const loc = span(first.loc, last.loc);
+      const written = slice(place.located, loc);
+      if (!isKnown(written, place, state)) continue;
+      bracketsNeeded(written, loc, place, state);
+      return true;
+    }
+  }
+  return false;
+}
+
+const MOST_WORDS = 8;

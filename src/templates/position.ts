@@ -1,0 +1,61 @@
+import type { Diagnostic } from '../errors.ts';
+import type { SourceText } from '../model.ts';
+import type { LinePosition, Loc } from './ast.ts';
+
+/** A template's text with its line starts, so that a place in the tree is also one in the text. */
+export interface Located {
+  readonly source: SourceText;
+  readonly lineStarts: readonly number[];
+}
+
+export function locate(source: SourceText): Located {
+  const lineStarts = [0];
+  // The line ends of Handlebars' lexer.
+  for (const match of source.text.matchAll(/\r\n?|\n/g)) lineStarts.push(match.index + match[0].length);
+  return { source, lineStarts };
+}
+
+export function offsetOf({ lineStarts }: Located, { line, column }: LinePosition): number {
+  return (lineStarts[line - 1] ?? 0) + column;
+}
+
+export function positionOf({ lineStarts }: Located, offset: number): LinePosition {
+  let line = 1;
+  while (line < lineStarts.length && (lineStarts[line] ?? Number.POSITIVE_INFINITY) <= offset) line++;
+  return { line, column: offset - (lineStarts[line - 1] ?? 0) };
+}
+
+/** What stands at a place, as it was written. */
+export function slice(located: Located, loc: Loc): string {
+  return located.source.text.slice(offsetOf(located, loc.start), offsetOf(located, loc.end));
+}
+
+/** From the start of one place to the end of another. */
+export function span(from: Loc, to: Loc): Loc {
+  return { start: from.start, end: to.end };
+}
+
+export function locOf(located: Located, offset: number, length: number): Loc {
+  return { start: positionOf(located, offset), end: positionOf(located, offset + length) };
+}
+
+/**
+ * The place as the user's editor counts it. A template inside a YAML block scalar is indented by the column of its
+ * first character on every line, so that the column is added to each of them. The line itself is given for a file of
+ * its own only: of a YAML file nothing but the scalar's value is known here.
+ */
+export function at(located: Located, { start, end }: Loc): Pick<Diagnostic, 'at' | 'source'> {
+  const { source } = located;
+  const position = {
+    file: source.file,
+    line: source.line + start.line - 1,
+    column: source.column + start.column,
+    length: start.line === end.line ? Math.max(1, end.column - start.column) : 1,
+  };
+  const ownFile = source.line === 1 && source.column === 1;
+  return ownFile ? { at: position, source: lineText(located, start.line) } : { at: position };
+}
+
+function lineText({ source, lineStarts }: Located, line: number): string {
+  return source.text.slice(lineStarts[line - 1] ?? 0, lineStarts[line] ?? source.text.length).replace(/[\r\n]+$/, '');
+}

@@ -1,0 +1,112 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type { SourceText } from '../model.ts';
+import type { Expression, Loc, OutExpression, OutStatement } from './ast.ts';
+import type { Kind, Settings } from './helpers/signature.ts';
+import { TEMPLATE_LIMITS, tooDeeplyNested } from './limits.ts';
+import type { Parsed } from './parse.ts';
+import { at, type Located } from './position.ts';
+
+/** What is known and found while one template is checked, its partials included. */
+export interface State {
+  readonly columns: ReadonlySet<string>;
+  readonly partials: ReadonlyMap<string, SourceText>;
+  readonly settings: Settings;
+  readonly escape: 'none' | 'html';
+  readonly diagnostics: Map<string, Diagnostic>;
+  readonly parsed: Map<string, Parsed | null>;
+  readonly used: Set<string>;
+  readonly required: Set<string>;
+  /** Nodes and bytes so far, partials put in place. */
+  nodes: number;
+  bytes: number;
+  /** Too large: nothing more is looked at. */
+  stopped: boolean;
+}
+
+/** Where in a template the check is. */
+export interface Place {
+  readonly located: Located;
+  /** Names that a partial was given, beside the columns. */
+  readonly scope: Scope;
+  /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` stands in for. */
+  readonly mandatory: boolean;
+  readonly depth: number;
+  /** Partials that are being put in place, the outermost first. */
+  readonly within: readonly string[];
+}
+
+export type Scope = ReadonlyMap<string, Given>;
+
+/** A value that a partial was given: it is put wherever the name stands, and checked where it was written. */
+export interface Given {
+  readonly expression: Expression;
+  readonly place: Place;
+}
+
+export type Statements = readonly OutStatement[];
+
+/** An expression that was found right: what is compiled for it, and what it can stand for. */
+export interface Checked {
+  readonly kind: Kind;
+  readonly out: OutExpression;
+}
+
+/** Checks one argument; null when something is wrong, which is reported. Handed to what stands inside arguments. */
+export type CheckExpression = (expression: Expression, place: Place, state: State) => Checked | null;
+
+/** Notes an error once, however often the partial that holds it is included. */
+export function report(state: State, found: Diagnostic): void {
+  const { file, line, column } = found.at ?? {};
+  const key = JSON.stringify([found.code, file, line, column, found.message]);
+  if (!state.diagnostics.has(key)) state.diagnostics.set(key, found);
+}
+
+/** Notes an error at a place of the template; returns null, for a caller that has nothing to give then. */
+export function reportAt(
+  state: State,
+  place: Place,
+  loc: Loc,
+  code: Diagnostic['code'],
+  message: string,
+  hint?: string,
+): null {
+  report(state, problem(code, message, { ...at(place.located, loc), ...(hint === undefined ? {} : { hint }) }));
+  return null;
+}
+
+export function notAllowed(state: State, place: Place, loc: Loc, message: string, hint?: string): null {
+  return reportAt(state, place, loc, 'template-not-allowed', message, hint);
+}
+
+/** Counts one node; false when the template has become too large, which ends the check. */
+export function enter(state: State, place: Place, loc: Loc): boolean {
+  if (state.stopped) return false;
+  state.nodes++;
+  if (state.nodes > TEMPLATE_LIMITS.nodes) {
+    const most = TEMPLATE_LIMITS.nodes.toLocaleString('en-GB');
+    return stop(state, place, loc, `The template has more than ${most} tags, texts and values, partials included.`);
+  }
+  if (place.depth > TEMPLATE_LIMITS.depth) {
+    state.stopped = true;
+    report(state, tooDeeplyNested(place.located, loc));
+    return false;
+  }
+  return true;
+}
+
+/** Counts a text that is put in place; false when the template has become too large. */
+export function enterText(state: State, place: Place, loc: Loc, bytes: number): boolean {
+  state.bytes += bytes;
+  if (state.bytes <= TEMPLATE_LIMITS.bytes) return true;
+  return stop(state, place, loc, 'The template with its partials put in place is longer than 64 KiB.');
+}
+
+function stop(state: State, place: Place, loc: Loc, message: string): false {
+  state.stopped = true;
+  reportAt(state, place, loc, 'template-too-large', message);
+  return false;
+}
+
+export function deeper(place: Place, change: Partial<Place> = {}): Place {
+  return { ...place, depth: place.depth + 1, ...change };
+}
