@@ -6,7 +6,13 @@ export interface PhoneProblem {
   readonly hint?: string;
 }
 
+/** Below this, what is dialled within a country and not in use as a full number is a short code such as 999. */
+export const MIN_NATIONAL_DIGITS = 7;
+
 const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the numbers again and save.';
+
+/** E.164 (ITU-T): at most 15 digits with the calling code. libphonenumber lets some German numbers have more. */
+export const MAX_DIGITS = 15;
 
 /** What can be seen from the shape alone, before anyone tries to read digits; null when the shape may be a number. */
 export function explainShape(text: string): PhoneProblem | null {
@@ -37,17 +43,14 @@ function holdsSeveral(text: string): boolean {
 /** The library found no number at all. */
 export function explainUnparsed(text: string, country: CountryCode | null): PhoneProblem {
   const digits = text.replace(/\D/g, '');
-  if (!/^[+\d\s()./~-]+$/.test(text) || digits === '') return { problem: 'is not a phone number' };
+  if (!/^\+?[\d\s()./~-]+$/.test(text) || digits === '') return { problem: 'is not a phone number' };
+  if (digits.length > MAX_DIGITS) return tooManyDigits(digits.length);
+  if (digits.length < 5) return { problem: 'is too short for a phone number' };
   if (text.startsWith('+')) return { problem: 'does not begin with a country code that is in use' };
   if (country !== null) return { problem: 'is not a phone number' };
   const lost = parsePhoneNumberFromString(`+${digits}`, { extract: false });
-  if (!text.startsWith('0') && lost?.isValid() === true) {
-    const where = lost.country === undefined ? '' : ` of ${lost.country}`;
-    return {
-      problem: 'has no country code',
-      hint: `It would be a number${where} with a "+" in front: a spreadsheet may have removed it.`,
-    };
-  }
+  if (!text.startsWith('0') && lost?.isValid() === true)
+    return { problem: 'has no country code', hint: lostPlus(lost) };
   const hint = 'Write it with "+" and the country code, or set `recipients.defaultCountry`, for example to GB.';
   return { problem: 'has no country code', hint };
 }
@@ -57,19 +60,26 @@ export function explainParsed(parsed: PhoneNumber, text: string): PhoneProblem {
   if (parsed.ext !== undefined) return { problem: 'has an extension', ...NO_EXTENSION };
   const where = parsed.country ?? `+${parsed.countryCallingCode}`;
   const digits = parsed.nationalNumber.length;
-  if (parsed.isPossible() && parsed.number.length <= 16) {
+  if (parsed.number.length - 1 > MAX_DIGITS) return tooManyDigits(parsed.number.length - 1);
+  if (!text.startsWith('+') && digits < MIN_NATIONAL_DIGITS) {
     return {
-      problem: `is a short code, which can only be dialled within ${where}`,
+      problem: `is too short: what has ${digits} digits can at most be dialled within ${where}`,
       hint: 'Give the full number with "+" and the country code.',
     };
   }
   const lost = text.startsWith('+') ? undefined : parsePhoneNumberFromString(`+${text}`, { extract: false });
-  const hint =
-    lost?.isValid() === true
-      ? `It would be a number of ${lost.country ?? `+${lost.countryCallingCode}`} with a "+" in front: a spreadsheet may have removed it.`
-      : 'Check its digits and its country code.';
+  const hint = lost?.isValid() === true ? lostPlus(lost) : 'Check its digits and its country code.';
+  return { problem: `cannot be a number of ${where}: none has ${digits} digits after the country code`, hint };
+}
+
+function tooManyDigits(digits: number): PhoneProblem {
   return {
-    problem: `cannot be a number of ${where}: no number there has ${digits} digits after the country code`,
-    hint,
+    problem: `has ${digits} digits, and no phone number has more than ${MAX_DIGITS}`,
+    hint: 'If the cell holds several numbers, give each a row of its own.',
   };
+}
+
+function lostPlus(lost: PhoneNumber): string {
+  const where = lost.country ?? `+${lost.countryCallingCode}`;
+  return `It would be a number of ${where} with a "+" in front: a spreadsheet may have removed it.`;
 }

@@ -1,6 +1,13 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { problem, refuse } from '../errors.ts';
-import { explainParsed, explainShape, explainUnparsed, type PhoneProblem } from './phone-problem.ts';
+import {
+  explainParsed,
+  explainShape,
+  explainUnparsed,
+  MAX_DIGITS,
+  MIN_NATIONAL_DIGITS,
+  type PhoneProblem,
+} from './phone-problem.ts';
 import { type NumberingPlan, type Plans, planOf, plansOf } from './plans.ts';
 
 /** A number that a network could have given out. */
@@ -19,12 +26,6 @@ export interface PhoneNumber {
 export type { PhoneProblem } from './phone-problem.ts';
 
 export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
-
-/** E.164 (ITU-T): at most 15 digits with the calling code. libphonenumber lets some German numbers have more. */
-const MAX_DIGITS = 15;
-
-/** Below this, what is dialled within a country and not in use as a full number is a short code such as 999. */
-const MIN_NATIONAL_DIGITS = 7;
 
 /**
  * Makes a reader of phone numbers as people write them. What it says of a number - spelling, country, possible,
@@ -73,11 +74,13 @@ function isDigits(text: string, from: number): boolean {
   return true;
 }
 
-/** `+` and digits. */
+/** `+` and digits; the national prefix may have been left in, as in +44 (0)20. */
 function readInternational(e164: string): PhoneNumber | null {
   const plans = findPlans(e164);
-  if (plans === null || plans[0].strayPrefix?.test(e164) === true) return null;
-  return judge(e164, plans, null);
+  if (plans === null) return null;
+  const [main] = plans;
+  if (main.strayPrefix?.test(e164) !== true) return judge(e164, plans, null);
+  return readPrefixed(e164.slice(1 + main.callingCode.length), main, plans, null);
 }
 
 /** Calling codes have one to three digits, and none is the beginning of another. */
@@ -97,20 +100,22 @@ function readNational(raw: string, home: NumberingPlan): PhoneNumber | null {
   const plans = plansOf(Number(home.callingCode));
   if (plans === null || raw.startsWith('00') || raw.startsWith(home.callingCode)) return null;
   if (home.internationalPrefix.test(raw)) return null;
-  const prefix = home.nationalPrefix?.exec(raw) ?? null;
-  if (prefix === null) return readStripped(raw, 0, home, plans);
-  // Groups mean that the library rewrites the number (area codes of islands, carrier codes).
-  const rewritten = prefix.length > 1 && (prefix.at(-1) ?? '') !== '';
-  return rewritten ? null : readStripped(raw, prefix[0].length, home, plans);
+  const number = readPrefixed(raw, home, plans, home);
+  if (number === null || number.assigned) return number;
+  return number.e164.length - 1 - home.callingCode.length < MIN_NATIONAL_DIGITS ? null : number;
 }
 
-function readStripped(raw: string, strip: number, home: NumberingPlan, plans: Plans): PhoneNumber | null {
-  const e164 = `+${home.callingCode}${raw.slice(strip)}`;
+/** Digits that may begin with the national prefix of a plan. */
+function readPrefixed(raw: string, plan: NumberingPlan, plans: Plans, home: NumberingPlan | null): PhoneNumber | null {
+  const whole = `+${plan.callingCode}${raw}`;
+  const prefix = plan.nationalPrefix?.exec(raw) ?? null;
+  if (prefix === null || prefix[0] === '') return judge(whole, plans, home);
+  // Groups mean that the library rewrites the number (area codes of islands, carrier codes).
+  if (prefix.length > 1 && (prefix.at(-1) ?? '') !== '') return null;
+  const stripped = `+${plan.callingCode}${raw.slice(prefix[0].length)}`;
   // The library keeps the prefix when only the number with it is one, or when too little would be left.
-  if (strip > 0 && !home.general.test(e164) && home.general.test(`+${home.callingCode}${raw}`)) return null;
-  const number = judge(e164, plans, home);
-  if (number === null || number.assigned) return number;
-  return raw.length - strip < MIN_NATIONAL_DIGITS ? null : number;
+  if (!plan.general.test(stripped) && plan.general.test(whole)) return null;
+  return judge(stripped, plans, home);
 }
 
 /** The verdict on a number in E.164 form; null when it does not even have a possible length. */
@@ -119,7 +124,9 @@ function judge(e164: string, plans: Plans, home: NumberingPlan | null): PhoneNum
   const owner = findOwner(e164, digits, plans);
   const plan = owner ?? home ?? plans[0];
   if ((plan.lengths & (1 << digits)) === 0 || e164.length - 1 > MAX_DIGITS) return null;
-  return { e164, country: plan.country, assigned: isAssigned(e164, digits, plan) };
+  const tried = plans.length > 1 && plan.leading === null;
+  const assigned = tried ? owner !== null : isAssigned(e164, digits, plan);
+  return { e164, country: plan.country, assigned };
 }
 
 /** The country among those that share a calling code, as the library finds it. */
@@ -145,11 +152,18 @@ const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 /** Only digits and what stands between them: taking it out cannot change what the library reads. */
 const SPACED = /^\+?[\d ().\-/\u00a0]+$/;
 
+const NOT_DIGITS = /[^+\d]/g;
+
+/** The same without what may also mean a decimal or two numbers: needs no tidying. */
+const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
+
 function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProblem {
+  const plain = PLAIN.test(raw) ? readDigits(raw.replace(NOT_DIGITS, ''), home) : null;
+  if (plain !== null) return plain;
   const text = tidy(raw);
   const wrong = explainShape(text);
   if (wrong !== null) return wrong;
-  const compact = SPACED.test(text) ? text.replace(/[^+\d]/g, '') : text;
+  const compact = SPACED.test(text) ? text.replace(NOT_DIGITS, '') : text;
   const number = compact === raw ? null : readDigits(compact, home);
   return number ?? askLibrary(text, home?.country ?? null);
 }

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { resolveColumns } from '../../src/recipients/columns.ts';
+
+const spec = { file: 'people.csv', to: 'msisdn', key: null };
+
+describe('columns', () => {
+  it('finds the address', () => {
+    expect(resolveColumns(spec, ['name', 'msisdn'])).toEqual({ to: 1, key: null });
+  });
+
+  it('finds the key', () => {
+    expect(resolveColumns({ ...spec, to: 'mobile', key: 'id' }, ['id', 'mobile'])).toEqual({ to: 1, key: 0 });
+  });
+
+  it('takes a decomposed name for the composed one', () => {
+    expect(resolveColumns({ ...spec, to: 'numéro' }, ['num\u00e9ro'])).toEqual({ to: 0, key: null });
+    expect(resolveColumns({ ...spec, to: 'nume\u0301ro' }, ['num\u00e9ro'])).toEqual({ to: 0, key: null });
+  });
+
+  it('suggests, and lists what there is', () => {
+    expect(resolveColumns({ ...spec, to: 'mobil', key: 'ident' }, ['ID', 'mobile'], 3)).toEqual([
+      {
+        code: 'unknown-column',
+        severity: 'error',
+        message: 'The list has no column "mobil" (`recipients.to`).',
+        at: { file: 'people.csv', line: 3 },
+        hint: 'Did you mean "mobile"? Its columns: ID, mobile.',
+      },
+      {
+        code: 'unknown-column',
+        severity: 'error',
+        message: 'The list has no column "ident" (`recipients.key`).',
+        at: { file: 'people.csv', line: 3 },
+        hint: 'Its columns: ID, mobile.',
+      },
+    ]);
+  });
+
+  it('says which setting names the column with the numbers', () => {
+    const found = resolveColumns(spec, ['phone', 'name']);
+    expect(found).toMatchObject([{ hint: expect.stringContaining('Set `recipients.to`') }]);
+  });
+
+  it('cuts long lists of columns', () => {
+    const names = Array.from({ length: 30 }, (_, i) => `c${i}`);
+    expect(resolveColumns(spec, names)).toMatchObject([{ hint: expect.stringContaining('c19 and 10 more.') }]);
+  });
+});

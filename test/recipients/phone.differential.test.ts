@@ -1,0 +1,110 @@
+import { type CountryCode, getCountries, getExampleNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import metadata from 'libphonenumber-js/max/metadata';
+import examples from 'libphonenumber-js/mobile/examples';
+import { describe, expect, it } from 'vitest';
+import { createPhoneReader, type PhoneReader } from '../../src/recipients/phone.ts';
+
+// Numbers in all regions: every country's example with some digits changed, digits at random behind every calling
+// code, with and without national prefixes, plain and in the spellings that people use.
+const rounds = process.env['HANDBILL_FULL'] === '1' ? 150 : 6;
+
+/** mulberry32: the same numbers in every run, so that a failure can be looked at. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+const random = createRandom(20260731);
+const digits = (length: number): string => Array.from({ length }, () => random(10)).join('');
+const mains = new Map(Object.entries(metadata.country_calling_codes).map(([code, countries]) => [code, countries[0]]));
+const networks = Object.keys(metadata.nonGeographic);
+
+/** What the library says, with handbill's own rules: E.164's 15 digits, no short codes, a country where one is main. */
+function oracle(raw: string, country: CountryCode | null) {
+  const options = country === null ? {} : { defaultCountry: country };
+  const parsed = parsePhoneNumberFromString(raw, { extract: false, ...options });
+  if (parsed === undefined || !parsed.isPossible() || parsed.number.length > 16) return null;
+  const assigned = parsed.isValid();
+  if (!raw.startsWith('+') && !assigned && parsed.nationalNumber.length < 7) return null;
+  const owner = parsed.country ?? mains.get(parsed.countryCallingCode) ?? null;
+  return { e164: parsed.number, country: owner, assigned };
+}
+
+const readers = new Map<CountryCode | null, PhoneReader>();
+
+function read(raw: string, country: CountryCode | null) {
+  const reader = readers.get(country) ?? createPhoneReader(country);
+  readers.set(country, reader);
+  const found = reader(raw);
+  return 'problem' in found ? null : found;
+}
+
+interface Sample {
+  readonly raw: string;
+  readonly country: CountryCode | null;
+}
+
+function* samplesOf(country: CountryCode): Generator<Sample> {
+  const example = getExampleNumber(country, examples);
+  if (example === undefined) return;
+  const { nationalNumber, countryCallingCode } = example;
+  const prefix = String(metadata.countries[country]?.[5] || '0');
+  for (let i = 0; i < rounds; i++) {
+    const keep = i === 0 ? nationalNumber.length : random(nationalNumber.length);
+    const change = [0, 0, 0, 1, -1][i % 5] ?? 0;
+    const number =
+      nationalNumber.slice(0, keep) + digits(Math.max(0, nationalNumber.length - keep + (i === 0 ? 0 : change)));
+    yield* [number, prefix + number, `0${number}`, `${countryCallingCode}${number}`].map((raw) => ({ raw, country }));
+    yield* [number, prefix + number, digits(2 + random(13))].map((rest) => ({
+      raw: `+${countryCallingCode}${rest}`,
+      country: null,
+    }));
+    yield { raw: `+${countryCallingCode} (0)${number}`, country: null };
+    yield { raw: `(${prefix}${number.slice(0, 2)}) ${number.slice(2, 5)}-${number.slice(5)}`, country };
+    yield { raw: `+${countryCallingCode}${number}`, country: 'DE' };
+    yield { raw: digits(3 + random(12)), country };
+  }
+}
+
+function* samples(): Generator<Sample> {
+  for (const country of getCountries()) yield* samplesOf(country);
+  for (const code of [...mains.keys(), ...networks]) {
+    for (let i = 0; i < rounds * 2; i++) yield { raw: `+${code}${digits(1 + random(15))}`, country: null };
+  }
+  for (let i = 0; i < rounds * 20; i++) yield { raw: `+${digits(4 + random(13))}`, country: null };
+}
+
+describe('the fast way', () => {
+  it('says of every number what libphonenumber says', () => {
+    let count = 0;
+    let possible = 0;
+    let assigned = 0;
+    for (const { raw, country } of samples()) {
+      if (/^\(?00/.test(raw)) continue; // 00 is always +, which is not what the library does
+      const expected = oracle(raw, country);
+      const found = read(raw, country);
+      if (JSON.stringify(found) !== JSON.stringify(expected))
+        expect({ raw, country, found }).toEqual({ raw, country, found: expected });
+      count++;
+      if (expected !== null) possible++;
+      if (expected?.assigned === true) assigned++;
+    }
+    // The samples must reach all three verdicts, or agreeing means little.
+    expect(count).toBeGreaterThan(rounds * 2500);
+    expect(possible - assigned).toBeGreaterThan(count / 20);
+    expect(assigned).toBeGreaterThan(count / 10);
+    expect(count - possible).toBeGreaterThan(count / 20);
+  });
+
+  it('reads 00 as the library reads +', () => {
+    for (const country of getCountries()) {
+      const number = getExampleNumber(country, examples)?.number;
+      if (number !== undefined) expect(read(`00${number.slice(1)}`, null)).toEqual(oracle(number, null));
+    }
+  });
+});

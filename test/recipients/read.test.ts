@@ -1,0 +1,416 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFile, chmod, mkdir, open, symlink, truncate, writeFile } from 'node:fs/promises';
+import { describe, expect, it, test } from 'vitest';
+import type { ListSpec } from '../../src/model.ts';
+import { hashList, openList } from '../../src/recipients/read.ts';
+import { places, readAll, refusal, specOf, useLists, utf16 } from './lists.ts';
+
+const lists = useLists();
+
+interface Accepted {
+  readonly label: string;
+  readonly content: string | Uint8Array;
+  readonly settings?: Partial<ListSpec>;
+  /** Default: one row, `+447700900123` and `Zoë`, on line 2. */
+  readonly values?: readonly (readonly string[] | null)[];
+  readonly lines?: readonly number[];
+  readonly columns?: readonly string[];
+}
+
+const ZOE = ['+447700900123', 'Zoë'];
+const USUAL = 'msisdn,name\n+447700900123,Zoë\n';
+
+const ACCEPTED: readonly Accepted[] = [
+  { label: 'UTF-8', content: USUAL },
+  { label: 'UTF-8 with a byte order mark', content: `\ufeff${USUAL}` },
+  { label: 'UTF-16LE with a mark, tabs (Excel "Unicode text")', content: utf16(USUAL.replaceAll(',', '\t'), 'le') },
+  { label: 'UTF-16BE with a mark', content: utf16(USUAL, 'be') },
+  {
+    label: 'UTF-16LE without a mark, when asked for',
+    content: utf16(USUAL, 'le', false),
+    settings: { encoding: 'utf-16le' },
+  },
+  { label: 'a mark counts more than the setting', content: `\ufeff${USUAL}`, settings: { encoding: 'windows-1252' } },
+  {
+    label: 'windows-1252, when asked for',
+    content: Buffer.from('msisdn,name\n+447700900123,Zo\xeb \x80 5\n', 'latin1'),
+    settings: { encoding: 'windows-1252' },
+    values: [['+447700900123', 'Zoë € 5']],
+  },
+  { label: 'semicolons', content: USUAL.replaceAll(',', ';') },
+  { label: 'bars', content: USUAL.replaceAll(',', '|') },
+  {
+    label: 'delimiter as set, against the count',
+    content: 'a;b,c\n1;2,3',
+    settings: { delimiter: ',' },
+    values: [['1;2', '3']],
+  },
+  {
+    label: 'delimiters inside quotes do not count',
+    content: 'msisdn;"a, b, c"\n1;2\n',
+    columns: ['msisdn', 'a, b, c'],
+    values: [['1', '2']],
+  },
+  { label: 'a sep= line', content: `sep=;\n${USUAL.replaceAll(',', ';')}`, lines: [3] },
+  { label: 'a sep= line in quotes, CRLF', content: '"sep=|"\r\nmsisdn|name\r\n+447700900123|Zoë\r\n', lines: [3] },
+  { label: 'CRLF', content: USUAL.replaceAll('\n', '\r\n') },
+  { label: 'CR alone', content: USUAL.replaceAll('\n', '\r') },
+  {
+    label: 'LF, CRLF and CR mixed',
+    content: 'a,b\r\n1,2\n3,4\r5,6\r\n7,8',
+    values: [
+      ['1', '2'],
+      ['3', '4'],
+      ['5', '6'],
+      ['7', '8'],
+    ],
+    lines: [2, 3, 4, 5],
+  },
+  { label: 'no line end at the end', content: USUAL.trimEnd() },
+  { label: 'empty lines at the end', content: `${USUAL}\n\r\n\n` },
+  {
+    label: 'empty lines in front and between',
+    content: '\n\na,b\n\n1,2\n\n\n3,4\n',
+    values: [
+      ['1', '2'],
+      ['3', '4'],
+    ],
+    lines: [5, 8],
+  },
+  {
+    label: 'quoted newlines; lines are the first of each row',
+    content: 'a,b\n"x\ny\n\nz",1\n2,"\n"\n3,4\n',
+    values: [
+      ['x\ny\n\nz', '1'],
+      ['2', '\n'],
+      ['3', '4'],
+    ],
+    lines: [2, 6, 8],
+  },
+  { label: 'CRLF in quotes becomes LF', content: 'a,b\r\n"x\r\ny",1\r\n', values: [['x\ny', '1']], lines: [2] },
+  { label: 'quotes written twice', content: 'a,b\n"5"" screen","""q"""\n', values: [['5" screen', '"q"']] },
+  { label: 'empty quoted values', content: 'a\n""\n', values: [['']], lines: [2] },
+  {
+    label: 'rows of white space and of delimiters are rows',
+    content: 'a,b\n , \n,\n',
+    values: [
+      [' ', ' '],
+      ['', ''],
+    ],
+    lines: [2, 3],
+  },
+  {
+    label: 'ragged rows are data',
+    content: 'a,b,c\n1,2\n1,2,3\n1,2,3,4\n"1"\n',
+    values: [null, ['1', '2', '3'], null, null],
+    lines: [2, 3, 4, 5],
+  },
+  {
+    label: 'every character is kept',
+    content: 'a,b,c,d,e,f\n+447700900123,007,1e5, 4.47701E+11,  x  ,2026-01-02\n',
+    values: [['+447700900123', '007', '1e5', ' 4.47701E+11', '  x  ', '2026-01-02']],
+  },
+  {
+    label: 'values that look like templates or objects',
+    content: 'a,b\n{{apiKey}},__proto__\n',
+    values: [['{{apiKey}}', '__proto__']],
+  },
+  {
+    label: "the ' of handbill's own exports goes, every other stays",
+    content: "a,b,c,d,e\n'+447700900123,'=1+1,'tis,O'Brien,''+1\n",
+    values: [['+447700900123', '=1+1', "'tis", "O'Brien", "'+1"]],
+  },
+  {
+    label: 'header with spaces, a second mark and decomposed letters',
+    content: '\ufeff msisdn ,"  Zoe\u0308 "\n1,2\n',
+    columns: ['msisdn', 'Zoë'],
+    values: [['1', '2']],
+  },
+  {
+    label: 'header in several lines',
+    content: '"a\nb",c\n1,2\n',
+    columns: ['a\nb', 'c'],
+    values: [['1', '2']],
+    lines: [3],
+  },
+  { label: 'a header alone', content: 'a,b', values: [], lines: [] },
+  { label: 'one column', content: 'msisdn\n1\n2\n', columns: ['msisdn'], values: [['1'], ['2']], lines: [2, 3] },
+];
+
+describe('lists that are read', () => {
+  // Pieces of three bytes put every boundary everywhere: inside characters, CRLF, quotes, the mark.
+  test.each(ACCEPTED)('$label', async ({ content, settings, values = [ZOE], lines = [2], columns }) => {
+    const spec = await lists.write(content, settings);
+    for (const pieceBytes of [undefined, 3, 7]) {
+      const list = await readAll(spec, pieceBytes === undefined ? {} : { pieceBytes });
+      expect(list.rows.map((row) => row.values)).toEqual(values);
+      expect(list.rows.map((row) => row.line)).toEqual(lines);
+      expect(list.rows.map((row) => row.row)).toEqual(values.map((_, i) => i));
+      if (columns !== undefined) expect(list.columns).toEqual(columns);
+    }
+  });
+
+  it('says how a ragged row differs', async () => {
+    const { rows } = await readAll(await lists.write('a,b,c\n1\n1,2,3,4\n'));
+    expect(rows.map((row) => row.fault)).toEqual(['has 1 field, the header has 3', 'has 4 fields, the header has 3']);
+  });
+
+  it('says where the header is', async () => {
+    expect((await readAll(await lists.write('sep=;\n\na;b\n1;2'))).headerLine).toBe(3);
+  });
+
+  it('counts its rows', async () => {
+    const list = await openList(await lists.write('a\n1\n2\n3'));
+    expect(list.count()).toBe(0);
+    for await (const _ of list.rows());
+    expect(list.count()).toBe(3);
+  });
+});
+
+interface Refused {
+  readonly label: string;
+  readonly content: string | Uint8Array;
+  readonly settings?: Partial<ListSpec>;
+  readonly found: readonly string[];
+  readonly says?: RegExp;
+}
+
+const MIB = 1024 * 1024;
+
+const REFUSED: readonly Refused[] = [
+  { label: 'an empty file', content: '', found: ['csv-no-header 1:-'] },
+  { label: 'only a byte order mark', content: '\ufeff', found: ['csv-no-header 1:-'] },
+  { label: 'only empty lines', content: '\n\r\n\r', found: ['csv-no-header 1:-'] },
+  { label: 'only a sep= line', content: 'sep=;\n', found: ['csv-no-header 1:-'] },
+  {
+    label: 'invalid UTF-8 in a row',
+    content: Buffer.concat([Buffer.from('a,b\n1,"x\ny"\n'), Buffer.from([0x32, 0x2c, 0xff, 0x0a])]),
+    found: ['invalid-encoding 4:-'],
+    says: /CSV UTF-8.*recipients\.encoding/,
+  },
+  {
+    label: 'windows-1252 that nobody asked for',
+    content: Buffer.from('a\nZo\xeb', 'latin1'),
+    found: ['invalid-encoding 2:-'],
+  },
+  {
+    label: 'UTF-8 cut off in a character',
+    content: Buffer.from('a\nZoë').subarray(0, -1),
+    found: ['invalid-encoding 2:-'],
+  },
+  { label: 'overlong UTF-8', content: Buffer.from([0x61, 0x0a, 0xc0, 0xaf]), found: ['invalid-encoding 2:-'] },
+  { label: 'UTF-16 with half a pair', content: utf16('a\n\ud800x', 'le'), found: ['invalid-encoding 2:-'] },
+  {
+    label: 'UTF-16 with an odd byte',
+    content: Buffer.concat([utf16('a\nb', 'be'), Buffer.from([0])]),
+    found: ['invalid-encoding 2:-'],
+  },
+  {
+    label: 'invalid UTF-8 after CR line ends',
+    content: Buffer.from([0x61, 13, 0x62, 13, 0xff]),
+    found: ['invalid-encoding 3:-'],
+  },
+  { label: 'NUL', content: 'a,b\n1,2\n3,\0\n', found: ['csv-nul 3:-'] },
+  {
+    label: 'UTF-16 that nobody asked for',
+    content: utf16('a,b\n1,2\n', 'le', false),
+    found: ['csv-nul 1:-'],
+    says: /utf-16le/,
+  },
+  {
+    label: 'an Excel workbook',
+    content: Buffer.from('PK\x03\x04rest'),
+    found: ['invalid-encoding -:-'],
+    says: /Excel/,
+  },
+  { label: 'gzip', content: Buffer.from([0x1f, 0x8b, 8, 0]), found: ['invalid-encoding -:-'], says: /gzip/ },
+  { label: 'a stray quote', content: 'a,b\n1,2\n3,5" screen\n', found: ['csv-syntax 3:4'] },
+  { label: 'a stray quote that swallows rows', content: 'a,b\n1,5" x\n3,4\n5,6" y\n', found: ['csv-syntax 2:4'] },
+  { label: 'text behind the closing quote', content: 'a,b\n"1\n1","2"x\n', found: ['csv-syntax 3:7'] },
+  { label: 'a space before the opening quote', content: 'a,b\n1, "2"\n', found: ['csv-syntax 2:4'] },
+  { label: 'a quote that is never closed', content: 'a,b\n1,2\n3,"x\n4,5\n6,7', found: ['csv-syntax 3:3'] },
+  { label: 'a quote in the header that is never closed', content: 'a,"b\n1,2\n', found: ['csv-syntax 1:3'] },
+  {
+    label: 'a stray quote far before anything closes it',
+    content: `a,b\n1,5" x\n${'3,4\n'.repeat(MIB / 3)}`,
+    found: ['csv-syntax 2:4'],
+  },
+  { label: 'a row over 1 MiB', content: `a,b\n1,2\n3,${'x'.repeat(MIB)}\n4,5\n`, found: ['csv-row-too-large 3:-'] },
+  { label: 'an unclosed quote over 1 MiB', content: `a,b\n1,"${'x\n'.repeat(MIB)}`, found: ['csv-row-too-large 2:-'] },
+  {
+    label: 'every fault of a header at once',
+    content: 'a,, b ,constructor,a,"__proto__",\u00a0,prototype,Zoe\u0308,Zoë\n',
+    found: [
+      'csv-blank-header 1:3',
+      'csv-forbidden-header 1:8',
+      'csv-duplicate-header 1:20',
+      'csv-forbidden-header 1:22',
+      'csv-blank-header 1:34',
+      'csv-forbidden-header 1:36',
+      'csv-duplicate-header 1:51',
+    ],
+  },
+  {
+    label: 'a header of nothing',
+    content: ',,\n1,2,3\n',
+    found: ['csv-blank-header 1:1', 'csv-blank-header 1:2', 'csv-blank-header 1:3'],
+  },
+  {
+    label: 'a header fault behind a line break',
+    content: 'sep=;\n\n"a\nb";a;a\n',
+    found: ['csv-duplicate-header 4:6'],
+  },
+];
+
+describe('lists that are refused', () => {
+  test.each(REFUSED)('$label', async ({ content, settings, found, says }) => {
+    const spec = await lists.write(content, settings);
+    const small = content.length < 1000 ? [{}, { pieceBytes: 3 }] : [{}];
+    for (const options of small) {
+      const diagnostics = await refusal(readAll(spec, options));
+      expect(places(diagnostics)).toEqual(found);
+      expect(diagnostics.every((d) => d.at?.file === 'people.csv' && d.hint !== undefined)).toBe(true);
+      if (says !== undefined) expect(`${diagnostics[0]?.message} ${diagnostics[0]?.hint}`).toMatch(says);
+    }
+  });
+
+  it('takes a row of exactly 1 MiB', async () => {
+    const { rows } = await readAll(await lists.write(`a,b\n1,${'x'.repeat(MIB - 2)}\n`));
+    expect(rows[0]?.values?.[1]).toHaveLength(MIB - 2);
+  });
+
+  it('never shows a row, which holds personal data', async () => {
+    const [found] = await refusal(readAll(await lists.write('a,b\n+447700900123,5" x\n')));
+    expect(JSON.stringify(found)).not.toContain('900123');
+  });
+});
+
+describe('files', () => {
+  it('refuses what is not there', async () => {
+    expect(places(await refusal(openList(specOf(lists.path('none.csv')))))).toEqual(['file-not-found -:-']);
+  });
+
+  it('refuses a file in place of a folder', async () => {
+    const spec = await lists.write('a');
+    expect(places(await refusal(openList({ ...spec, path: `${spec.path}/x.csv` })))).toEqual(['file-not-found -:-']);
+  });
+
+  it('refuses folders, pipes and devices without waiting', async () => {
+    await mkdir(lists.path('folder.csv'));
+    execFileSync('mkfifo', [lists.path('pipe.csv')]);
+    await symlink(lists.path('pipe.csv'), lists.path('link.csv'));
+    const paths = [lists.path('folder.csv'), lists.path('pipe.csv'), lists.path('link.csv'), '/dev/zero'];
+    for (const path of paths) {
+      expect(places(await refusal(openList(specOf(path))))).toEqual(['file-not-regular -:-']);
+      expect(places(await refusal(hashList(specOf(path))))).toEqual(['file-not-regular -:-']);
+    }
+  });
+
+  it.skipIf(process.getuid?.() === 0)('refuses what it may not read', async () => {
+    const spec = await lists.write('a\n1');
+    await chmod(spec.path, 0);
+    expect(places(await refusal(openList(spec)))).toEqual(['file-unreadable -:-']);
+  });
+
+  it('refuses more than 4 GiB', async () => {
+    const spec = await lists.write('a\n1');
+    await truncate(spec.path, 4 * 1024 ** 3 + 1); // sparse: takes no space
+    expect(places(await refusal(openList(spec)))).toEqual(['file-too-large -:-']);
+  });
+});
+
+describe('the second reading', () => {
+  const BIG = `msisdn,name\n${Array.from({ length: 60_000 }, (_, i) => `+4477009${String(i).padStart(5, '0')},${'n'.repeat(40)}\n`).join('')}`;
+
+  async function digestOf(spec: ListSpec) {
+    const list = await openList(spec);
+    for await (const _ of list.rows());
+    return list.digest();
+  }
+
+  it('knows the bytes again', async () => {
+    const spec = await lists.write(BIG);
+    const digest = await digestOf(spec);
+    expect(digest.sha256).toBe(createHash('sha256').update(BIG).digest('hex'));
+    expect(digest.size).toBe(BIG.length);
+    expect(digest.blocks).toHaveLength(Math.ceil(BIG.length / MIB));
+    expect(await hashList(spec)).toEqual(digest);
+    expect((await readAll(spec, { expected: digest })).rows).toHaveLength(60_000);
+  });
+
+  it('gives the digest of an empty rest too', async () => {
+    const spec = await lists.write('a,b');
+    expect(await digestOf(spec)).toEqual(await hashList(spec));
+  });
+
+  it('hands out no row of a changed block', async () => {
+    const spec = await lists.write(BIG);
+    const expected = await digestOf(spec);
+    const handle = await open(spec.path, 'r+');
+    await handle.write('X', MIB + 100);
+    await handle.close();
+    const list = await openList(spec, { expected });
+    let bytes = 0;
+    const reading = (async () => {
+      for await (const rows of list.rows()) for (const row of rows) bytes += (row.values?.join(',').length ?? 0) + 1;
+    })();
+    const found = await refusal(reading);
+    expect(places(found)).toEqual(['input-changed -:-']);
+    expect(found[0]?.message).toContain('people.csv');
+    expect(bytes).toBeLessThan(MIB);
+    expect(bytes).toBeGreaterThan(MIB / 2);
+  });
+
+  test.each([
+    ['the header', (path: string) => writeFile(path, BIG.replace('name', 'nome'))],
+    ['rows added', (path: string) => appendFile(path, '+447700900001,new\n')],
+    ['rows removed', (path: string) => truncate(path, BIG.length - 54)],
+    ['cut at the end of a block', (path: string) => truncate(path, 2 * MIB)],
+    ['emptied', (path: string) => truncate(path, 0)],
+    ['the last byte', (path: string) => writeFile(path, `${BIG.slice(0, -1)} `)],
+  ])('refuses a change: %s', async (_, change) => {
+    const spec = await lists.write(BIG);
+    const expected = await digestOf(spec);
+    await change(spec.path);
+    expect(places(await refusal(readAll(spec, { expected })))).toEqual(['input-changed -:-']);
+  });
+});
+
+describe('reading', () => {
+  // Characters and CRLF across the boundary of two blocks of 1 MiB, where the buffer is used again.
+  test.each([0, 1, 2, 3, 4, 5, 6])('keeps characters whole between blocks, moved by %i bytes', async (shift) => {
+    const names = Array.from({ length: 250_000 }, (_, i) => (i % 2 === 0 ? 'ë€' : '😀'));
+    const { rows } = await readAll(await lists.write(`${'n'.repeat(shift + 1)}\r\n${names.join('\r\n')}\r\n`));
+    expect(rows.length).toBe(names.length);
+    expect(rows.every((row, i) => row.values?.[0] === names[i] && row.line === i + 2)).toBe(true);
+  });
+
+  it('goes at the pace of the consumer, and can stop anywhere', async () => {
+    const spec = await lists.write(`a\n${'1\n'.repeat(100_000)}`);
+    const list = await openList(spec);
+    for await (const rows of list.rows()) {
+      expect(rows.length).toBeGreaterThan(100);
+      break;
+    }
+    expect(list.count()).toBeLessThan(50_000);
+    expect(() => list.digest()).toThrow('after its last row');
+    await list.close();
+  });
+
+  it('gives its rows once', async () => {
+    const list = await openList(await lists.write('a\n1'));
+    for await (const _ of list.rows());
+    await expect(list.rows().next()).rejects.toThrow('once');
+  });
+
+  it.skipIf(process.platform !== 'linux')('leaves no file open', async () => {
+    const spec = await lists.write('a,b\n1,2\n3,5" x\n');
+    const openFiles = () => execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' });
+    await refusal(readAll(spec));
+    await refusal(openList(await lists.write('a,a\n1,2\n')));
+    await refusal(openList(await lists.write('')));
+    await (await openList(await lists.write('a\n1'))).close();
+    expect(openFiles()).not.toContain('handbill-recipients-');
+  });
+});
