@@ -18,8 +18,7 @@ const MAX_ID_LENGTH = 512;
  * JSON itself proves that it is whole.
  */
 export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
-  if (attempt.phase !== 'P4' || attempt.error !== null)
-    return { kind: 'unrecognised', error: errorText(attempt, wire) };
+  if (attempt.error !== null) return { kind: 'unrecognised', error: describe(attempt.error) };
   const document = parse(attempt.body);
   if (document === undefined) {
     if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };
@@ -31,7 +30,9 @@ export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
   if (wire.pointers.failed.length > 0 && find(document, wire.pointers.failed, isSomething) !== undefined) {
     return { kind: 'refused', messageId, error: textOf(document, attempt.body, wire) };
   }
-  if (messageId === null && wire.response.messageIdRequired) return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
+  if (messageId === null && wire.response.messageIdRequired) {
+    return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
+  }
   return { kind: 'recognised', messageId };
 }
 

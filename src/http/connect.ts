@@ -31,8 +31,6 @@ export interface Endpoint {
 /** After a refused connection beside open ones: how long to make do with those. */
 const GROW_AGAIN_MS = 1_000;
 const PROMISE_MS = 5_000;
-/** undici ends a connection attempt by a coarse timer; ours is for what that does not cover, and must not come first. */
-const OPEN_GRACE_MS = 1_000;
 
 /**
  * Makes an endpoint; connects to nothing yet.
@@ -102,7 +100,7 @@ export function connect(options: EndpointOptions): Endpoint {
   };
 
   const addLane = (): Lane => {
-    const lane = new Lane(laneOptions, owner, performance.now() + connectTimeoutMs + OPEN_GRACE_MS);
+    const lane = new Lane(laneOptions, owner, performance.now() + connectTimeoutMs);
     lanes.add(lane);
     return lane;
   };

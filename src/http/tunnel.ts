@@ -21,7 +21,7 @@ export function tunnel(proxy: URL, open: buildConnector.connector, timeoutMs: nu
   const port = proxy.port === '' ? (protocol === 'https:' ? '443' : '80') : proxy.port;
   const authorization = basic(proxy);
   return (options, callback) => {
-    open({ protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port }, (error, socket) => {
+    return open({ protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port }, (error, socket) => {
       if (error !== null) return callback(new Fault('HANDBILL_PROXY', `proxy ${host}: ${error.message}`), null);
       const targetPort = options.port === '' ? (options.protocol === 'https:' ? '443' : '80') : options.port;
       const name = options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname;

@@ -25,6 +25,8 @@ export interface RawServer {
   /** Bytes of requests received, of broken ones too. */
   readonly bytes: number;
   readonly requests: readonly RawRequest[];
+  /** Takes no more connections and keeps those that are open. */
+  stopListening(): void;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,9 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
       return bytes;
     },
     requests,
+    stopListening() {
+      listening.close();
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((done) => listening.close(() => done()));
@@ -110,6 +115,13 @@ export function answer(status: number, body = '', headers: Readonly<Record<strin
   const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers };
   const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return raw(`HTTP/1.1 ${status} Something\r\n${head.join('')}\r\n${body}`);
+}
+
+/** Whatever it does, later. */
+export function afterMs(ms: number, behaviour: Behaviour): Behaviour {
+  return (request) => {
+    setTimeout(() => behaviour(request), ms);
+  };
 }
 
 /** These bytes, whatever they are. */
