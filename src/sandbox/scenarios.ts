@@ -69,6 +69,7 @@ const DOUBT = 'in doubt';
 const STOPS = 'pending; the run stops';
 const DOUBT_STOPS = 'in doubt; the run stops';
 const FIRST_STOPS = 'rejected; as the first answer of a start: pending, the run stops';
+const DOUBT_FIRST_STOPS = 'in doubt; as the first answer of a start the run stops too';
 const ELSEWHERE = { Location: 'http://elsewhere.invalid/v2/messages' };
 
 const STATUSES: readonly (readonly [status: number, becomes: string, headers?: Readonly<Record<string, string>>])[] = [
@@ -136,15 +137,15 @@ const FAULTS: readonly Scenario[] = [
   fault('903', 'slow', '202 after 3 seconds', 'accepted'),
   fault('904', 'html', '200 with an HTML page', DOUBT_STOPS),
   fault('905', 'empty', '202 without a body', 'accepted, without an id'),
-  fault('906', 'half', '202, half of the body, then a reset', DOUBT),
+  fault('906', 'half', '202, half of the body, then a reset', DOUBT_FIRST_STOPS),
   fault('907', 'close', 'takes the request, then closes the connection', DOUBT),
   fault('908', 'no-id', '202 with a JSON object that holds no id', 'accepted, without an id'),
-  fault('909', 'plain-text', '202 with plain text', DOUBT),
+  fault('909', 'plain-text', '202 with plain text', DOUBT_FIRST_STOPS),
   fault('910', 'not-http', 'something that is not HTTP', DOUBT),
   fault('911', 'interim', 'three interim answers (102), then 202', 'accepted'),
-  fault('912', 'large', '202 with a body of 1 MiB', DOUBT),
-  fault('913', 'compressed', '202 with a body compressed by gzip, which nobody asked for', DOUBT),
-  fault('914', 'drip', '202 with a body that comes byte by byte and never ends', DOUBT),
+  fault('912', 'large', '202 with a body of 1 MiB', DOUBT_FIRST_STOPS),
+  fault('913', 'compressed', '202 with a body compressed by gzip, which nobody asked for', DOUBT_FIRST_STOPS),
+  fault('914', 'drip', '202 with a body that comes byte by byte and never ends', DOUBT_FIRST_STOPS),
 ];
 
 /** Every scenario, in the order of its digits. */

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
@@ -394,6 +395,41 @@ describe('elsewhere', () => {
     const { text } = await sendRaw(shared, bytes, 500);
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).not.toMatch(/\.ts|node_modules/);
+  });
+});
+
+describe('whatever comes', () => {
+  const word = fc.string({ unit: 'binary-ascii', maxLength: 30 });
+  const noise = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .record({
+        method: fc.constantFrom('GET', 'POST', 'HEAD', 'DELETE', 'TRACE', 'CONNECT'),
+        path: word,
+        header: word,
+      })
+      .map(({ method, path, header }) =>
+        Buffer.from(`${method} /${path} HTTP/1.1\r\nHost: localhost\r\nX: ${header}\r\nContent-Length: 0\r\n\r\n`),
+      ),
+    fc.json().map((json) => Buffer.from(rawPost(shared, json))),
+  );
+
+  it('nothing leaks, and the next request is answered', async () => {
+    await fc.assert(
+      fc.asyncProperty(noise, async (bytes) => {
+        const { text } = await sendRaw(shared, bytes, 25);
+        expect(text).not.toMatch(/\.ts:|\.mjs:|node_modules|TypeError/);
+        expect(text).not.toMatch(/^HTTP\/1\.1 (?:2\d\d (?!OK)|500)/);
+      }),
+      { numRuns: 60 },
+    );
+    expect((await post(shared, MESSAGE)).status).toBe(202);
+  });
+
+  it('HEAD gets the headers alone', async () => {
+    const { text } = await sendRaw(shared, 'HEAD /sandbox HTTP/1.1\r\nHost: localhost\r\n\r\n', 100);
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Type: text\/plain[\s\S]*\r\n\r\n$/);
+    expect(text).not.toContain('x-hono');
   });
 });
 
