@@ -98,6 +98,8 @@ function inspectFile(path: string, options: LedgerOptions, facts: Stats): 'empty
 
 /** Whether this is a ledger of handbill, all of it and nothing else. */
 function inspect(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
+  // SQLite takes such a file for an empty database and would write over it.
+  if (facts.size < SMALLEST_DATABASE_BYTES) throw unusable('ledger-unusable', path, 'The file is not a database.');
   const application = Number(db.prepare('PRAGMA application_id').get()?.['application_id']);
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n']);
   // What a kill in the first milliseconds of a new ledger leaves.
@@ -141,11 +143,12 @@ function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: b
     defensive: true,
   });
   try {
+    const timeout = { set: '', get: 'PRAGMA busy_timeout', value: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS };
     if (!readOnly) useWriteAheadLog(db, path);
-    for (const { set, get, value } of readOnly ? SETTINGS : [...SETTINGS, ...WRITE_SETTINGS]) {
+    for (const { set, get, value } of [timeout, ...SETTINGS, ...(readOnly ? [] : WRITE_SETTINGS)]) {
       db.exec(set);
       const answer = Object.values(db.prepare(get).get() ?? {})[0];
-      if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${set}" with ${String(answer)}.`);
+      if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${get}" with ${String(answer)}.`);
     }
     return db;
   } catch (error) {
@@ -226,6 +229,8 @@ function guarded<T>(path: string, work: () => T): T {
     throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`);
   }
 }
+
+const SMALLEST_DATABASE_BYTES = 512;
 
 const BUSY_TIMEOUT_MS = 30_000;
 

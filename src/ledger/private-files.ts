@@ -9,6 +9,7 @@ import {
   openSync,
   type Stats,
   statfsSync,
+  statSync,
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { unusable } from './ledger-error.ts';
@@ -22,7 +23,7 @@ import { unusable } from './ledger-error.ts';
 /** Makes the folder (0700), or checks that nobody else can change what lies in it. */
 export function ensurePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const facts = lstatSync(folder);
+  const facts = statSync(folder);
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
   // Our own folder is closed to readers too. Another one, named with --ledger, is not ours to close.
@@ -31,7 +32,7 @@ export function ensurePrivateFolder(folder: string): void {
 
 /** Checks the folder of a ledger that is only read. */
 export function checkPrivateFolder(folder: string): void {
-  const facts = lstatSync(folder, { throwIfNoEntry: false });
+  const facts = statSync(folder, { throwIfNoEntry: false });
   if (facts === undefined) return;
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
@@ -76,10 +77,15 @@ export function closeToReaders(file: string, facts: Stats): void {
 
 /** Refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run. */
 export function refuseNetworkFileSystem(folder: string): void {
-  const name = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
-  if (name === undefined) return;
+  const name = networkFileSystem(statfsSync(folder).type);
+  if (name === null) return;
   const hint = 'Keep the ledger on a local disk (--ledger FILE), or use PostgreSQL for several machines.';
   throw unusable('ledger-filesystem', folder, `The ledger would lie on a network file system (${name}).`, hint);
+}
+
+/** The name of a network file system by the magic number of statfs(2); null for any other. */
+export function networkFileSystem(magic: number): string | null {
+  return NETWORK_FILE_SYSTEMS.get(magic) ?? null;
 }
 
 /** Makes the names in a folder durable: without it, a new file can be gone after a power failure. */
@@ -116,7 +122,7 @@ const NOFOLLOW = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
 
 const OWN_FOLDERS: ReadonlySet<string> = new Set(['.handbill', 'locks']);
 
-/** Magic numbers of statfs(2). FUSE is not among them: encrypted home folders and containers are often FUSE. */
+/** FUSE is not among them: encrypted home folders and containers are often FUSE. */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

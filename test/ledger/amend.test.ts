@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger, LoadRow, RunRecord } from '../../src/ledger/ledger.ts';
+import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
+
+const INPUT = { role: 'recipients', file: 'people.csv', sha256: 'cd'.repeat(32) } as const;
+const LATER = NOON + 60_000;
+
+function list(...rows: [key: string | null, changes?: Partial<LoadRow>][]): LoadRow[] {
+  return rows.map(([key, changes], row) => loadRow(row, { key, ...changes }));
+}
+
+function amended(ledger: Ledger, run: RunRecord, rows: readonly LoadRow[]): RunRecord {
+  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: LATER });
+  ledger.load(draft, rows);
+  return ledger.amend(run, draft, { inputs: [INPUT], nowMs: LATER });
+}
+
+/** Key and fate of every row, in list order. */
+function people(ledger: Ledger, run: RunRecord): string[] {
+  const outcomes = [...ledger.outcomes(run)].flat();
+  return outcomes.map((o, i) => `${o.row === i ? '' : `row ${o.row}! `}${o.key}: ${fates(ledger, run)[i]}`);
+}
+
+const SKIPPED = { state: 'skipped', reason: 'duplicate' } as const;
+
+describe('amend', () => {
+  it('keeps what happened with the person, gives everybody else the new list, forgets nobody', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(
+      ledger,
+      list(
+        ['accepted'],
+        ['rejected'],
+        ['doubt'],
+        ['failed'],
+        ['claimed'],
+        ['pending'],
+        ['suppressed', { state: 'skipped', reason: 'suppressed' }],
+        ['deferred', { state: 'deferred' }],
+        ['accepted', SKIPPED],
+        [null, { state: 'skipped', reason: 'bad-row' }],
+        ['gone accepted'],
+        ['gone pending'],
+        ['gone failed'],
+        ['gone accepted', SKIPPED],
+      ),
+    );
+    const claim = (row: number, key: string) => ({ row, key, to: key });
+    ledger.commit(
+      run,
+      [],
+      [
+        claim(0, 'accepted'),
+        claim(1, 'rejected'),
+        claim(2, 'doubt'),
+        claim(3, 'failed'),
+        claim(4, 'claimed'),
+        claim(10, 'gone accepted'),
+        claim(12, 'gone failed'),
+      ],
+      NOON,
+    );
+    ledger.commit(
+      run,
+      [
+        resultOf(0),
+        resultOf(1, { state: 'rejected', reason: 'status', httpStatus: 400 }),
+        resultOf(2, { state: 'in-doubt', reason: 'timeout' }),
+        resultOf(3, { state: 'failed', reason: 'dns', attempts: 3 }),
+        resultOf(10),
+        resultOf(12, { state: 'failed', reason: 'dns', attempts: 2 }),
+      ],
+      [],
+      NOON,
+    );
+    const before = [...ledger.outcomes(run)].flat();
+
+    const after = amended(
+      ledger,
+      run,
+      list(
+        ['new', { variant: 'b' }],
+        ['pending', { parts: 2 }],
+        ['claimed'],
+        ['failed', { parts: 3 }],
+        ['doubt'],
+        ['suppressed'],
+        ['rejected', { state: 'skipped', reason: 'excluded' }],
+        ['accepted', { to: 'elsewhere', parts: 9, costMicros: 1, variant: 'b' }],
+        ['deferred'],
+        ['new', SKIPPED],
+        ['accepted', SKIPPED],
+        [null, { state: 'skipped', reason: 'bad-row' }],
+      ),
+    );
+    expect(people(ledger, after)).toEqual([
+      'new: pending',
+      'pending: pending',
+      'claimed: in-doubt(crash)',
+      'failed: pending',
+      'doubt: in-doubt(timeout)',
+      'suppressed: skipped(suppressed)',
+      'rejected: rejected(status)',
+      'accepted: accepted',
+      'deferred: pending',
+      'new: skipped(duplicate)',
+      'accepted: skipped(duplicate)',
+      'null: skipped(bad-row)',
+      'gone accepted: accepted',
+      'gone pending: skipped(removed)',
+      'gone failed: skipped(removed)',
+    ]);
+    expect(after).toMatchObject({
+      number: run.number,
+      id: run.id,
+      rows: 15,
+      inputs: [INPUT],
+      state: 'partial',
+      starts: 1,
+    });
+    const outcomes = [...ledger.outcomes(after)].flat();
+    expect(outcomes[7]).toEqual({ ...before[0], row: 7, line: 9 });
+    expect(outcomes[1]).toMatchObject({ parts: 2 });
+    expect(outcomes[3]).toMatchObject({ parts: 3, attempts: 3, httpStatus: null });
+    expect(outcomes[13]).toMatchObject({ updatedAt: new Date(LATER).toISOString(), line: 13 });
+    expect(ledger.runs()).toEqual([after]);
+
+    expect(ledger.start(after, LATER).recovered).toBe(0);
+    expect(ledger.pending(after, -1, 99).map((p) => [p.key, p.attempts])).toEqual([
+      ['new', 0],
+      ['pending', 0],
+      ['failed', 3],
+      ['deferred', 0],
+    ]);
+    expect(ledger.commit(after, [], [{ row: 7, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
+  });
+
+  it('again and again: who was removed and comes back is sent to, who was sent to is not', () => {
+    const ledger = open(scratchPath());
+    let run = givenRun(ledger, list(['a'], ['b']));
+    ledger.commit(run, [], [{ row: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [resultOf(0)], [], NOON);
+    run = amended(ledger, run, list(['c']));
+    expect(people(ledger, run)).toEqual(['c: pending', 'a: accepted', 'b: skipped(removed)']);
+    run = amended(ledger, run, list(['d']));
+    expect(people(ledger, run)).toEqual(['d: pending', 'c: skipped(removed)', 'a: accepted', 'b: skipped(removed)']);
+    run = amended(ledger, run, list(['b'], ['a']));
+    expect(people(ledger, run)).toEqual(['b: pending', 'a: accepted', 'd: skipped(removed)', 'c: skipped(removed)']);
+  });
+
+  it('of several rows with one key, the one that was sent to counts', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, list(['a', { state: 'skipped', reason: 'invalid-address' }], ['a'], ['a', SKIPPED]));
+    ledger.commit(run, [], [{ row: 1, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [resultOf(1, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
+    expect(people(ledger, amended(ledger, run, list(['a'])))).toEqual(['a: in-doubt(timeout)']);
+  });
+
+  it('an empty list and the same list', () => {
+    const ledger = open(scratchPath());
+    let run = givenRun(ledger, list(['a']));
+    run = amended(ledger, run, list(['a']));
+    expect(people(ledger, run)).toEqual(['a: pending']);
+    run = amended(ledger, run, []);
+    expect(people(ledger, run)).toEqual(['a: skipped(removed)']);
+    expect(run.rows).toBe(1);
+  });
+
+  it('refuses another channel, a sealed list, and leaves the run as it was', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, [loadRow(0)]);
+    const draft = ledger.beginLoad(HELLO, { channel: 'voice', nowMs: NOON });
+    expect(thrown(() => ledger.amend(run, draft, { inputs: [], nowMs: NOON }))).toMatchObject({
+      code: 'identity-changed',
+      exit: 2,
+    });
+    expect(() => ledger.amend(run, run, { inputs: [], nowMs: NOON })).toThrow('not sealed');
+    expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+    expect(ledger.findRun(HELLO)?.rows).toBe(1);
+    expect([...ledger.outcomes(run)].flat()[0]?.key).toBe(keyOf(0));
+  });
+});

@@ -1,0 +1,25 @@
+/** Opens a ledger (umask given in octal), starts the run of one row, and prints the mode of every file around it. */
+import { lstatSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { acquireRunLock } from '../../../src/ledger/lock.ts';
+import { openLedger } from '../../../src/ledger/open.ts';
+import { claimOf, HELLO, loadRow, NOON } from '../values.ts';
+
+const [path = '', umask = '22'] = process.argv.slice(2);
+process.umask(Number.parseInt(umask, 8));
+const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
+acquireRunLock(path, HELLO);
+const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+ledger.load(draft, [loadRow(0)]);
+const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+ledger.start(run, NOON);
+ledger.commit(run, [], [claimOf(0)], NOON);
+
+const folder = dirname(path);
+const modes: Record<string, string> = { '.': modeOf(folder) };
+for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) modes[name] = modeOf(join(folder, name));
+process.stdout.write(`${JSON.stringify(modes)}\n`);
+
+function modeOf(file: string): string {
+  return (lstatSync(file).mode & 0o7777).toString(8);
+}

@@ -1,0 +1,168 @@
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acquireRunLock, isRunHeld } from '../../src/ledger/lock.ts';
+import { child, fates, firstLine, givenRun, killed, open, scratchPath, thrown, whole } from './scratch.ts';
+import { claimOf, HELLO, NOON, resultOf, rows } from './values.ts';
+
+describe('the lock of a run', () => {
+  it('is held once, also within a process, and can be released', () => {
+    const path = scratchPath();
+    const lock = acquireRunLock(path, HELLO);
+    expect(lock).not.toBeNull();
+    expect(acquireRunLock(path, HELLO)).toBeNull();
+    expect(isRunHeld(path, HELLO)).toBe(true);
+    lock?.release();
+    lock?.release();
+    expect(isRunHeld(path, HELLO)).toBe(false);
+    const again = acquireRunLock(path, HELLO);
+    expect(again).not.toBeNull();
+    again?.release();
+  });
+
+  it('belongs to one environment, campaign and occurrence, and to one ledger', () => {
+    const path = scratchPath();
+    const locks = [
+      acquireRunLock(path, HELLO),
+      acquireRunLock(path, { ...HELLO, environment: 'production' }),
+      acquireRunLock(path, { ...HELLO, campaign: 'other' }),
+      acquireRunLock(path, { ...HELLO, occurrence: 'twice' }),
+      acquireRunLock(`${path}.other`, HELLO),
+    ];
+    expect(locks).not.toContain(null);
+    for (const lock of locks) lock?.release();
+  });
+
+  it('asking creates nothing', () => {
+    const path = scratchPath();
+    open(path);
+    expect(isRunHeld(path, HELLO)).toBe(false);
+    expect(readdirSync(dirname(path))).not.toContain('locks');
+  });
+
+  it('a second process gets none, at once; kill -9 lets go of it', async () => {
+    const path = scratchPath();
+    givenRun(open(path), rows(1), { start: false });
+    const holder = child('claim-and-hang.ts', [path]);
+    expect(await firstLine(holder)).toBe('holding');
+    const before = performance.now();
+    expect(acquireRunLock(path, HELLO)).toBeNull();
+    expect(performance.now() - before).toBeLessThan(2000);
+    expect(await whole(child('claim-and-hang.ts', [path]))).toEqual({ text: 'locked\n', status: 6 });
+    await killed(holder);
+    const lock = acquireRunLock(path, HELLO);
+    expect(lock).not.toBeNull();
+    lock?.release();
+  });
+
+  it('a stopped process keeps it', async () => {
+    const path = scratchPath();
+    const holder = child('claim-and-hang.ts', [path]);
+    await firstLine(holder);
+    holder.kill('SIGSTOP');
+    expect(acquireRunLock(path, HELLO)).toBeNull();
+    await killed(holder);
+  });
+
+  it('a lock that is a link is refused', () => {
+    const path = scratchPath();
+    acquireRunLock(path, HELLO)?.release();
+    const folder = join(dirname(path), 'locks');
+    const [name = ''] = readdirSync(folder);
+    rmSync(join(folder, name));
+    symlinkSync('/nowhere/at/all', join(folder, name));
+    expect(thrown(() => acquireRunLock(path, HELLO))).toMatchObject({ code: 'ledger-permissions', exit: 7 });
+  });
+});
+
+describe('kill -9', () => {
+  it('leaves what was claimed in doubt, all of it and nothing else, and it is shown before the next start', async () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const run = givenRun(ledger, rows(5), { start: false });
+    const sender = child('claim-and-hang.ts', [path, '1', '3']);
+    await firstLine(sender);
+    expect(fates(ledger, run)).toEqual(['pending', 'pending', 'pending', 'pending', 'pending']);
+    expect(ledger.counts(run)).toMatchObject([{ outcome: 'pending' }, { outcome: 'pending' }]);
+
+    await killed(sender);
+    const doubts = ['pending', 'in-doubt(crash)', 'pending', 'in-doubt(crash)', 'pending'];
+    expect(fates(ledger, run)).toEqual(doubts);
+    const shown = [...ledger.outcomes(run, { outcomes: ['in-doubt'] })].flat();
+    expect(shown).toMatchObject([
+      { row: 1, attempts: 1, updatedAt: new Date(NOON).toISOString() },
+      { row: 3, attempts: 1 },
+    ]);
+    expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual({ outcome: 'in-doubt', reason: 'crash' });
+
+    const lock = acquireRunLock(path, HELLO);
+    expect(ledger.start(run, NOON).recovered).toBe(2);
+    expect(fates(ledger, run)).toEqual(doubts);
+    expect(ledger.commit(run, [], [0, 1, 2, 3, 4].map(claimOf), NOON)).toEqual([
+      'claimed',
+      'taken',
+      'claimed',
+      'taken',
+      'claimed',
+    ]);
+    lock?.release();
+  });
+
+  it('after many kills in the middle of commits no row is lost and the file is whole', async () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const count = 4000;
+    const run = givenRun(ledger, rows(count));
+    for (const wait of [0, 3, 10]) {
+      const sender = child('claim-everything.ts', [path, String(count)]);
+      await firstLine(sender);
+      sender.stdin?.write('go\n');
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      await killed(sender);
+      ledger.start(run, NOON);
+    }
+    const counts = ledger.counts(run);
+    expect(counts.reduce((sum, c) => sum + c.count, 0)).toBe(count);
+    const claimed = counts.find((c) => c.outcome === 'in-doubt')?.count ?? 0;
+    expect(claimed % 8).toBe(0);
+    ledger.close();
+    expect(open(path).findRun(HELLO)?.rows).toBe(count);
+  });
+});
+
+describe('a lock that was lost', () => {
+  it('the claims still decide: two processes get every row once', async () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const count = 800;
+    const run = givenRun(ledger, rows(count));
+    const senders = [1, 2].map(() => child('claim-everything.ts', [path, String(count)]));
+    await Promise.all(senders.map(firstLine));
+    const ends = senders.map(whole);
+    for (const sender of senders) sender.stdin?.write('go\n');
+    const won = (await Promise.all(ends)).map(
+      ({ text }) => JSON.parse(text.trim().split('\n').at(-1) ?? '') as number[],
+    );
+    expect(won.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, i) => i));
+    expect(ledger.start(run, NOON).recovered).toBe(count);
+  });
+
+  it('deleting the file lets a second one start, which takes nobody twice', () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const first = acquireRunLock(path, HELLO);
+    const run = givenRun(ledger, rows(3));
+    expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+    rmSync(join(dirname(path), 'locks'), { recursive: true });
+
+    const second = acquireRunLock(path, HELLO);
+    expect(second).not.toBeNull();
+    const other = open(path);
+    expect(other.start(run, NOON).recovered).toBe(1);
+    expect(other.commit(run, [], [claimOf(0), claimOf(1)], NOON)).toEqual(['taken', 'claimed']);
+    expect(ledger.commit(run, [resultOf(0)], [claimOf(1), claimOf(2)], NOON)).toEqual(['taken', 'claimed']);
+    expect(fates(other, run)[0]).toBe('accepted');
+    first?.release();
+    second?.release();
+  });
+});

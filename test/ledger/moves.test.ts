@@ -1,0 +1,104 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, test } from 'vitest';
+import { MIGRATIONS, migrate } from '../../src/ledger/migrations.ts';
+
+const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
+type State = (typeof STATES)[number];
+
+/** Everything that may follow without anybody's order, beside staying the same; a second claim is none of it. */
+const LEGAL: Readonly<Record<State, readonly State[]>> = {
+  pending: ['claimed', 'skipped', 'deferred', 'failed'],
+  claimed: ['accepted', 'rejected', 'failed', 'in-doubt', 'pending'],
+  failed: ['pending'],
+  deferred: ['pending', 'skipped'],
+  accepted: [],
+  rejected: [],
+  'in-doubt': [],
+  skipped: [],
+};
+
+/** One row in `from`, in a list that is sealed or still loading. */
+function given(from: State, runState = 'running'): DatabaseSync {
+  const db = new DatabaseSync(':memory:');
+  migrate(db, 0);
+  db.prepare(
+    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at)
+      VALUES (1, 'e', 'c', 'o', 'sms', ?, '[]', '', 0)`,
+  ).run(runState);
+  db.prepare(`INSERT INTO recipients (list, row, line, key, address, state) VALUES (1, 0, 2, 'k', 'a', ?)`).run(from);
+  return db;
+}
+
+const pairs = STATES.flatMap((from) =>
+  STATES.map((to) => ({ from, to, legal: (from === to && from !== 'claimed') || LEGAL[from].includes(to) })),
+);
+
+describe('raw SQL cannot break a move', () => {
+  it.each(pairs)('$from -> $to: $legal', ({ from, to, legal }) => {
+    const db = given(from);
+    const move = () => db.prepare('UPDATE recipients SET state = ?').run(to);
+    if (legal) expect(move().changes).toBe(1);
+    else expect(move).toThrow('a recipient may not move between these states');
+    expect(db.prepare('SELECT state FROM recipients').get()).toEqual({ state: legal ? to : from });
+  });
+
+  it.each(pairs)('$from -> $to while the list is loading', ({ from, to }) => {
+    expect(given(from, 'loading').prepare('UPDATE recipients SET state = ?').run(to).changes).toBe(1);
+  });
+
+  const ordered: [State, State, string, boolean][] = [
+    ['rejected', 'pending', 'retry-rejected', true],
+    ['rejected', 'pending', 'user', false],
+    ['rejected', 'accepted', 'retry-rejected', false],
+    ['in-doubt', 'accepted', 'report', true],
+    ['in-doubt', 'rejected', 'user', true],
+    ['in-doubt', 'pending', 'resend', true],
+    ['in-doubt', 'skipped', 'user', false],
+    ['in-doubt', 'claimed', 'user', false],
+    ['accepted', 'pending', 'user', false],
+    ['skipped', 'pending', 'user', false],
+  ];
+  it.each(ordered)('%s -> %s by order of %s: %s', (from, to, by, legal) => {
+    const db = given(from);
+    const move = () => db.prepare('UPDATE recipients SET state = ?, resolved_by = ?').run(to, by);
+    if (legal) expect(move().changes).toBe(1);
+    else expect(move).toThrow('may not move');
+  });
+
+  test('an order is used up by the claim', () => {
+    const db = given('rejected');
+    db.exec(`UPDATE recipients SET state = 'pending', resolved_by = 'retry-rejected'`);
+    expect(() => db.exec(`UPDATE recipients SET state = 'claimed'`)).toThrow('may not move');
+    db.exec(`UPDATE recipients SET state = 'claimed', resolved_by = NULL`);
+    db.exec(`UPDATE recipients SET state = 'rejected'`);
+    expect(() => db.exec(`UPDATE recipients SET state = 'pending'`)).toThrow('may not move');
+  });
+
+  test.each([
+    ['another state', `UPDATE recipients SET state = 'sent'`, 'CHECK'],
+    ['another row', 'UPDATE recipients SET row = 1', 'another one'],
+    ['another key', `UPDATE recipients SET key = 'x'`, 'another one'],
+    ['another list', 'UPDATE recipients SET list = 2', 'another one'],
+    ['no row', 'DELETE FROM recipients', 'forgotten'],
+    ['a row of no run', `INSERT INTO recipients (list, row, line, state) VALUES (7, 0, 2, 'pending')`, 'FOREIGN KEY'],
+    ['the same row twice', `INSERT INTO recipients (list, row, line, state) VALUES (1, 0, 2, 'pending')`, 'UNIQUE'],
+    ['text for a number', `UPDATE recipients SET http_status = 'ok'`, 'cannot store TEXT'],
+    [
+      'a run twice',
+      'INSERT INTO runs SELECT 2, 2, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, rows, starts, figures, created_at, NULL, NULL, NULL FROM runs',
+      'UNIQUE',
+    ],
+  ])('%s', (_, sql, message) => {
+    const db = given('pending');
+    expect(() => db.exec(sql)).toThrow(message);
+    expect(db.prepare('SELECT list, leg, row, key, state FROM recipients').all()).toEqual([
+      { list: 1, leg: 0, row: 0, key: 'k', state: 'pending' },
+    ]);
+  });
+});
+
+test('the tables are strict', () => {
+  const tables = MIGRATIONS.flatMap((m) => m.statements).filter((s) => s.startsWith('CREATE TABLE'));
+  expect(tables.length).toBeGreaterThan(4);
+  for (const table of tables) expect(table).toContain('STRICT');
+});

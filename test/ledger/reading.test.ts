@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { acquireRunLock } from '../../src/ledger/lock.ts';
+import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
+
+describe('reading', () => {
+  it('counts by outcome, reason and encoding, with parts and cost', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, [
+      loadRow(0, { parts: 2, costMicros: 90_000 }),
+      loadRow(1, { parts: 3, encoding: 'UCS-2' }),
+      loadRow(2, { parts: null, encoding: null, costMicros: null, key: null, state: 'skipped', reason: 'bad-row' }),
+      loadRow(3),
+    ]);
+    ledger.commit(run, [], [claimOf(0), claimOf(1), claimOf(3)], NOON);
+    ledger.commit(run, [resultOf(0), resultOf(1), resultOf(3)], [], NOON);
+    expect(ledger.counts(run)).toEqual([
+      { outcome: 'accepted', reason: null, encoding: 'GSM-7', count: 2, parts: 3, costMicros: 135_000 },
+      { outcome: 'accepted', reason: null, encoding: 'UCS-2', count: 1, parts: 3, costMicros: 45_000 },
+      { outcome: 'skipped', reason: 'bad-row', encoding: null, count: 1, parts: 0, costMicros: null },
+    ]);
+  });
+
+  it('gives every row once, in list order, in batches', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2500));
+    const batches = [...ledger.outcomes(run)];
+    expect(batches.map((b) => b.length)).toEqual([1000, 1000, 500]);
+    expect(batches.flat().map((o) => o.row)).toEqual(Array.from({ length: 2500 }, (_, i) => i));
+  });
+
+  it('filters, with claimed rows where they are shown', () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const lock = acquireRunLock(path, HELLO);
+    const run = givenRun(ledger, rows(4));
+    ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON);
+    ledger.commit(run, [resultOf(0)], [], NOON);
+    const found = (outcomes: readonly ('accepted' | 'pending' | 'in-doubt')[]) =>
+      [...ledger.outcomes(run, { outcomes })].flat().map((o) => o.row);
+    expect([found(['accepted']), found(['pending']), found(['in-doubt']), found([])]).toEqual([[0], [1, 2, 3], [], []]);
+    lock?.release();
+    expect([found(['accepted']), found(['pending']), found(['in-doubt'])]).toEqual([[0], [2, 3], [1]]);
+    expect(found(['accepted', 'in-doubt'])).toEqual([0, 1]);
+  });
+
+  it('a run that is over has nothing in flight, whoever holds the lock', () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const lock = acquireRunLock(path, HELLO);
+    const run = givenRun(ledger, rows(1));
+    ledger.commit(run, [], [claimOf(0)], NOON);
+    ledger.finish(run, { state: 'halted', halt: null, figures: null, nowMs: NOON });
+    expect(fates(ledger, run)).toEqual(['in-doubt(crash)']);
+    lock?.release();
+  });
+
+  it('says so when the list is replaced while it is read', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2500));
+    const reading = ledger.outcomes(run)[Symbol.iterator]();
+    reading.next();
+    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    ledger.load(draft, rows(10));
+    ledger.amend(run, draft, { inputs: [], nowMs: NOON });
+    expect(thrown(() => reading.next())).toMatchObject({ code: 'ledger-unusable', kind: 'busy' });
+  });
+
+  it('looks up rows in any order, and knows nothing of another list', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, [...rows(2100), loadRow(2105)]);
+    ledger.commit(run, [], [claimOf(7)], NOON);
+    ledger.commit(run, [resultOf(7, { state: 'rejected', reason: 'status' })], [], NOON);
+    const stateOf = ledger.stateOf(run);
+    const order = [0, 7, 1500, 2099, 2100, 2105, 2106, 9000, 7, 3, 7, 1000, 7, 7, 2105];
+    const expected = order.map((row) => {
+      if (row > 2105 || row === 2100) return null;
+      return row === 7 ? { outcome: 'rejected', reason: 'status' } : { outcome: 'pending', reason: null };
+    });
+    expect(order.map((row) => stateOf(row, keyOf(row)))).toEqual(expected);
+    expect(stateOf(7, keyOf(8))).toBeNull();
+  });
+});

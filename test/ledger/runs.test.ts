@@ -1,0 +1,173 @@
+import { describe, expect, it, test } from 'vitest';
+import { runId } from '../../src/ledger/runs.ts';
+import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { claimOf, HELLO, loadRow, NOON, resultOf, rows } from './values.ts';
+
+const INPUT = { role: 'campaign', file: 'hello.yaml', sha256: 'ab'.repeat(32) } as const;
+
+describe('a new list', () => {
+  it('is nobody’s run until it is sealed', () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    expect(draft).toMatchObject({ state: 'loading', rows: 0, starts: 0 });
+    ledger.load(draft, rows(3));
+    const other = open(path, { mode: 'read' });
+    expect([other.runs(), other.findRun(HELLO), other.runById('hello')]).toEqual([[], null, []]);
+
+    const run = ledger.sealLoad(draft, { inputs: [INPUT], identityHash: 'abc', nowMs: NOON + 5 });
+    expect(run).toEqual({
+      ...HELLO,
+      id: runId(HELLO),
+      number: draft.number,
+      channel: 'sms',
+      state: 'partial',
+      halt: null,
+      inputs: [INPUT],
+      identityHash: 'abc',
+      createdAtMs: NOON + 5,
+      startedAtMs: null,
+      lastStartAtMs: null,
+      finishedAtMs: null,
+      starts: 0,
+      rows: 3,
+      figures: null,
+    });
+    expect(other.findRun(HELLO)).toEqual(run);
+    expect(other.runs()).toEqual([run]);
+  });
+
+  it('forgets what an earlier one left unsealed', () => {
+    const ledger = open(scratchPath());
+    const left = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    ledger.load(left, rows(2));
+    const run = givenRun(ledger, rows(1));
+    expect(run.rows).toBe(1);
+    expect(fates(ledger, run)).toEqual(['pending']);
+  });
+
+  it('can be discarded', () => {
+    const ledger = open(scratchPath());
+    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    ledger.load(draft, rows(2));
+    ledger.discardLoad(draft);
+    expect(ledger.findRun(HELLO)).toBeNull();
+    expect(() => ledger.load(draft, rows(1))).toThrow('no run');
+  });
+
+  it('refuses what makes no sense, whole', () => {
+    const ledger = open(scratchPath());
+    const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    expect(() => ledger.load(draft, [loadRow(0), loadRow(1, { key: null })])).toThrow('no key');
+    expect(thrown(() => ledger.load(draft, [loadRow(0), loadRow(0)]))).toMatchObject({ code: 'ledger-write', exit: 7 });
+    expect(() => ledger.start(draft, NOON)).toThrow('not sealed');
+    const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+    expect(run.rows).toBe(0);
+    expect(() => ledger.load(run, rows(1))).toThrow('sealed');
+    expect(() => ledger.discardLoad(run)).toThrow('sealed');
+    const again = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+    expect(thrown(() => ledger.sealLoad(again, { inputs: [], identityHash: '', nowMs: NOON }))).toMatchObject({
+      exit: 7,
+    });
+  });
+});
+
+describe('finding', () => {
+  test('ids tell runs apart by environment, campaign and occurrence, and fit file names', () => {
+    const identities = ['sandbox', 'production'].flatMap((environment) =>
+      ['a', 'b-c'].flatMap((campaign) =>
+        ['once', '2026-11-21T09:00:00Z'].map((occurrence) => ({ environment, campaign, occurrence })),
+      ),
+    );
+    const ids = identities.map(runId);
+    expect(new Set(ids).size).toBe(identities.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z0-9-]+-[0-9a-f]{8}$/);
+    expect(runId(HELLO)).toBe(runId({ ...HELLO }));
+  });
+
+  test('by id and by campaign, oldest first', () => {
+    const ledger = open(scratchPath());
+    const runs = ['once', 'twice'].map((occurrence) => {
+      const draft = ledger.beginLoad({ ...HELLO, occurrence }, { channel: 'sms', nowMs: NOON });
+      return ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+    });
+    expect(ledger.runById('hello')).toEqual(runs);
+    expect(ledger.runById(runs[1]?.id ?? '')).toEqual([runs[1]]);
+    expect(ledger.runById('other')).toEqual([]);
+    expect(ledger.findRun({ ...HELLO, environment: 'production' })).toBeNull();
+  });
+
+  test('who holds it', () => {
+    const ledger = open(scratchPath());
+    expect(ledger.holder(HELLO)).toBeNull();
+    ledger.hold(HELLO, { pid: 1, host: 'one', sinceMs: NOON });
+    ledger.hold(HELLO, { pid: 2, host: 'two', sinceMs: NOON + 1 });
+    expect(ledger.holder(HELLO)).toEqual({ pid: 2, host: 'two', sinceMs: NOON + 1 });
+    ledger.hold(HELLO, null);
+    expect(ledger.holder(HELLO)).toBeNull();
+  });
+});
+
+describe('starts', () => {
+  it('counts them, keeps the first, and takes up what can be tried again', () => {
+    const ledger = open(scratchPath());
+    const list = [...rows(5), loadRow(5, { state: 'deferred' }), loadRow(6, { state: 'skipped', reason: 'duplicate' })];
+    const run = givenRun(ledger, list);
+    ledger.commit(run, [], [0, 1, 2, 3].map(claimOf), NOON + 10);
+    ledger.commit(
+      run,
+      [
+        resultOf(0),
+        resultOf(1, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null }),
+        resultOf(2, { state: 'rejected', reason: 'status', httpStatus: 400 }),
+      ],
+      [],
+      NOON + 20,
+    );
+    const halt = { rule: 'throttled', message: 'Wait.', next: 'Run it again.' } as const;
+    const halted = ledger.finish(run, { state: 'halted', halt, figures: { posted: 3 }, nowMs: NOON + 30 });
+    expect(halted).toMatchObject({ state: 'halted', halt, figures: { posted: 3 }, finishedAtMs: NOON + 30 });
+    expect(fates(ledger, run)).toEqual([
+      'accepted',
+      'failed(connect)',
+      'rejected(status)',
+      'in-doubt(crash)',
+      'pending',
+      'pending',
+      'skipped(duplicate)',
+    ]);
+
+    const second = ledger.start(run, NOON + 40);
+    expect(second.recovered).toBe(1);
+    expect(second.run).toMatchObject({
+      state: 'running',
+      halt: null,
+      starts: 2,
+      startedAtMs: NOON,
+      lastStartAtMs: NOON + 40,
+      finishedAtMs: null,
+      figures: { posted: 3 },
+    });
+    expect(fates(ledger, run)).toEqual([
+      'accepted',
+      'pending',
+      'rejected(status)',
+      'in-doubt(crash)',
+      'pending',
+      'pending',
+      'skipped(duplicate)',
+    ]);
+    const doubt = [...ledger.outcomes(run)].flat()[3];
+    expect(doubt).toMatchObject({ attempts: 1, updatedAt: new Date(NOON + 40).toISOString() });
+    expect(ledger.pending(run, -1, 10).map(({ row, attempts }) => [row, attempts])).toEqual([
+      [1, 1],
+      [4, 0],
+      [5, 0],
+    ]);
+    expect(ledger.start(run, NOON + 50).recovered).toBe(0);
+
+    expect(ledger.retryRejected(run)).toBe(1);
+    expect(ledger.pending(run, 1, 1)).toEqual([{ row: 2, key: claimOf(2).key, attempts: 1 }]);
+    expect(ledger.commit(run, [], [claimOf(2)], NOON + 60)).toEqual(['claimed']);
+  });
+});
