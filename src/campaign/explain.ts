@@ -36,12 +36,10 @@ export function explainUnknownKey(error: ErrorObject, context: Context): Explain
     };
   }
   const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
-  // What stands behind an unknown key of an environment may be an API key under another name: the line is not shown.
-  const shown = parent[0] === 'environments' ? { at: where.at } : where;
   const message = `"${brief(key)}" is not a key of ${owner}.`;
   return {
     pointer,
-    diagnostic: problem('unknown-key', message, { ...shown, ...adviceForKey(key, parent, error, context) }),
+    diagnostic: problem('unknown-key', message, { ...where, ...adviceForKey(key, parent, error, context) }),
   };
 }
 
@@ -111,7 +109,7 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
     : value === null
       ? ['wrong-type', `"environments.${brief(name)}.apiKey" is empty.`]
       : ['invalid-value', `"environments.${brief(name)}.apiKey" takes either "env" or "file", and nothing else.`];
-  return { pointer, diagnostic: problem(code, message, { at: context.whereValue(pointer).at, hint }) };
+  return { pointer, diagnostic: problem(code, message, { ...context.whereValue(pointer), hint }) };
 }
 
 function isNoVariable(env: unknown): boolean {

@@ -24,8 +24,9 @@ export function hideKeys(text: string): string {
   return lines.join('\n').replace(CREDENTIALS, (_all, before: string, secret: string) => before + dots(secret));
 }
 
-function dots(text: string): string {
-  return text.replace(/\S/g, '•');
+/** As many dots as there are characters; blanks and line breaks stay. */
+export function dots(text: string): string {
+  return text.replace(/[^\s]/g, '•');
 }
 
 const KEY = /(?:api[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;

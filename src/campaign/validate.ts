@@ -68,6 +68,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   };
   const validate = VALIDATORS[kind];
   const errors = validate(yaml.value) ? [] : (validate.errors ?? []);
+  if (kind === 'project') hideSecrets(errors, yaml);
   const meant = meantKeys(errors);
   const explained = [
     ...explainAll(errors, meant, yaml, context),
@@ -80,6 +81,18 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
     diagnostics: explained.map((e) => e.diagnostic),
     meant,
   };
+}
+
+/**
+ * Hides every `apiKey`, and what stands behind unknown keys of an environment: that may be an API key under another
+ * name. Before anything is explained, because an error elsewhere may show the same line.
+ */
+function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
+  const unknown = new Set(errors.filter((error) => error.keyword === 'additionalProperties').map(subjectOf));
+  for (const [pointer, { value }] of yaml.places) {
+    const secret = API_KEY.test(pointer) || (pointer.startsWith('/environments/') && unknown.has(pointer));
+    if (secret) yaml.text.hide(value[0], value[1]);
+  }
 }
 
 function meantKeys(errors: readonly ErrorObject[]): ReadonlySet<string> {

@@ -1,0 +1,555 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, test } from 'vitest';
+import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
+import { loadCampaign, readCampaign } from '../../src/campaign/load.ts';
+import { HandbillError } from '../../src/errors.ts';
+import type { Campaign } from '../../src/model.ts';
+import { brief, folderWith, hello, NOW, SMALLEST } from './helper.ts';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/campaign', import.meta.url));
+
+async function load(name: string): Promise<Campaign> {
+  return (await loadCampaign(name, { cwd: FIXTURES, now: NOW })).campaign;
+}
+
+describe('the smallest campaign', () => {
+  it('is loaded as it is written, with every default', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+    const campaign = await load('smallest');
+    const { inputs, partials, project, ...rest } = campaign;
+    expect(rest).toEqual({
+      name: 'hello',
+      channel: 'sms',
+      from: 'Riverside',
+      accountReference: null,
+      messageType: null,
+      characterSet: 'auto',
+      characterSetWritten: false,
+      transliterate: false,
+      locale: 'en-GB',
+      timeZone: 'UTC',
+      validity: null,
+      metaData: null,
+      template: {
+        kind: 'text',
+        source: { text: 'Hi {{first_name}}, your table is ready.', file: 'smallest/hello.hbs', line: 1, column: 1 },
+      },
+      variables: null,
+      recipientMetaData: null,
+      recipients: {
+        path: join(FIXTURES, 'smallest/people.csv'),
+        file: 'smallest/people.csv',
+        to: 'msisdn',
+        key: null,
+        defaultCountry: null,
+        delimiter: null,
+        encoding: null,
+        onInvalid: 'refuse',
+      },
+      send: { concurrency: 16, ratePerSecond: null, attempts: 3, timeoutMs: 20_000, notAfterMs: null },
+      limits: { maxRecipients: null, maxParts: null, maxCost: null, stopAfterInDoubt: null, stopAfterRejected: null },
+      file: 'smallest/campaign.yaml',
+    });
+    expect(partials.size).toBe(0);
+    expect(project).toMatchObject({ root, file: null, ledger: join(root, '.handbill/ledger.db'), prices: null });
+    expect([...project.environments.keys()]).toEqual(['sandbox']);
+    expect(project.environments.get('sandbox')).toEqual({
+      name: 'sandbox',
+      url: 'http://sandbox.invalid/v2/messages',
+      apiKey: null,
+      ratePerSecond: null,
+      concurrency: null,
+      proxy: null,
+      wire: DEFAULT_WIRE,
+    });
+    expect(inputs.map(({ role, file }) => [role, file])).toEqual([
+      ['campaign', 'test/fixtures/campaign/smallest/campaign.yaml'],
+      ['template', 'test/fixtures/campaign/smallest/hello.hbs'],
+    ]);
+  });
+
+  it('is frozen, however deep', async () => {
+    const campaign = await load('smallest');
+    for (const part of [
+      campaign,
+      campaign.send,
+      campaign.template,
+      campaign.recipients,
+      campaign.inputs,
+      campaign.project,
+    ]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+    const wire = (await load('everything/spring')).project.environments.get('production')?.wire;
+    expect(Object.isFrozen(wire?.response.messageId)).toBe(true);
+  });
+});
+
+describe('a campaign that says everything', () => {
+  it('comes out over the defaults of its project', async () => {
+    const { inputs, partials, project, template, ...rest } = await load('everything/spring');
+    expect(rest).toEqual({
+      name: 'spring',
+      channel: 'sms',
+      from: '+447700900100',
+      accountReference: '0042',
+      messageType: 'marketing',
+      characterSet: 'gsm',
+      characterSetWritten: true,
+      transliterate: true,
+      locale: 'de-AT',
+      timeZone: 'Europe/Vienna',
+      validity: { kind: 'duration', ms: 86_400_000 },
+      metaData: { team: 'crm', cost: 2, season: '0042' },
+      variables: null,
+      recipientMetaData: {
+        customer: { text: 'customer_id', file: 'everything/spring/campaign.yaml', line: 10, column: 13 },
+        tier: { text: '{{upper tier}}', file: 'everything/spring/campaign.yaml', line: 11, column: 10 },
+      },
+      recipients: {
+        path: join(FIXTURES, 'everything/spring/people.csv'),
+        file: 'everything/spring/people.csv',
+        to: 'mobile',
+        key: 'customer_id',
+        defaultCountry: 'GB',
+        delimiter: ';',
+        encoding: 'windows-1252',
+        onInvalid: 'skip',
+      },
+      send: {
+        concurrency: 4,
+        ratePerSecond: 10,
+        attempts: 5,
+        timeoutMs: 30_000,
+        notAfterMs: Date.UTC(2026, 10, 21, 17, 0, 0, 123),
+      },
+      limits: {
+        maxRecipients: 1000,
+        maxParts: 3,
+        maxCost: 12.5,
+        stopAfterInDoubt: { count: 7 },
+        stopAfterRejected: { share: 0.05 },
+      },
+      file: 'everything/spring/campaign.yaml',
+    });
+    expect(template).toEqual({
+      kind: 'text',
+      source: {
+        text: 'Hi {{first_name}},\nspring is here. {{> footer}}',
+        file: 'everything/spring/campaign.yaml',
+        line: 7,
+        column: 5,
+      },
+    });
+    expect([...partials.keys()].sort()).toEqual(['footer', 'stop', 'unused']);
+    expect(project).toMatchObject({
+      root: join(FIXTURES, 'everything'),
+      file: 'everything/handbill.yaml',
+      ledger: join(FIXTURES, 'everything/state/ledger.db'),
+      prices: join(FIXTURES, 'everything/prices.csv'),
+    });
+    expect(inputs.map(({ role, file }) => [role, file])).toEqual([
+      ['campaign', 'spring/campaign.yaml'],
+      ['project', 'handbill.yaml'],
+      ['partial', 'partials/footer.hbs'],
+      ['partial', 'partials/stop.hbs'],
+    ]);
+  });
+
+  it('knows the environments of its project', async () => {
+    const { environments } = (await load('everything/spring')).project;
+    expect([...environments.keys()]).toEqual(['sandbox', 'production', 'staging']);
+    expect(environments.get('production')).toEqual({
+      name: 'production',
+      url: 'https://api.example.com/base/v2/messages',
+      apiKey: { env: 'HANDBILL_API_KEY' },
+      ratePerSecond: 100,
+      concurrency: 8,
+      proxy: 'http://proxy.example.com:3128',
+      wire: {
+        channels: { ...DEFAULT_WIRE.channels, 'messaging-app': 'WhatsApp' },
+        characterSets: { ...DEFAULT_WIRE.characterSets, gsm: 'PLAIN' },
+        response: {
+          messageId: ['/id'],
+          messageIdRequired: true,
+          error: ['/detail'],
+          failed: ['/error'],
+          accept: 'any',
+        },
+        retryStatuses: [503],
+        idempotencyHeader: 'Idempotency-Key',
+      },
+    });
+    expect(environments.get('staging')).toMatchObject({
+      url: 'http://127.0.0.1:4010/v2/messages',
+      apiKey: { file: join(FIXTURES, 'everything/secrets/key') },
+      wire: DEFAULT_WIRE,
+    });
+    expect(environments.get('sandbox')).toMatchObject({ url: 'http://sandbox.invalid/v2/messages', ratePerSecond: 50 });
+  });
+
+  it('has the hashes of the bytes that were read', async () => {
+    const { inputs, project } = await load('everything/spring');
+    for (const { file, sha256 } of inputs) {
+      expect(sha256).toBe(
+        createHash('sha256')
+          .update(await readFile(join(project.root, file)))
+          .digest('hex'),
+      );
+    }
+  });
+});
+
+describe('templates', () => {
+  test.each([
+    ['CRLF', 'a\r\nb\r\n', 'a\nb'],
+    ['two newlines at the end', 'a\n\n', 'a\n'],
+    ['a byte order mark', '\ufeffa', 'a'],
+    ['a lone CR', 'a\rb', 'a\nb'],
+  ])('are read with %s', async (_label, written, text) => {
+    await using folder = await folderWith({ ...hello(), 'campaigns/hello/hello.hbs': written });
+    const { campaign } = await folder.read('hello');
+    expect(campaign?.template).toMatchObject({ kind: 'text', source: { text } });
+  });
+
+  test.each<[string, string | Uint8Array, readonly string[]]>([
+    ['bytes that are no UTF-8', Buffer.from([0x61, 0x0a, 0x62, 0xff]), ['invalid-encoding 2:2']],
+    ['more than 64 KiB', 'x'.repeat(65_537), ['file-too-large 4:11']],
+  ])('are refused with %s', async (_label, written, expected) => {
+    await using folder = await folderWith({ ...hello(), 'campaigns/hello/hello.hbs': written });
+    expect(brief((await folder.read('hello')).diagnostics)).toEqual(expected);
+  });
+
+  test.each([
+    ['{ text: "Hi {{name}}" }', 'Hi {{name}}', 4, 20],
+    ["{ text: 'Hi' }", 'Hi', 4, 20],
+    ['{ text: Hi }', 'Hi', 4, 19],
+    ['\n  text: |\n    Hi\n    there', 'Hi\nthere', 6, 5],
+    ['\n  text: >-\n    Hi\n    there', 'Hi there', 6, 5],
+  ])('may stand in the campaign: %j', async (written, text, line, column) => {
+    const base = SMALLEST.replace('hello.hbs', written);
+    await using folder = await folderWith(hello('', base));
+    const { campaign, diagnostics } = await folder.read('hello');
+    expect(diagnostics).toEqual([]);
+    const file = 'campaigns/hello/campaign.yaml';
+    expect(campaign?.template).toEqual({ kind: 'text', source: { text, file, line, column } });
+  });
+
+  it('of the provider have an id, variables and nothing to read', async () => {
+    const base = SMALLEST.replace('hello.hbs', '{ id: "0042" }');
+    await using folder = await folderWith(hello('variables: { name: first_name, up: "{{upper x}}" }\n', base));
+    const { campaign } = await folder.read('hello');
+    expect(campaign?.template).toEqual({ kind: 'provider', id: '0042' });
+    expect(campaign?.variables).toMatchObject({
+      name: { text: 'first_name', line: 6, column: 20 },
+      up: { text: '{{upper x}}' },
+    });
+  });
+
+  it('that are rendered here take no variables', async () => {
+    await using folder = await folderWith(hello('variables: { name: first_name }\n'));
+    expect(brief((await folder.read('hello')).diagnostics)).toEqual(['invalid-value 6:12']);
+  });
+});
+
+describe('partials', () => {
+  const files = {
+    ...hello(),
+    'handbill.yaml': 'partials: shared\n',
+    'shared/a.hbs': 'shared a\n',
+    'shared/b.hbs': 'shared b\n',
+    'shared/c.hbs': 'shared c\n',
+    'campaigns/hello/b.hbs': 'beside b\n',
+    'campaigns/hello/c.hbs': 'beside c\n',
+    'campaigns/hello/partials/c.hbs': 'own c\n',
+    'campaigns/hello/partials/readme.txt': 'no partial',
+  };
+
+  it("come from the project and from the campaign, whose own come first; the campaign's template is none", async () => {
+    await using folder = await folderWith(files);
+    const { campaign } = await folder.read('hello');
+    expect(Object.fromEntries([...(campaign?.partials ?? [])].map(([name, { text }]) => [name, text]))).toEqual({
+      a: 'shared a',
+      b: 'beside b',
+      c: 'own c',
+    });
+    expect(campaign?.partials.get('c')).toMatchObject({ file: 'campaigns/hello/partials/c.hbs', line: 1, column: 1 });
+  });
+
+  test.each([
+    ['{{> a}}', ['shared/a.hbs']],
+    ['{{#> "a"}}x{{/a}}{{~> [b] ~}}', ['shared/a.hbs', 'campaigns/hello/b.hbs']],
+    ['{{> (lookup . "x")}}', ['shared/a.hbs', 'campaigns/hello/b.hbs', 'campaigns/hello/partials/c.hbs']],
+    ['{{a}} {{b}}', []],
+  ])('are inputs when %s includes them', async (template, expected) => {
+    await using folder = await folderWith({ ...files, 'campaigns/hello/hello.hbs': template });
+    const { campaign } = await folder.read('hello');
+    const partials = campaign?.inputs.filter((i) => i.role === 'partial').map((i) => i.file);
+    expect([...(partials ?? [])].sort()).toEqual([...expected].sort());
+  });
+
+  it('that include each other end the search', async () => {
+    const circle = {
+      'shared/a.hbs': '{{> b}}',
+      'campaigns/hello/b.hbs': '{{> a}}',
+      'campaigns/hello/hello.hbs': '{{> a}}',
+    };
+    await using folder = await folderWith({ ...files, ...circle });
+    expect((await folder.read('hello')).campaign?.inputs.filter((i) => i.role === 'partial')).toHaveLength(2);
+  });
+
+  it('that cannot be read matter to those who include them', async () => {
+    const broken = { 'shared/a.hbs': Buffer.from([0xff]), 'shared/constructor.hbs': 'x' };
+    await using folder = await folderWith({ ...files, ...broken });
+    await symlink('/etc/passwd', join(folder.root, 'shared/passwd.hbs'));
+    execFileSync('mkfifo', [join(folder.root, 'shared/pipe.hbs')]);
+    expect((await folder.read('hello')).diagnostics).toEqual([]);
+    await folder.write('campaigns/hello/hello.hbs', '{{> a}}{{> passwd}}{{> pipe}}{{> constructor}}');
+    const { diagnostics, campaign } = await folder.read('hello');
+    expect(campaign).toBeNull();
+    expect(diagnostics.map((d) => [d.code, d.at?.file])).toEqual([
+      ['invalid-encoding', 'shared/a.hbs'],
+      ['yaml-forbidden-key', 'shared/constructor.hbs'],
+      ['path-outside-project', 'shared/passwd.hbs'],
+      ['file-not-regular', 'shared/pipe.hbs'],
+    ]);
+  }, 5000);
+
+  it('of a folder that is not there', async () => {
+    await using folder = await folderWith({ ...files, 'handbill.yaml': 'partials: sharde\n' });
+    const { diagnostics } = await folder.read('hello');
+    const at = { file: 'handbill.yaml', line: 1, column: 11 };
+    expect(diagnostics).toMatchObject([{ code: 'file-not-found', at, hint: 'Did you mean "shared"?' }]);
+  });
+});
+
+describe('values that a schema cannot judge', () => {
+  test.each([
+    ['validity: 2026-05-31T23:59:59Z', 'validity-past 6:11'],
+    ['validity: 0s', 'invalid-value 6:11'],
+    ['validity: 2026-02-30T00:00:00Z', 'invalid-value 6:11'],
+    ['validity: P1DT', 'invalid-value 6:11'],
+    ['timeZone: Europe/Londn', 'invalid-value 6:11'],
+    ['timeZone: "+01:00"', 'invalid-value 6:11'],
+    ['locale: en_GB', 'invalid-value 6:9'],
+    ['locale: en-XX', 'invalid-value 6:9'],
+    ['locale: xx', 'invalid-value 6:9'],
+    ['send: { rate: 0/s }', 'invalid-value 6:15'],
+    ['send: { timeout: 500d }', 'invalid-value 6:18'],
+    ['send: { timeout: 0s }', 'invalid-value 6:18'],
+    ['send: { notAfter: 2026-02-30T00:00:00Z }', 'invalid-value 6:19'],
+    ['limits: { stopAfter: { rejected: 101% } }', 'invalid-value 6:34'],
+    ['limits: { stopAfter: { inDoubt: 0% } }', 'invalid-value 6:33'],
+    ['metaData: { handbill: x }', 'invalid-value 6:23'],
+    ['recipientMetaData: { handbill: x }', 'invalid-value 6:32'],
+  ])('%s', async (line, expected) => {
+    await using folder = await folderWith(hello(`${line}\n`));
+    const { campaign, diagnostics } = await folder.read('hello');
+    expect(campaign).toBeNull();
+    expect(brief(diagnostics)).toEqual([expected]);
+  });
+
+  test.each([
+    ['validity: 2026-06-01T00:00:01Z', { validity: { kind: 'until', epochMs: NOW + 1000 } }],
+    ['validity: PT30M', { validity: { kind: 'duration', ms: 1_800_000 } }],
+    ['timeZone: Asia/Kolkata', { timeZone: 'Asia/Kolkata' }],
+    ['locale: EN-gb', { locale: 'en-GB' }],
+    ['locale: es-419', { locale: 'es-419' }],
+    ['characterSet: auto', { characterSet: 'auto', characterSetWritten: true }],
+  ])('%s is good', async (line, expected) => {
+    await using folder = await folderWith(hello(`${line}\n`));
+    const { campaign, diagnostics } = await folder.read('hello');
+    expect(diagnostics).toEqual([]);
+    expect(campaign).toMatchObject(expected);
+  });
+
+  test.each([
+    ['GB', true],
+    ['FR', true],
+    ['UK', false],
+    ['XX', false],
+    ['AQ', false],
+  ])('default country %s', async (country, good) => {
+    const base = SMALLEST.replace('people.csv', `{ csv: people.csv, defaultCountry: ${country} }`);
+    await using folder = await folderWith(hello('', base));
+    expect((await folder.read('hello')).campaign !== null).toBe(good);
+  });
+
+  test.each([
+    ['Riverside', true],
+    ['"Riverside 1"', true],
+    ['"*$?!\\"#%&_-a"', true],
+    ['"+447700900123"', true],
+    ['"447700900123"', true],
+    ['"60123"', true],
+    ['"123456789012345"', true],
+    ['Riverside Inc', false],
+    ['"1234567890123456"', false],
+    ['"+44 7700 900123"', false],
+    ['"+0447700900123"', false],
+    ['"12"', false],
+    ['Café', false],
+    ['"Ri|er"', false],
+    ['" Riverside"', false],
+    ['"***"', false],
+  ])('sender %s of an SMS', async (from, good) => {
+    await using folder = await folderWith(hello('', SMALLEST.replace('Riverside', from)));
+    const { diagnostics } = await folder.read('hello');
+    expect(diagnostics.map((d) => d.code)).toEqual(good ? [] : ['sender-format']);
+  });
+
+  it("of other channels are the API's business", async () => {
+    const base = SMALLEST.replace('sms', 'rcs').replace('Riverside', 'Riverside Restaurant Ltd');
+    await using folder = await folderWith(hello('', base));
+    expect((await folder.read('hello')).campaign?.from).toBe('Riverside Restaurant Ltd');
+  });
+});
+
+describe('everything that is wrong', () => {
+  it('is said at once, across files, in order', async () => {
+    await using folder = await folderWith({
+      'handbill.yaml': 'prices: none.csv\nenvironments:\n  p: { baseUrl: "http://evil.example", apiKey: { env: K } }\n',
+      'campaigns/bad/campaign.yaml': [
+        'name: bad',
+        'chanel: sms',
+        'from: Riverside Restaurant',
+        'template: gone.hbs',
+        'recipients: { csv: ../../../x.csv, defaultCountry: XX }',
+        'validity: 2020-01-01T00:00:00Z',
+        'send: { rate: quick }',
+        '',
+      ].join('\n'),
+    });
+    const { campaign, diagnostics } = await folder.read('bad');
+    expect(campaign).toBeNull();
+    expect(brief(diagnostics)).toEqual([
+      'unknown-key 2:1',
+      'sender-format 3:7',
+      'file-not-found 4:11',
+      'path-outside-project 5:20',
+      'invalid-value 5:52',
+      'validity-past 6:11',
+      'invalid-value 7:15',
+      'file-not-found 1:9',
+      'invalid-base-url 3:17',
+    ]);
+    for (const { at, source } of diagnostics) {
+      expect(at?.file).toMatch(/^(campaigns\/bad\/campaign|handbill)\.yaml$/);
+      expect(source).toBeDefined();
+    }
+  });
+
+  it('is one error with exit status 2 for those who need the campaign', async () => {
+    await using folder = await folderWith(hello('frm: x\nsnd: y\n'));
+    const error = await loadCampaign('hello', { cwd: folder.root, now: NOW }).catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(HandbillError);
+    expect(error).toMatchObject({ exit: 2, code: 'unknown-key', total: 2 });
+  });
+
+  it('of a file that is no YAML is said with what is wrong in handbill.yaml', async () => {
+    await using folder = await folderWith({ ...hello('', 'name: [\n'), 'handbill.yaml': 'x: 1\n' });
+    expect((await folder.read('hello')).diagnostics.map((d) => d.code)).toEqual(['yaml-syntax', 'unknown-key']);
+  });
+
+  test.each([
+    ['channel', 'name: hello\ntemplate: hello.hbs\nrecipients: people.csv\n', 'missing-key', /"channel" is missing/],
+    ['recipients', 'name: hello\nchannel: rcs\ntemplate: hello.hbs\n', 'missing-key', /"recipients" is missing/],
+    [
+      'the file of the list',
+      'name: hello\nchannel: rcs\ntemplate: hello.hbs\nrecipients: { to: x }\n',
+      'missing-key',
+      /"recipients.csv"/,
+    ],
+    ['template', 'name: hello\nchannel: rcs\nrecipients: people.csv\n', 'missing-key', /"template" is missing/],
+    ['name', 'channel: rcs\ntemplate: hello.hbs\nrecipients: people.csv\n', 'missing-key', /"name" is missing/],
+  ])('%s is missed once', async (_label, base, code, message) => {
+    await using folder = await folderWith(hello('', base));
+    const { diagnostics } = await folder.read('hello');
+    expect(diagnostics.map((d) => d.code)).toEqual([code]);
+    expect(diagnostics[0]?.message).toMatch(message);
+  });
+
+  it('does not call missing what was written wrongly', async () => {
+    await using folder = await folderWith(hello('', 'name: hello\nchannel: smss\ntemplate: 5\nrecipients: [x]\n'));
+    expect(brief((await folder.read('hello')).diagnostics)).toEqual([
+      'invalid-value 2:10',
+      'wrong-type 3:11',
+      'wrong-type 4:13',
+    ]);
+  });
+
+  it('may come from the defaults, and then points there', async () => {
+    await using folder = await folderWith({ ...hello(), 'handbill.yaml': 'defaults:\n  timeZone: Europe/Londn\n' });
+    expect((await folder.read('hello')).diagnostics).toMatchObject([
+      { code: 'invalid-value', at: { file: 'handbill.yaml', line: 2, column: 13 } },
+    ]);
+  });
+});
+
+describe('paths in a campaign', () => {
+  const template = (written: string) => SMALLEST.replace('hello.hbs', written);
+  const list = (written: string) => SMALLEST.replace('people.csv', written);
+  test.each([
+    ['../../../../../../etc/passwd', 'path-outside-project'],
+    ['/etc/passwd', 'path-outside-project'],
+    ['"a\\0b"', 'path-outside-project'],
+    ['passwd', 'path-outside-project'],
+    ['outside/passwd', 'path-outside-project'],
+    ['/dev/zero', 'path-outside-project'],
+    ['zero', 'path-outside-project'],
+    ['pipe', 'file-not-regular'],
+    ['sub', 'file-not-regular'],
+    ['HELLO.HBS', 'file-not-found'],
+    ['gone', 'file-not-found'],
+  ])(
+    '%s',
+    async (written, code) => {
+      for (const base of [template(written), list(written)]) {
+        await using folder = await folderWith({ ...hello('', base), 'campaigns/hello/sub/x': '' });
+        const here = join(folder.root, 'campaigns/hello');
+        await symlink('/etc/passwd', join(here, 'passwd'));
+        await symlink('/etc', join(here, 'outside'));
+        await symlink('/dev/zero', join(here, 'zero'));
+        execFileSync('mkfifo', [join(here, 'pipe')]);
+        const { campaign, diagnostics } = await folder.read('hello');
+        expect(campaign).toBeNull();
+        expect(diagnostics.map((d) => d.code)).toEqual([code]);
+        expect(diagnostics[0]?.at?.line).toBe(base.includes('hello.hbs') ? 5 : 4);
+      }
+    },
+    10_000,
+  );
+
+  it('may name what other campaigns share', async () => {
+    await using folder = await folderWith({ ...hello('', list('../shared.csv')), 'campaigns/shared.csv': 'msisdn\n' });
+    expect((await folder.read('hello')).campaign?.recipients.file).toBe('campaigns/shared.csv');
+  });
+});
+
+describe('a list on the command line', () => {
+  it('replaces the one of the campaign, which need not be there', async () => {
+    await using folder = await folderWith({
+      ...hello('', 'name: hello\nchannel: sms\nfrom: A1\ntemplate: hello.hbs\n'),
+    });
+    await using elsewhere = await folderWith({ 'list.csv': 'msisdn\n' });
+    const path = join(elsewhere.root, 'list.csv');
+    const { campaign, diagnostics } = await folder.read('hello', { recipients: path });
+    expect(diagnostics).toEqual([]);
+    expect(campaign?.recipients.path).toBe(path);
+    const gone = await folder.read('hello', { recipients: 'gone.csv' });
+    expect(gone.diagnostics).toMatchObject([{ code: 'file-not-found' }]);
+    expect((await folder.read('hello', { recipients: '/dev/zero' })).diagnostics).toMatchObject([
+      { code: 'file-not-regular' },
+    ]);
+  });
+});
+
+it('names files as the user would, from where he stands', async () => {
+  await using folder = await folderWith({ ...hello('frm: x\n'), 'handbill.yaml': 'x: 1\n' });
+  const files = async (cwd: string) => (await readCampaign('.', { cwd, now: NOW })).diagnostics.map((d) => d.at?.file);
+  expect(await files(join(folder.root, 'campaigns/hello'))).toEqual(['../../handbill.yaml', 'campaign.yaml']);
+});

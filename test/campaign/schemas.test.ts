@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it, test } from 'vitest';
+import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
+import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
+import { durationMs, instantMs, ratePerSecond, share } from '../../src/util/units.ts';
+import { cpuMs } from './helper.ts';
+
+interface Property {
+  readonly path: string;
+  readonly schema: Schema;
+  readonly kind: FileKind;
+}
+
+function propertiesOf(kind: FileKind, schema: Schema = SCHEMAS[kind], path = ''): readonly Property[] {
+  const own = Object.entries(schema.properties ?? {}).map(([key, inner]) => ({
+    path: `${path}/${key}`,
+    ...resolveSchema(inner, kind),
+  }));
+  const any = typeof schema.additionalProperties === 'object' && schema.additionalProperties.properties !== undefined;
+  const named = any ? [{ path: `${path}/*`, ...resolveSchema(schema.additionalProperties as Schema, kind) }] : [];
+  return [...own, ...named].flatMap((p) => [p, ...propertiesOf(p.kind, p.schema, p.path)]);
+}
+
+const properties = (['campaign', 'project'] as const).flatMap((kind) =>
+  propertiesOf(kind).map((p) => [`${kind} ${p.path}`, p] as const),
+);
+
+const ajv = createAjv();
+
+describe('every property', () => {
+  it('is found', () => expect(properties.length).toBeGreaterThan(100));
+
+  test.each(properties)('%s has a description, and examples that it accepts', (_label, { schema, kind }) => {
+    expect(schema.description).toMatch(/^[A-Z].{5,}[.:]$|^[a-z]/);
+    expect(schema.examples?.length).toBeGreaterThan(0);
+    const validate = ajv.compile({
+      ...schema,
+      definitions: (SCHEMAS[kind] as { definitions?: object }).definitions ?? {},
+    });
+    for (const example of schema.examples ?? []) {
+      expect(validate(example), JSON.stringify([example, validate.errors?.map((e) => e.message)])).toBe(true);
+    }
+    if (schema.default !== undefined) expect(validate(schema.default)).toBe(true);
+  });
+
+  test.each(properties)('%s takes no keys that it does not know', (_label, { schema }) => {
+    if (schema.properties !== undefined) expect(schema.additionalProperties).not.toBe(true);
+    if (schema.properties !== undefined) expect(schema.additionalProperties).toBeDefined();
+  });
+});
+
+describe('the files as a whole', () => {
+  test.each(['campaign', 'project'] as const)('%s: its examples are valid', (kind) => {
+    const validate = createAjv().compile(SCHEMAS[kind]);
+    for (const example of SCHEMAS[kind].examples ?? []) expect(validate(example)).toBe(true);
+  });
+
+  test.each(['campaign', 'project'])('%s is formatted JSON', async (name) => {
+    const text = await readFile(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
+    expect(text.endsWith('}\n')).toBe(true);
+  });
+
+  it('refuse to fetch a schema from elsewhere', () => {
+    expect(() => createAjv().compile({ $ref: 'https://example.com/schema.json' })).toThrow(/can't resolve/);
+  });
+});
+
+describe('defaults', () => {
+  const written = new Map(
+    properties.filter(([, p]) => p.schema.default !== undefined).map(([label, p]) => [label, p.schema.default]),
+  );
+
+  it('in the schemas are the ones in the code', () => {
+    expect(
+      Object.fromEntries(
+        [...written].filter(
+          ([label]) => !label.startsWith('project /defaults') && !label.startsWith('project /environments/sandbox'),
+        ),
+      ),
+    ).toEqual({
+      'campaign /characterSet': DEFAULTS.characterSet,
+      'campaign /transliterate': DEFAULTS.transliterate,
+      'campaign /locale': DEFAULTS.locale,
+      'campaign /timeZone': DEFAULTS.timeZone,
+      'campaign /recipients/to': DEFAULTS.to,
+      'campaign /recipients/onInvalid': DEFAULTS.onInvalid,
+      'campaign /send/concurrency': DEFAULTS.concurrency,
+      'campaign /send/attempts': DEFAULTS.attempts,
+      'campaign /send/timeout': `${DEFAULTS.timeoutMs / 1000}s`,
+      'project /ledger': DEFAULTS.ledger,
+      'project /locale': DEFAULTS.locale,
+      'project /timeZone': DEFAULTS.timeZone,
+      'project /environments/*/wire/response/accept': DEFAULT_WIRE.response.accept,
+      'project /environments/*/wire/retryStatuses': DEFAULT_WIRE.retryStatuses,
+      ...Object.fromEntries(
+        Object.entries(DEFAULT_WIRE.channels).map(([k, v]) => [`project /environments/*/wire/channels/${k}`, v]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(DEFAULT_WIRE.characterSets).map(([k, v]) => [
+          `project /environments/*/wire/characterSets/${k}`,
+          v,
+        ]),
+      ),
+    });
+  });
+});
+
+describe('patterns', () => {
+  const patterns = properties.flatMap(([label, { schema }]) =>
+    [schema, schema.items].flatMap((s) => (s?.pattern === undefined ? [] : [[label, s.pattern] as const])),
+  );
+
+  test.each(patterns)('%s is linear', (_label, pattern) => {
+    const regex = new RegExp(pattern, 'u');
+    const ms = cpuMs(() => {
+      for (const unit of ['a', '/', '~', '0', '9', '%', '-', '/a', '~1', 'P1D', ' ', '.']) {
+        for (const end of ['!', '\n', '']) regex.test(unit.repeat(100_000) + end);
+      }
+    });
+    expect(ms).toBeLessThan(500);
+  });
+
+  test.each(patterns)('%s says what to write instead', (label) => {
+    const found = properties.find(([l]) => l === label)?.[1].schema;
+    expect(found?.patternErrorMessage ?? found?.items?.patternErrorMessage).toMatch(/^(Write|Use) .*\.$|^Write .*:/);
+  });
+
+  const samples = [
+    '30s',
+    '7d',
+    'PT30S',
+    'P1DT2H',
+    'P',
+    'P1DT',
+    '30',
+    'PT',
+    '24H',
+    '50/s',
+    '0.5/min',
+    '50/d',
+    '5%',
+    '0.5%',
+    '5',
+    '2026-11-21T09:00:00Z',
+    '2026-11-21T09:00Z',
+    '2026-11-21',
+    '2026-11-21T09:00:00.123+01:00',
+  ];
+  test.each(samples)('agree with the parsers on %s', (text) => {
+    const matches = (pointer: string) =>
+      new RegExp(properties.find(([l]) => l === pointer)?.[1].schema.pattern ?? '', 'u').test(text);
+    if (durationMs(text) !== null) expect(matches('campaign /send/timeout')).toBe(true);
+    if (ratePerSecond(text) !== null) expect(matches('campaign /send/rate')).toBe(true);
+    if (share(text) !== null) expect(matches('campaign /limits/stopAfter/rejected')).toBe(true);
+    if (instantMs(text) !== null) expect(matches('campaign /send/notAfter')).toBe(true);
+    expect(matches('campaign /validity')).toBe(matches('campaign /send/timeout') || matches('campaign /send/notAfter'));
+  });
+});

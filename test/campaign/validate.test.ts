@@ -1,0 +1,314 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Diagnostic } from '../../src/errors.ts';
+import { brief, check, cpuMs, SMALLEST, visible } from './helper.ts';
+
+function one(diagnostics: readonly Diagnostic[]): Diagnostic {
+  expect(brief(diagnostics)).toHaveLength(1);
+  const [diagnostic] = diagnostics;
+  if (diagnostic === undefined) throw new Error('There is no diagnostic.');
+  return diagnostic;
+}
+
+const campaign = (lines: string, base = SMALLEST) => check('campaign', base + lines).diagnostics;
+const project = (text: string) => check('project', text).diagnostics;
+
+describe('a campaign with one mistake has one error', () => {
+  test.each<[lines: string, expected: string, message: RegExp, hint: RegExp]>([
+    ['chanel: sms', 'unknown-key 6:1', /"chanel" is not a key of a campaign/, /mean "channel"/],
+    ['send: { concurency: 4 }', 'unknown-key 6:9', /"concurency" is not a key of "send"/, /mean "concurrency"/],
+    [
+      'limits: { stopAfter: { doubt: 4 } }',
+      'unknown-key 6:24',
+      /of "limits.stopAfter"/,
+      /Known keys: inDoubt, rejected/,
+    ],
+    ['rate: 50/s', 'unknown-key 6:1', /"rate"/, /belongs under "send"/],
+    ['csv: x.csv', 'unknown-key 6:1', /"csv"/, /belongs under "recipients"/],
+    ['baseUrl: https://evil.example', 'unknown-key 6:1', /"baseUrl"/, /belongs in handbill.yaml, under "environments/],
+    ['environments: {}', 'unknown-key 6:1', /"environments"/, /belongs in handbill.yaml/],
+    ['$schema: x', 'unknown-key 6:1', /"\$schema"/, /./],
+    ['<<: { a: 1 }', 'unknown-key 6:1', /"<<"/, /Merge keys are not part of YAML 1.2/],
+    ['toString: 1', 'unknown-key 6:1', /"toString"/, /./],
+    [
+      'accountReference: 07700900123',
+      'unquoted-number 6:19',
+      /number 7700900123, without its leading 0/,
+      /"07700900123"/,
+    ],
+    ['accountReference: 42', 'unquoted-number 6:19', /number 42/, /accountReference: "42"/],
+    ['accountReference: 12345678901234567890', 'unquoted-number 6:19', /read as the number/, /"12345678901234567890"/],
+    ['messageType: 5', 'wrong-type 6:14', /must be text, but is a number/, /messageType: "5"/],
+    ['messageType: yes', '', /./, /./],
+    ['messageType: true', 'wrong-type 6:14', /must be text, but is true or false/, /messageType: "true"/],
+    ['messageType:', 'wrong-type 6:13', /"messageType" is empty/, /Write a value/],
+    ['messageType: ""', 'invalid-value 6:14', /"messageType" is empty/, /./],
+    ['messageType: [a]', 'wrong-type 6:14', /must be text, but is a list/, /control characters/],
+    ['messageType: "a\\nb"', 'invalid-value 6:14', /messageType/, /on one line/],
+    ['characterSet: GSM', 'invalid-value 6:15', /cannot be "GSM"/, /mean "gsm"/],
+    ['characterSet: latin', 'invalid-value 6:15', /cannot be "latin"/, /one of: auto, gsm, unicode/],
+    ['transliterate: yes', 'wrong-type 6:16', /must be true or false, but is text/, /transliterate: true/],
+    ['send: fast', 'wrong-type 6:7', /must be a mapping, but is text/, /./],
+    ['send: { rate: 50 }', 'wrong-type 6:15', /must be text, but is a number/, /50\/s/],
+    ['send: { rate: fast }', 'invalid-value 6:15', /cannot be "fast"/, /50\/s/],
+    ['send: { timeout: 30 }', 'wrong-type 6:18', /must be text/, /30s/],
+    ['send: { concurrency: 0 }', 'invalid-value 6:22', /at least 1, but is 0/, /./],
+    ['send: { concurrency: 5000 }', 'invalid-value 6:22', /at most 1024/, /./],
+    ['send: { concurrency: 1.5 }', 'wrong-type 6:22', /a whole number, but is a number/, /32/],
+    ['send: { concurrency: "16" }', 'wrong-type 6:22', /a whole number, but is text/, /32/],
+    ['limits: { stopAfter: { rejected: 5.5 } }', 'wrong-type 6:34', /whole number or text/, /5%/],
+    ['limits: { stopAfter: { rejected: five } }', 'invalid-value 6:34', /cannot be "five"/, /5%/],
+    ['metaData: { order: 0042 }', 'unquoted-number 6:20', /number 42, without its leading 0/, /"0042"/],
+    ['metaData: { a: [{ phone: +447700900123 }] }', 'unquoted-number 6:26', /without its \+/, /"\+447700900123"/],
+    ['metaData: { id: 9007199254740993 }', 'unquoted-number 6:17', /is read as the number/, /"9007199254740993"/],
+    ['metaData: []', 'wrong-type 6:11', /a mapping, but is a list/, /./],
+    ['variables: { a: 1 }', 'wrong-type 6:17', /"variables.a" must be text/, /a: "1"/],
+    ['schedule: { cron: "0 9 * * *" }', 'not-supported 6:1', /"schedule" cannot be used yet/, /Remove it/],
+    ['send: { window: { from: 09:00 } }', 'not-supported 6:9', /"send.window" cannot be used yet/, /Remove it/],
+  ])('%s', (lines, expected, message, hint) => {
+    const diagnostics = campaign(`${lines}\n`);
+    if (expected === '') return expect(diagnostics).toEqual([]);
+    const found = one(diagnostics);
+    expect(brief([found])).toEqual([expected]);
+    expect(found.message).toMatch(message);
+    expect(found.hint ?? '').toMatch(hint.source === '.' ? /^/ : hint);
+    expect(found.source).toBe(lines);
+    return undefined;
+  });
+
+  test.each([
+    'content',
+    'variants',
+    'holdout',
+    'fallback',
+    'schedule',
+    'suppressions',
+    'exclude',
+    'frequency',
+    'test',
+    'winner',
+  ])('%s is refused, not read over', (key) => {
+    expect(one(campaign(`${key}: x\n`)).code).toBe('not-supported');
+    expect(one(project(`defaults: { ${key}: x }\n`)).code).toBe('not-supported');
+  });
+
+  test.each([
+    ['recipients', 'contact'],
+    ['recipients', 'timeZone'],
+    ['recipients', 'columns'],
+    ['recipients', 'where'],
+    ['template', 'needs'],
+    ['send', 'window'],
+    ['send', 'canary'],
+    ['send', 'recipientsPerRequest'],
+  ])('%s.%s is refused, not read over', (parent, key) => {
+    const base = 'name: hello\nchannel: sms\n';
+    const rest = parent === 'template' ? 'recipients: p.csv\n' : 'template: { id: x }\n';
+    expect(campaign(`${rest}${parent}: { ${key}: 1 }\n`, base).map((d) => d.code)).toContain('not-supported');
+  });
+});
+
+describe('a campaign', () => {
+  it('of the smallest kind is good', () => expect(campaign('')).toEqual([]));
+
+  test.each([
+    ['+447700900123', 'without its +'],
+    ['07700900123', 'without its leading 0'],
+    ['60123', ''],
+  ])('with the sender %s gets the advice to quote it', (written, lost) => {
+    const found = one(
+      campaign('', `name: hello\nchannel: sms\nfrom: ${written}\ntemplate: { id: a }\nrecipients: p.csv\n`),
+    );
+    expect(found).toMatchObject({
+      code: 'unquoted-number',
+      at: { line: 3, column: 7 },
+      hint: `Put it in quotes: from: "${written}"`,
+    });
+    expect(found.message).toContain(lost);
+  });
+
+  test.each(['0042', '42', '+1'])('with the template id %s gets the advice to quote it', (written) => {
+    const found = one(campaign('', `name: hello\nchannel: sms\ntemplate: { id: ${written} }\nrecipients: p.csv\n`));
+    expect(found).toMatchObject({ code: 'unquoted-number', hint: `Put it in quotes: id: "${written}"` });
+  });
+
+  test.each([
+    ['template: { text: a, file: b }', 'invalid-value', /only one of "file", "text", "id"/],
+    ['template: {}', 'missing-key', /needs one of/],
+    ['template: [a]', 'wrong-type', /text or a mapping, but is a list/],
+    ['template: 5', 'wrong-type', /must be text/],
+    ['template: { text: { type: Program } }', 'wrong-type', /"template.text" must be text, but is a mapping/],
+    ['template: { file: 5 }', 'wrong-type', /must be text/],
+  ])('with %s has one error', (line, code, message) => {
+    const found = one(campaign('', `name: hello\nchannel: sms\n${line}\nrecipients: p.csv\n`));
+    expect(found.code).toBe(code);
+    expect(found.message).toMatch(message);
+  });
+
+  test.each([
+    ['email', 'not-supported', /cannot be used yet/],
+    ['smss', 'invalid-value', /cannot be "smss"/],
+    ['SMS', 'invalid-value', /cannot be "SMS"/],
+  ])('over %s is refused', (channel, code, message) => {
+    const found = one(campaign('', `name: hello\nchannel: ${channel}\ntemplate: a.hbs\nrecipients: p.csv\n`));
+    expect(found.code).toBe(code);
+    expect(found.message).toMatch(message);
+  });
+
+  test.each(['Hello', 'he llo', '-hello', 'h'.repeat(65), 'hällo', '../x', '--upload-pack=x'])(
+    'cannot be named %s',
+    (name) => {
+      const found = one(campaign('', `name: ${name}\nchannel: sms\ntemplate: a.hbs\nrecipients: p.csv\n`));
+      expect(brief([found])).toEqual(['invalid-value 1:7']);
+    },
+  );
+
+  it('has all its errors reported at once, one for each mistake', () => {
+    const text = [
+      'nam: hello',
+      'channel: smss',
+      'from: +447700900123',
+      'send: { rate: x, window: 1 }',
+      'frm: y',
+      '',
+    ].join('\n');
+    expect([...brief(check('campaign', text).diagnostics)].sort()).toEqual([
+      'invalid-value 2:10',
+      'invalid-value 4:15',
+      'missing-key 1:1',
+      'not-supported 4:18',
+      'unknown-key 1:1',
+      'unknown-key 5:1',
+      'unquoted-number 3:7',
+    ]);
+  });
+
+  it('with a misspelt key is not told that the key is missing too', () => {
+    expect(brief(campaign('', 'nam: hello\nchannel: sms\ntemplte: a.hbs\n'))).toEqual([
+      'unknown-key 1:1',
+      'unknown-key 3:1',
+    ]);
+  });
+
+  it.each([
+    ['', 'empty'],
+    ['[]', 'a list'],
+    ['hello', 'text'],
+    ['~', 'empty'],
+  ])('that is %j is told so', (text, is) => {
+    const found = one(check('campaign', text).diagnostics);
+    expect(found.code).toBe('wrong-type');
+    expect(found.message).toContain(is);
+  });
+
+  it('with 100 KB in a field is refused in no time', () => {
+    const long = `${'a'.repeat(100_000)}!`;
+    for (const line of ['name', 'messageType', 'locale', 'validity', 'accountReference', long]) {
+      let diagnostics: readonly Diagnostic[] = [];
+      const ms = cpuMs(() => {
+        diagnostics = check('campaign', `${line}: "${long}"\n`).diagnostics;
+      });
+      expect(ms, line.slice(0, 20)).toBeLessThan(100);
+      expect(diagnostics.length).toBeGreaterThan(0);
+      for (const d of diagnostics)
+        expect(d.message.length + (d.hint?.length ?? 0), d.message.slice(0, 80)).toBeLessThan(500);
+    }
+  });
+});
+
+describe('handbill.yaml', () => {
+  const environment = (lines: string) =>
+    `environments:\n  production:\n    baseUrl: https://api.example.com\n    apiKey: { env: KEY }\n${lines}`;
+
+  test.each<[label: string, text: string, expected: string, hint: RegExp]>([
+    ['a campaign key at the top', 'from: Riverside\n', 'unknown-key 1:1', /belongs under "defaults"/],
+    ['webhooks', 'webhook: { path: /x }\n', 'not-supported 1:1', /Remove it/],
+    ['suppressions', 'suppressions: [a.csv]\n', 'not-supported 1:1', /Remove it/],
+    ['a channel that is not supported', 'defaults: { channel: email }\n', 'not-supported 1:22', /sms/],
+    ['a list as default', 'defaults: { recipients: { csv: x } }\n', 'unknown-key 1:27', /Known keys: to, key/],
+    ['a name as default', 'defaults: { name: x }\n', 'unknown-key 1:13', /^/],
+    ['an environment without a key', 'environments:\n  p: { baseUrl: https://a.example }\n', 'missing-key 2:3', /^/],
+    [
+      'an environment in capitals',
+      'environments:\n  P: { baseUrl: https://a.example, apiKey: { env: K } }\n',
+      'invalid-value 2:3',
+      /lower-case/,
+    ],
+    [
+      'a sandbox with an address',
+      'environments:\n  sandbox: { baseUrl: https://a.example }\n',
+      'unknown-key 2:14',
+      /of its own/,
+    ],
+    ['a sandbox with a key', 'environments:\n  sandbox: { apiKey: { env: K } }\n', 'unknown-key 2:14', /of its own/],
+    ['a key that is misspelt', environment('    rat: 5/s\n'), 'unknown-key 5:5', /mean "rate"/],
+    [
+      'channels that are not supported',
+      environment('    wire: { unsupportedChannel: { statuses: [404] } }\n'),
+      'not-supported 5:13',
+      /Remove it/,
+    ],
+    [
+      'a pointer that is none',
+      environment('    wire: { response: { messageId: [id] } }\n'),
+      'invalid-value 5:37',
+      /JSON pointer/,
+    ],
+    ['a success that is tried again', environment('    wire: { retryStatuses: [202] }\n'), 'invalid-value 5:29', /^/],
+    [
+      'a header with a newline',
+      environment('    wire: { idempotencyHeader: "A\\r\\nB: c" }\n'),
+      'invalid-value 5:32',
+      /name of a header/,
+    ],
+  ])('with %s', (_label, text, expected, hint) => {
+    const found = one(project(text));
+    expect(brief([found])).toEqual([expected]);
+    expect(found.hint ?? '').toMatch(hint);
+  });
+
+  test.each([
+    ['a text', 'SEKRET-1', 'literal-key'],
+    ['a quoted text', '"SEKRET-1"', 'literal-key'],
+    ['a block', '|\n      SEKRET-1', 'literal-key'],
+    ['a text on the next line', '\n      SEKRET-1', 'literal-key'],
+    ['a list', '[SEKRET-1]', 'literal-key'],
+    ['where a name belongs', '{ env: SEKRET-1 }', 'literal-key'],
+    ['under another name', '{ value: SEKRET-1 }', 'invalid-value'],
+    ['as a key', '{ SEKRET-1 }', 'invalid-value'],
+    ['as a key of its own', '{ env: KEY, SEKRET-1: x }', 'invalid-value'],
+    ['beside a file', '{ env: SEKRET-1, file: x }', 'literal-key'],
+    ['as an unclosed quote', '"SEKRET-1', 'yaml-syntax'],
+    ['as an alias', '*SEKRET-1', 'yaml-syntax'],
+    ['as a tag', '!SEKRET-1', 'yaml-tag'],
+    ['as a block header', '|SEKRET-1', 'yaml-syntax'],
+    ['with a reserved character', '@SEKRET-1', 'yaml-syntax'],
+    ['with a colon', 'SEKRET-1: SEKRET-2', 'yaml-syntax'],
+    ['with a bracket', '[SEKRET-1', 'yaml-syntax'],
+    ['twice', 'SEKRET-1\n    apiKey: SEKRET-2', 'yaml-duplicate-key'],
+  ])('with a literal key: %s', (_label, written, code) => {
+    const diagnostics = project(`environments:\n  p:\n    baseUrl: https://a.example\n    apiKey: ${written}\n`);
+    expect(diagnostics[0]?.code).toBe(code);
+    expect(visible(diagnostics)).not.toContain('SEKRET');
+  });
+
+  test.each([
+    'apikey: SEKRET-1',
+    'api_key: SEKRET-1',
+    'api-key: SEKRET-1',
+    'key: SEKRET-1',
+    'token: SEKRET-1',
+    'headers: { X-Api-Key: SEKRET-1 }',
+    'rate: 5, apiKey: SEKRET-1',
+    'baseUrl: https://me:SEKRET@a.example',
+  ])('with a key in an unexpected place: %s', (line) => {
+    const diagnostics = project(`environments:\n  p: { ${line} }\n`);
+    expect(diagnostics.length).toBeGreaterThan(0);
+    expect(visible(diagnostics)).not.toContain('SEKRET');
+  });
+
+  it('with a key in a campaign file does not show it either', () => {
+    const diagnostics = campaign('apiKey: SEKRET-1\nfrm: x\n');
+    expect(diagnostics.map((d) => d.code)).toEqual(['unknown-key', 'unknown-key']);
+    expect(visible(diagnostics)).not.toContain('SEKRET');
+  });
+});
