@@ -33,7 +33,7 @@ export interface RawServer {
 export interface RawServerOptions {
   readonly behaviour?: Behaviour;
   readonly onConnection?: (socket: Socket) => void;
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: { readonly key: string; readonly cert: string; readonly ALPNProtocols?: string[] };
 }
 
 export async function startRawServer(options: RawServerOptions = {}): Promise<RawServer> {

@@ -211,6 +211,12 @@ describe('answers', () => {
       { outcome: 'rejected', reason: 'refused', messageId: 'm-1', error: 'bad number' },
     ],
     [
+      'a refusal that only the prototype holds',
+      { status: 200, body: '{}' },
+      { wire: wireWith({ failed: ['/constructor', '/toString'] }) },
+      { outcome: 'accepted' },
+    ],
+    [
       'an empty refusal inside',
       { status: 200, body: '{"error":{},"failures":[],"why":"","bad":false,"code":0,"x":null}' },
       { wire: wireWith({ failed: ['/error', '/failures', '/why', '/bad', '/code', '/x', '/absent'] }) },

@@ -1,6 +1,7 @@
 /**
- * Delivers until it is killed, and says so on stdout without a buffer: `claim N` before a request is posted, `done N` when
- * its answer is there. Started by killed.test.ts.
+ * `URL`: delivers until it is killed, and says so on stdout without a buffer: `claim N` before a request is posted, `done N` when
+ * its answer is there. `URL at-once`: kills itself within the turn in which it posts its second request, on a connection
+ * that carried the first. Started by killed.test.ts.
  */
 import { writeSync } from 'node:fs';
 import { connect } from '../../src/http/connect.ts';
@@ -21,4 +22,10 @@ async function deliver(): Promise<void> {
   }
 }
 
+if (process.argv[3] === 'at-once') {
+  await api.post('{"number":0}', '0');
+  await api.ready();
+  void api.post('{"number":1}', '1');
+  process.kill(process.pid, 'SIGKILL');
+}
 await Promise.all(Array.from({ length: CONNECTIONS }, deliver));

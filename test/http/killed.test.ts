@@ -36,3 +36,13 @@ it('leaves claims that were received, nearly all, when it is killed (rule 9)', a
   expect(Math.max(...kills.map((one) => one.doubts))).toBeLessThanOrEqual(16);
   expect(received / doubts).toBeGreaterThanOrEqual(0.95);
 });
+
+it('has sent its request by the time that post returns', async () => {
+  const server = await startRawServer();
+  const child = spawn(process.execPath, [SCRIPT, server.url, 'at-once'], { stdio: 'ignore' });
+  await once(child, 'close');
+  await new Promise((done) => setTimeout(done, 50));
+  expect(server.requests.map(({ body }) => body)).toEqual(['{"number":0}', '{"number":1}']);
+  expect(server.connections).toBe(1);
+  await server.close();
+});
