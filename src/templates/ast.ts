@@ -56,6 +56,8 @@ export interface PartialStatement {
   readonly params: readonly Expression[];
   readonly hash?: Hash;
   readonly indent?: string;
+  /** `{{~` and `~}}`: white space around it is taken away. */
+  readonly strip: { readonly close: boolean };
   readonly loc: Loc;
 }
 

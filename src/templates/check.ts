@@ -34,7 +34,7 @@ function checkStatement(statement: Statement, place: Place, state: State): State
   switch (statement.type) {
     case 'ContentStatement':
       warnOfEntities(statement.loc, place, state);
-      return [content(statement.value)];
+      return statement.value === '' ? [] : [content(statement.value)];
     case 'CommentStatement':
       return [];
     case 'MustacheStatement':

@@ -1,13 +1,14 @@
 import Handlebars from 'handlebars';
 import type { Diagnostic } from '../errors.ts';
 import type { SourceText } from '../model.ts';
-import { content, type OutStatement, program } from './ast.ts';
+import { type OutStatement, program } from './ast.ts';
 import { checkProgram } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
 import { TEMPLATE_LIMITS } from './limits.ts';
+import { withoutFinalLineEnd } from './line-end.ts';
 import { parseTemplate } from './parse.ts';
 import { RenderError } from './render-error.ts';
-import type { State, Statements } from './state.ts';
+import type { State } from './state.ts';
 import type { TemplateValues } from './values.ts';
 
 export { columnTag } from './names.ts';
@@ -72,13 +73,6 @@ function newState(options: TemplateOptions, bytes: number): State {
     bytes,
     stopped: false,
   };
-}
-
-/** Editors and YAML end a text with a line end; a message has none. */
-function withoutFinalLineEnd(body: Statements): Statements {
-  const last = body.at(-1);
-  if (last?.type !== 'ContentStatement') return body;
-  return [...body.slice(0, -1), content(last.value.replace(/\r?\n$/, ''))];
 }
 
 /** Nobody registers anything here, and nothing that others register with Handlebars is seen. */

@@ -2,6 +2,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { block, type Expression, type OutBlock, type PartialStatement, type Program, textLiteral } from './ast.ts';
 import { checkExpression } from './expression.ts';
 import { OWN_HELPERS } from './helpers/helpers.ts';
+import { atItsPlace } from './line-end.ts';
 import { type Parsed, parseTemplate } from './parse.ts';
 import { slice } from './position.ts';
 import {
@@ -43,8 +44,9 @@ export function checkPartial(
   const parsed = parsedOnce(name, source, state);
   if (parsed === null || !enterText(state, place, statement.loc, parsed.bytes)) return [];
   const inside = deeper(place, { located: parsed.located, scope, within: [...place.within, name] });
-  const body = checkProgram(parsed.program, inside, state);
-  return statement.indent ? [indented(statement.indent, body)] : body;
+  const checked = checkProgram(parsed.program, inside, state);
+  const { body, lineEnd } = atItsPlace(checked, parsed.located, place.located, statement);
+  return [...(statement.indent ? [indented(statement.indent, body)] : body), ...lineEnd];
 }
 
 function nameOf(statement: PartialStatement, place: Place, state: State): string | null {

@@ -38,8 +38,8 @@ export function createCache<T>(make: (key: string) => T): (key: string) => T {
 }
 
 /**
- * Intl writes spaces, minus signs and apostrophes outside GSM-7 (`9:30 AM` has U+202F in en-US, `1 234,50` in fr), and a
- * single one of them makes an SMS Unicode and twice as dear. In text they become the plain ones.
+ * Intl writes spaces, minus signs and apostrophes outside GSM-7 (U+202F in `1 234` in fr, U+2212 in `−5` in sv, U+2019
+ * in `1’234` in de-CH), and a single one of them makes an SMS Unicode and twice as dear. In text they become plain.
  */
 export function plainCharacters(formatted: string): string {
   return /[\u00a0\u2009\u2019\u202f\u2212]/.test(formatted)
