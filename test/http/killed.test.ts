@@ -29,10 +29,10 @@ async function kill(ms: number): Promise<{ readonly doubts: number; readonly rec
 }
 
 it('leaves claims that were received, nearly all, when it is killed (rule 9)', async () => {
-  const kills = await Promise.all(Array.from({ length: 8 }, (_, i) => kill(100 + i * 23)));
+  const kills = await Promise.all(Array.from({ length: 5 }, (_, i) => kill(100 + i * 23)));
   const doubts = kills.reduce((sum, one) => sum + one.doubts, 0);
   const received = kills.reduce((sum, one) => sum + one.received, 0);
-  expect(doubts).toBeGreaterThan(40);
+  expect(doubts).toBeGreaterThan(20);
   expect(Math.max(...kills.map((one) => one.doubts))).toBeLessThanOrEqual(16);
   expect(received / doubts).toBeGreaterThanOrEqual(0.95);
 });
