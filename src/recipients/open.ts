@@ -43,7 +43,8 @@ function check(file: string, stats: { isFile(): boolean; readonly size: number }
   if (stats.size > MAX_LIST_BYTES) throw tooLarge(file);
 }
 
-function failed(file: string, error: unknown): never {
+/** Turns an error of the file system into a refusal. */
+export function failed(file: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   const missing = code === 'ENOENT' || code === 'ENOTDIR';
   const reason: Code = missing ? 'file-not-found' : 'file-unreadable';

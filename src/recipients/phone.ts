@@ -157,7 +157,11 @@ const NOT_DIGITS = /[^+\d]/g;
 /** The same without what may also mean a decimal or two numbers: needs no tidying. */
 const PLAIN = /^ *\+?[\d ()\-\u00a0]+$/;
 
+/** Longest cell that is looked at: what libphonenumber takes. It also keeps the expressions here from long texts. */
+const MAX_CHARACTERS = 250;
+
 function readSpelling(raw: string, home: Home | null): PhoneNumber | PhoneProblem {
+  if (raw.length > MAX_CHARACTERS) return { problem: `has ${raw.length} characters, which no phone number has` };
   const plain = PLAIN.test(raw) ? readDigits(raw.replace(NOT_DIGITS, ''), home) : null;
   if (plain !== null) return plain;
   const text = tidy(raw);

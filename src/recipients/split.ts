@@ -21,32 +21,31 @@ export interface Splitter {
 export function createSplitter(): Splitter {
   let pending = '';
   let line = 1;
+  // Of the pending record: it has been looked through once, however many pieces it comes in.
+  let inside = false;
+  let breaks = 1;
 
   function push(text: string): Records {
     const all = pending + text;
     const texts: string[] = [];
     const lines: number[] = [];
     let start = 0;
-    let quote = all.indexOf('"');
-    let end = all.indexOf('\n');
-    while (end !== -1) {
-      let breaks = 1;
-      let inside = false;
-      while (end !== -1) {
-        for (; quote !== -1 && quote < end; quote = all.indexOf('"', quote + 1)) inside = !inside;
-        if (!inside) break;
+    let quote = all.indexOf('"', pending.length);
+    for (let end = all.indexOf('\n', pending.length); end !== -1; end = all.indexOf('\n', end + 1)) {
+      for (; quote !== -1 && quote < end; quote = all.indexOf('"', quote + 1)) inside = !inside;
+      if (inside) {
         breaks++;
-        end = all.indexOf('\n', end + 1);
+        continue;
       }
-      if (end === -1) break;
       if (end > start) {
         texts.push(all.slice(start, end));
         lines.push(line);
       }
       line += breaks;
+      breaks = 1;
       start = end + 1;
-      end = all.indexOf('\n', start);
     }
+    for (; quote !== -1; quote = all.indexOf('"', quote + 1)) inside = !inside;
     pending = all.slice(start);
     return { texts, lines };
   }

@@ -35,6 +35,7 @@ const READ: readonly Case[] = [
   ['short, but in use', 'AU', '131114', '+61131114', 'AU'],
   ['00 for +', null, '00447400123456', '+447400123456', 'GB'],
   ['00 for +, in a country that dials 011', 'US', '0044 7400 123456', '+447400123456', 'GB'],
+  ['00 for +, in a country with numbers of many lengths', 'JP', '00447400123456', '+447400123456', 'GB'],
   ['011 for +, in a country that dials it', 'US', '011 44 7400 123456', '+447400123456', 'GB'],
   ['spaces', null, '+44 7400 123 456', '+447400123456', 'GB'],
   ['white space around', null, '\t +447400123456 \n', '+447400123456', 'GB'],
@@ -120,13 +121,8 @@ const NOT_READ: readonly (readonly [
   ['too short', null, '+44740012', /cannot be a number of/],
   ['too long', 'GB', '0740012345678', /cannot be a number of GB/],
   ['old Mexican mobile prefix', null, '+5215512345678', /cannot be a number of MX/],
-  [
-    'more than 15 digits, which libphonenumber lets pass in Germany',
-    null,
-    '+4915123456789012',
-    /has 16 digits/,
-  ],
-  ['a very long cell', 'GB', '1'.repeat(100_000), /has 100000 digits/],
+  ['more than 15 digits, which libphonenumber lets pass in Germany', null, '+4915123456789012', /has 16 digits/],
+  ['a very long cell', 'GB', '1'.repeat(100_000), /has 100000 characters/],
 ];
 
 describe('numbers that are refused', () => {
@@ -150,10 +146,14 @@ describe('numbers that are refused', () => {
     }
   });
 
-  it('is linear in the length of the cell', () => {
+  it('takes its time for no cell', () => {
     const read = createPhoneReader('GB');
+    const fillers = ['1', ' ', '(', '-1', '; 1', '+', 'x', ',', '\u200b', ' ext', '1,'];
     const started = performance.now();
-    for (const filler of ['1', ' ', '(', '-1', '; 1', '+', 'x', ',', '\u200b']) read(filler.repeat(1024 * 1024));
-    expect(performance.now() - started).toBeLessThan(2000);
+    for (const filler of fillers) {
+      for (const length of [249, 1024 * 1024])
+        expect(read(filler.repeat(length).slice(0, length))).toHaveProperty('problem');
+    }
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 });

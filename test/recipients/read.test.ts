@@ -24,6 +24,8 @@ const USUAL = 'msisdn,name\n+447700900123,Zoë\n';
 const ACCEPTED: readonly Accepted[] = [
   { label: 'UTF-8', content: USUAL },
   { label: 'UTF-8 with a byte order mark', content: `\ufeff${USUAL}` },
+  { label: 'a byte order mark before a quote', content: '\ufeff"msisdn",name\n+447700900123,Zoë\n' },
+  { label: 'a byte order mark before sep=', content: `\ufeffsep=,\n${USUAL}`, lines: [3] },
   { label: 'UTF-16LE with a mark, tabs (Excel "Unicode text")', content: utf16(USUAL.replaceAll(',', '\t'), 'le') },
   { label: 'UTF-16BE with a mark', content: utf16(USUAL, 'be') },
   {
@@ -275,6 +277,12 @@ describe('lists that are refused', () => {
     }
   });
 
+  it('gives up on a row that is too large without reading on', async () => {
+    const list = await openList(await lists.write(`a\n"${'x\n'.repeat(2 * MIB)}`));
+    expect(places(await refusal(list.rows().next()))).toEqual(['csv-row-too-large 2:-']);
+    expect(() => list.digest()).toThrow('after its last row');
+  });
+
   it('takes a row of exactly 1 MiB', async () => {
     const { rows } = await readAll(await lists.write(`a,b\n1,${'x'.repeat(MIB - 2)}\n`));
     expect(rows[0]?.values?.[1]).toHaveLength(MIB - 2);
@@ -380,7 +388,7 @@ describe('the second reading', () => {
 describe('reading', () => {
   // Characters and CRLF across the boundary of two blocks of 1 MiB, where the buffer is used again.
   test.each([0, 1, 2, 3, 4, 5, 6])('keeps characters whole between blocks, moved by %i bytes', async (shift) => {
-    const names = Array.from({ length: 250_000 }, (_, i) => (i % 2 === 0 ? 'ë€' : '😀'));
+    const names = Array.from({ length: 400_000 }, (_, i) => (i % 2 === 0 ? 'ë€' : '😀'));
     const { rows } = await readAll(await lists.write(`${'n'.repeat(shift + 1)}\r\n${names.join('\r\n')}\r\n`));
     expect(rows.length).toBe(names.length);
     expect(rows.every((row, i) => row.values?.[0] === names[i] && row.line === i + 2)).toBe(true);
@@ -396,6 +404,15 @@ describe('reading', () => {
     expect(list.count()).toBeLessThan(50_000);
     expect(() => list.digest()).toThrow('after its last row');
     await list.close();
+  });
+
+  it('says so when the file cannot be read on', async () => {
+    const list = await openList(await lists.write(`a\n${'1\n'.repeat(1_000_000)}`));
+    await list.close();
+    const reading = (async () => {
+      for await (const _ of list.rows());
+    })();
+    expect(places(await refusal(reading))).toEqual(['file-unreadable -:-']);
   });
 
   it('gives its rows once', async () => {
