@@ -17,7 +17,7 @@ import {
   whatIsLost,
 } from './explain.ts';
 import type { Where } from './file-text.ts';
-import { type FileKind, VALIDATORS } from './schemas.ts';
+import { type FileKind, validatorOf } from './schemas.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
@@ -66,7 +66,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
     whereValue: (pointer) => whereValue(yaml, pointer),
     plain: (pointer) => yaml.places.get(pointer)?.plain ?? null,
   };
-  const validate = VALIDATORS[kind];
+  const validate = validatorOf(kind);
   const errors = validate(yaml.value) ? [] : (validate.errors ?? []);
   if (kind === 'project') hideSecrets(errors, yaml);
   const meant = meantKeys(errors);
