@@ -95,7 +95,7 @@ export class Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#failure === null) this.#db.close();
+    if (this.#failure === null || this.#failure.kind === 'readonly') this.#db.close();
   }
 
   #read<T>(work: () => T): T {
@@ -118,7 +118,9 @@ export class Connection {
       const failure = ledgerError(error, this.path, 'write');
       // A full disk or a reader only mean that the log stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
-      throw this.#noted(failure instanceof LedgerError ? failure.asRecorded() : failure);
+      this.#noted(failure);
+      // The transaction before it is on the disk. Later ones will not be, so the failure that is kept does not say so.
+      throw failure instanceof LedgerError ? failure.asRecorded() : failure;
     }
   }
 

@@ -2,7 +2,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -48,7 +47,6 @@ export function createPrivateFile(file: string): boolean {
     throw error;
   }
   try {
-    fchmodSync(fd, 0o600);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

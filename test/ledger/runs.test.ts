@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
 import { runId } from '../../src/ledger/runs.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
@@ -38,12 +39,19 @@ describe('a new list', () => {
   });
 
   it('forgets what an earlier one left unsealed', () => {
-    const ledger = open(scratchPath());
+    const path = scratchPath();
+    const ledger = open(path);
     const left = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     ledger.load(left, rows(2));
     const run = givenRun(ledger, rows(1));
     expect(run.rows).toBe(1);
     expect(fates(ledger, run)).toEqual(['pending']);
+    const raw = new DatabaseSync(path, { readOnly: true });
+    expect(raw.prepare('SELECT (SELECT count(*) FROM runs) AS runs, count(*) AS rows FROM recipients').get()).toEqual({
+      runs: 1,
+      rows: 1,
+    });
+    raw.close();
   });
 
   it('can be discarded', () => {
