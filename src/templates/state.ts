@@ -58,7 +58,7 @@ export type CheckExpression = (expression: Expression, place: Place, state: Stat
 export function report(state: State, found: Diagnostic): void {
   const { file, line, column } = found.at ?? {};
   const key = JSON.stringify([found.code, file, line, column, found.message]);
-  if (!state.diagnostics.has(key)) state.diagnostics.set(key, found);
+  state.diagnostics.set(key, found);
 }
 
 /** Notes an error at a place of the template; returns null, for a caller that has nothing to give then. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { compile, findings, fixture } from './harness.ts';
 
@@ -335,12 +334,4 @@ describe('HTML entities in text', () => {
     expect(compile(text, COLUMNS).template).not.toBeNull();
     expect(findings(text, COLUMNS, { escape: 'html' })).toEqual([]);
   });
-});
-
-it('reports only codes and sentences', () => {
-  const text = readFileSync(new URL('check.test.ts', import.meta.url), 'utf8');
-  for (const { message, hint } of compile(text, COLUMNS).diagnostics) {
-    expect(message).toMatch(/\.$/);
-    expect(hint ?? '.').toMatch(/[.?]$/);
-  }
 });

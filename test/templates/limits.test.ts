@@ -28,6 +28,7 @@ describe('too large, and known at once', () => {
     ['depth of partials', '{{> p0}}', chain(33, (i) => `{{> p${i + 1}}}`, 'x')],
     ['depth of a partial’s blocks', '{{#if a}}{{> p}}{{/if}}', { p: '{{#if a}}'.repeat(32) + '{{/if}}'.repeat(32) }],
     ['partials that double', '{{> p0}}', chain(20, (i) => `{{> p${i + 1}}}{{> p${i + 1}}}`, 'x')],
+    ['values that grow', '{{> p0 x=a}}', chain(15, (i) => `{{> p${i + 1} x=(trim (trim x))}}`, '{{x}}')],
     ['values that double', '{{> p0 x=a}}', chain(15, (i) => `{{> p${i + 1} x=(and x x)}}`, '{{#if x}}y{{/if}}')],
   ])('%s', (_, text, partials) => {
     const start = performance.now();
@@ -47,6 +48,7 @@ describe('as large as it may be', () => {
     ['64 KiB', 'x'.repeat(65_536), 'x'.repeat(65_536)],
     ['32 blocks', `${'{{#if a}}'.repeat(32)}{{a}}${'{{/if}}'.repeat(32)}`, 'v'],
     ['else if', `{{#if b}}${'{{else if b}}x'.repeat(30)}{{else if a}}y{{/if}}`, 'y'],
+    ['many parentheses, one after the other', '{{upper (trim a)}}'.repeat(40), 'V'.repeat(40)],
     ['32 parentheses', `{{upper ${'(trim '.repeat(32)}a${')'.repeat(32)}}}`, 'V'],
     ['10,000 tags', '{{a}}'.repeat(10_000), 'v'.repeat(10_000)],
     ['partials', '{{> p}}'.repeat(9), 'x'.repeat(63_000), { p: 'x'.repeat(7000) }],

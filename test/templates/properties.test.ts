@@ -134,6 +134,107 @@ it('finds every misspelt name at its place, and nothing else', () => {
   );
 });
 
+it('answers any text with a template or with diagnostics inside the text', () => {
+  const token = fc.constantFrom(
+    ...[
+      '{{',
+      '}}',
+      '{{{',
+      '}}}',
+      '{{#',
+      '{{/',
+      '{{^',
+      '{{>',
+      '{{!',
+      '{{!--',
+      '--}}',
+      '{{{{',
+      '}}}}',
+      '{{*',
+      '{{#>',
+      '{{else}}',
+      '{{else',
+    ],
+    ...[
+      'if',
+      'unless',
+      'each',
+      'upper',
+      'date',
+      'plural',
+      'a',
+      'b',
+      'nope',
+      'this',
+      '..',
+      '.',
+      '/',
+      '@',
+      '"',
+      "'",
+      '"x"',
+      '[',
+      ']',
+      '(',
+      ')',
+    ],
+    ...[
+      '=',
+      '|',
+      ' as |x|',
+      '~',
+      ' ',
+      '\n',
+      '\r',
+      '\r\n',
+      '\\',
+      '1',
+      '-1.5',
+      'true',
+      'null',
+      'undefined',
+      'x=',
+      '&',
+      '&amp;',
+      '\0',
+      '\ud800',
+      '🎉',
+    ],
+    ...[
+      '{{#if a}}',
+      '{{/if}}',
+      '{{a}}',
+      '{{upper a}}',
+      '{{> p}}',
+      '{{#unless (eq a b)}}',
+      '{{/unless}}',
+      ' (or a b)',
+      '}}{{/if}}',
+    ],
+  );
+  const soup = fc.array(token, { maxLength: 25 }).map((tokens) => tokens.join(''));
+  const values = createValues(['a', 'b'], ['a', 'b']);
+  fc.assert(
+    fc.property(fc.oneof({ weight: 5, arbitrary: soup }, fc.string({ unit: 'binary' })), (text) => {
+      const { template, diagnostics } = compile(text, ['a', 'b'], { partials: { p: '{{a}}' } });
+      const lines = text.split(/\r\n?|\n/).map((line) => line.length);
+      for (const { at, message, severity } of diagnostics) {
+        expect(at?.column).toBeLessThanOrEqual((lines[(at?.line ?? 0) - 1] ?? -9) + 1);
+        expect(message).toMatch(/^[^\s].*\.$/s);
+        expect(message).not.toMatch(/Expecting|Parse error|Lexical error/);
+        expect(severity === 'warning' || template === null).toBe(true);
+      }
+      expect(template !== null || diagnostics.length > 0).toBe(true);
+      try {
+        template?.render(values(['2026-01-02', '']));
+      } catch (error) {
+        if (!(error instanceof RenderError)) throw error;
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 /** Handlebars as it comes, with the same helpers; handbill must not read templates in its own way. */
 function plainHandlebars(
   text: string,

@@ -160,6 +160,8 @@ describe('empty values', () => {
     expect(() => render('{{upper (default a c)}}', row)).toThrow('The columns "a", "c" are all empty');
     expect(() => render('{{> p x=(default a c)}}', row, { partials: { p: '{{x}}' } })).toThrow(RenderError);
     expect(render('{{default a (default c "you")}}', row)).toBe('you');
+    expect(render('<{{default a ""}}{{default a (default c " ")}}>', row)).toBe('< >');
+    expect(render('{{> p x=(default a c)}}', row, { partials: { p: '{{#if b}}<{{x}}>{{/if}}' } })).toBe('<>');
     expect(render('{{default (default a c) "you"}}', row)).toBe('you');
     expect(render('{{#if b}}<{{default a c}}>{{/if}}', row)).toBe('<>');
     try {
@@ -274,6 +276,16 @@ describe('what cannot be rendered', () => {
     const huge = { a: 'x'.repeat(1024 * 1024) };
     expect(() => render('{{upper a}}'.repeat(3000), huge)).toThrow(RenderError);
     expect(() => render('{{a}}'.repeat(3000), huge)).toThrow(RenderError);
+    for (const helper of ['upper', 'lower', 'title']) {
+      const compared = `{{#if (eq (${helper} a) "x")}}{{/if}}`.repeat(4);
+      expect(() => render(compared, huge)).toThrow('The values are too long for this template.');
+    }
+  });
+
+  it('measures each row for itself', () => {
+    const template = compiled('{{#if (eq (upper a) "X")}}{{/if}}', ['a']);
+    const values = createValues(['a'], ['a'])(['x'.repeat(300_000)]);
+    for (let i = 0; i < 10; i++) expect(template.render(values)).toBe('');
   });
 
   it('is no reason for the next row to fail', () => {
