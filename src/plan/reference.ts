@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto';
+import type { Channel } from '../model.ts';
+
+/**
+ * handbill's own id for (environment, campaign, occurrence, recipient key, channel): 22 characters that are safe in a
+ * header, a URL and JSON. Never derived from content, so that a corrected template cannot make a recipient look new;
+ * 128 bits of SHA-256, so that two recipients never share one.
+ */
+export function createReference(
+  identity: { readonly environment: string; readonly campaign: string; readonly occurrence: string },
+  channel: Channel,
+): (key: string) => string {
+  const prefix = `${JSON.stringify([identity.environment, identity.campaign, identity.occurrence, channel])}\n`;
+  return (key) => hash('sha256', prefix + key, 'base64url').slice(0, 22);
+}

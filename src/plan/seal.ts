@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { InputFile } from '../model.ts';
+import type { Estimate } from './estimate.ts';
+import { canonical } from './settings.ts';
+
+/** A plan as a file: what was looked at and approved, so that exactly this and nothing else can be sent. */
+export interface SealedPlan {
+  readonly version: 1;
+  readonly campaign: { readonly name: string; readonly file: string };
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly sealedAt: string;
+  readonly inputs: readonly InputFile[];
+  readonly estimate: Estimate;
+  /** SHA-256 over all of the above. */
+  readonly seal: string;
+}
+
+export function sealPlan(facts: Omit<SealedPlan, 'version' | 'seal'>): SealedPlan {
+  const content = { version: 1 as const, ...facts };
+  return { ...content, seal: sealOf(content) };
+}
+
+/** Reads a plan file; a diagnostic where it is not one, or was changed after it was sealed. */
+export function readSealedPlan(text: string, file: string): SealedPlan | Diagnostic {
+  const hint = 'Make it again with `handbill plan CAMPAIGN -o FILE`.';
+  let plan: unknown;
+  try {
+    plan = JSON.parse(text);
+  } catch {
+    return problem('plan-invalid', 'This is not a plan: it is not JSON.', { at: { file }, hint });
+  }
+  if (!isPlan(plan)) return problem('plan-invalid', 'This is not a plan that handbill wrote.', { at: { file }, hint });
+  const { seal, ...content } = plan;
+  if (seal !== sealOf(content)) {
+    return problem('plan-invalid', 'The plan was changed after it was sealed.', { at: { file }, hint });
+  }
+  return plan;
+}
+
+function isPlan(value: unknown): value is SealedPlan {
+  if (value === null || typeof value !== 'object') return false;
+  const plan = value as Partial<Record<keyof SealedPlan, unknown>>;
+  const campaign = plan.campaign as Partial<Record<'name' | 'file', unknown>> | null | undefined;
+  return (
+    plan.version === 1 &&
+    typeof campaign?.name === 'string' &&
+    typeof campaign.file === 'string' &&
+    typeof plan.environment === 'string' &&
+    typeof plan.occurrence === 'string' &&
+    typeof plan.seal === 'string' &&
+    Array.isArray(plan.inputs)
+  );
+}
+
+function sealOf(content: object): string {
+  return hash('sha256', canonical(content), 'hex');
+}
+
+/** The inputs that differ, each as an error that names the file; empty where nothing changed. */
+export function changedInputs(before: readonly InputFile[], now: readonly InputFile[], since: string): readonly Diagnostic[] {
+  const id = (input: InputFile) => `${input.role}\n${input.role === 'settings' ? '' : input.file}`;
+  const old = new Map(before.map((input) => [id(input), input]));
+  const found: Diagnostic[] = [];
+  for (const input of now) {
+    const was = old.get(id(input));
+    old.delete(id(input));
+    if (was?.sha256 === input.sha256) continue;
+    found.push(changed(input, was === undefined ? 'was added' : 'changed', since));
+  }
+  for (const gone of old.values()) found.push(changed(gone, 'is gone', since));
+  return found;
+}
+
+function changed(input: InputFile, what: string, since: string): Diagnostic {
+  const name = { settings: 'A setting of the environment or the project', recipients: 'The list' }[input.role as string];
+  return problem('input-changed', `${name ?? `The ${input.role} file`} ${what} since ${since}.`, { at: { file: input.file } });
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import type { Campaign, Environment, InputFile } from '../model.ts';
+
+/**
+ * What decides about a message besides files: the defaults that the project gave and the environment's address and
+ * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions are left out: they may change between
+ * two starts of a run without changing what anyone receives.
+ */
+export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
+  const { to, key, defaultCountry, delimiter, encoding, onInvalid } = campaign.recipients;
+  const settings = {
+    url: environment.url,
+    wire: environment.wire,
+    channel: campaign.channel,
+    from: campaign.from,
+    accountReference: campaign.accountReference,
+    messageType: campaign.messageType,
+    characterSet: campaign.characterSet,
+    characterSetWritten: campaign.characterSetWritten,
+    transliterate: campaign.transliterate,
+    locale: campaign.locale,
+    timeZone: campaign.timeZone,
+    validity: campaign.validity,
+    metaData: campaign.metaData,
+    recipients: { to, key, defaultCountry, delimiter, encoding, onInvalid },
+  };
+  return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
+}
+
+/** Changes when what identifies a recipient changes: then earlier recipients would look new. */
+export function identityHash(campaign: Campaign): string {
+  const { to, key, defaultCountry } = campaign.recipients;
+  return digest({ to, key, defaultCountry });
+}
+
+function digest(value: unknown): string {
+  return hash('sha256', canonical(value), 'hex');
+}
+
+/** JSON with sorted keys, so that the order in which a file was written does not count. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

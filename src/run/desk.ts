@@ -1,0 +1,97 @@
+import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/ledger.ts';
+
+/** What the desk needs of a ledger: one transaction for outcomes and claims, and marks of rows that a rule skips. */
+export interface DeskLedger {
+  commit(results: readonly ResultRecord[], claims: readonly ClaimRequest[]): readonly ClaimAnswer[];
+}
+
+/**
+ * The desk where deliveries hand in what happened and ask for the next recipient. All that comes in during one turn of
+ * the event loop goes into one transaction: outcomes first, then claims. So a commit is shared by all who wait for it,
+ * and claimed rows without a recorded outcome never exceed the number of deliveries in flight (FAILURES rule 1).
+ */
+export interface Desk {
+  /** Resolves once the claim is on disk. Rejects when the ledger cannot be written: then nothing may be posted. */
+  claim(request: ClaimRequest): Promise<ClaimAnswer>;
+  /** Hands in an outcome; it is written with the next claim, at the latest at the end of this turn. */
+  record(result: ResultRecord): void;
+  /** Resolves when everything handed in so far is on disk. */
+  flush(): Promise<void>;
+  /** The error that ended the desk, if any: it takes nothing more then. */
+  readonly failure: Error | null;
+}
+
+interface Waiting {
+  readonly resolve: (answer: ClaimAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function createDesk(ledger: DeskLedger, onFailure: (error: Error) => void): Desk {
+  let results: ResultRecord[] = [];
+  let claims: ClaimRequest[] = [];
+  let waiting: Waiting[] = [];
+  let scheduled = false;
+  let failure: Error | null = null;
+
+  const commit = (): void => {
+    scheduled = false;
+    if (results.length === 0 && claims.length === 0) return;
+    const [nowResults, nowClaims, nowWaiting] = [results, claims, waiting];
+    results = [];
+    claims = [];
+    waiting = [];
+    try {
+      if (failure !== null) throw failure;
+      const answers = ledger.commit(nowResults, nowClaims);
+      for (let i = 0; i < nowWaiting.length; i++) nowWaiting[i]?.resolve(answers[i] ?? 'taken');
+    } catch (error) {
+      const first = failure === null;
+      failure ??= error instanceof Error ? error : new Error(String(error));
+      // What happened must not be forgotten because a claim beside it could not be written: after a full disk the
+      // outcomes alone may still fit (the ledger itself refuses when the handle can no longer be trusted).
+      if (first && nowResults.length > 0) recordAlone(ledger, nowResults);
+      for (const { reject } of nowWaiting) reject(failure);
+      if (first) onFailure(failure);
+    }
+  };
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(commit);
+  };
+
+  return {
+    claim: (request) =>
+      new Promise((resolve, reject) => {
+        claims.push(request);
+        waiting.push({ resolve, reject });
+        schedule();
+      }),
+    record(result) {
+      if (failure !== null) recordAlone(ledger, [result]);
+      else {
+        results.push(result);
+        schedule();
+      }
+    },
+    flush: () =>
+      new Promise((resolve) => {
+        setImmediate(() => {
+          commit();
+          resolve();
+        });
+      }),
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+/** A last try to keep what happened; where it fails, the row stays claimed and will be in doubt at the next start. */
+function recordAlone(ledger: DeskLedger, results: readonly ResultRecord[]): void {
+  try {
+    ledger.commit(results, []);
+  } catch {
+    // Said already: the failure that ended the desk is what the user is shown.
+  }
+}

@@ -1,0 +1,119 @@
+import type { Verdict } from '../http/classify.ts';
+import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
+
+/**
+ * The stop rules of FAILURES rule 10, one list. A halt leaves everything that was not claimed `pending`; running again
+ * continues. Rules that follow from a single answer are decided where answers are (http/classify) and come in as
+ * `verdict.halt`; what needs counting is counted here.
+ */
+export interface Stop {
+  /** Takes the final verdict of one recipient in this start; the first rule that bites is kept. */
+  note(verdict: Verdict): void;
+  readonly halt: Halt | null;
+}
+
+/** What to do next, for each rule. */
+const NEXT: Readonly<Record<HaltRule, string>> = {
+  'not-authorised': 'Check the API key, the account and its credit, then send again: nobody was burned.',
+  'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
+  'not-the-api': 'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network, then look at `handbill report`.',
+  tls: 'The connection cannot be trusted: check the certificate of the API and the host in `baseUrl`.',
+  'invalid-request': 'handbill could not make this request; please report it with `handbill report --format json`.',
+  doubt: 'Ask the API what became of the recipients in doubt (`handbill report --format jsonl`), then send again for the rest.',
+  refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
+  'api-down': 'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
+  throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
+  ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
+};
+
+const FIRST_REFUSALS = 20;
+const DOUBTS_IN_A_ROW = 5;
+const FAILURES_IN_A_ROW = 5;
+
+export interface StopContext {
+  readonly concurrency: number;
+  /** Rows of the list, for the limits that are shares of it. */
+  readonly rows: number;
+  readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
+  /** True in the first start of a run: its first answers can show that everything is refused. */
+  readonly firstStart: boolean;
+  readonly onHalt: () => void;
+}
+
+export function createStop(context: StopContext): Stop {
+  const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
+  const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
+  let halt: Halt | null = null;
+  let answers = 0;
+  let rejected = 0;
+  let doubts = 0;
+  let doubtsInARow = 0;
+  let failuresInARow = 0;
+
+  const stop = (rule: HaltRule, message: string): void => {
+    if (halt !== null) return;
+    halt = { rule, message, next: NEXT[rule] };
+    context.onHalt();
+  };
+
+  return {
+    note(verdict) {
+      const { outcome } = verdict;
+      if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict));
+      if (outcome === 'failed') failuresInARow += 1;
+      else if (outcome !== 'pending') failuresInARow = 0;
+      if (outcome === 'in-doubt') {
+        doubts += 1;
+        doubtsInARow += 1;
+      } else if (outcome !== 'pending') doubtsInARow = 0;
+      if (outcome === 'accepted' || outcome === 'rejected') answers += 1;
+      if (outcome === 'rejected') rejected += 1;
+
+      if (doubts >= doubtLimit) stop('doubt', `${doubts} recipients are in doubt since this start (limit ${doubtLimit}).`);
+      if (doubtsInARow >= DOUBTS_IN_A_ROW) stop('doubt', `${DOUBTS_IN_A_ROW} recipients in a row are in doubt.`);
+      if (failuresInARow >= FAILURES_IN_A_ROW) {
+        stop('api-down', `${FAILURES_IN_A_ROW} recipients in a row could not be sent to: ${verdict.reason ?? 'no connection'}.`);
+      }
+      if (context.firstStart && answers === FIRST_REFUSALS && rejected === FIRST_REFUSALS) {
+        stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
+      }
+      if (rejectedLimit !== null && rejected >= rejectedLimit) {
+        stop('refusals', `${rejected} recipients were refused in this start (limits.stopAfter.rejected).`);
+      }
+    },
+    get halt() {
+      return halt;
+    },
+  };
+}
+
+/** The default of `limits.stopAfter.inDoubt`: max(concurrency, min(1 % of the list, 20)). */
+function defaultDoubts(context: StopContext): number {
+  return Math.max(context.concurrency, Math.min(Math.ceil(context.rows / 100), 20));
+}
+
+function threshold(limit: Threshold | null, rows: number): number | null {
+  if (limit === null) return null;
+  return Math.max(1, 'count' in limit ? limit.count : Math.ceil(limit.share * rows));
+}
+
+function haltMessage(rule: HaltRule, verdict: Verdict): string {
+  const why = verdict.reason === null ? '' : ` (${verdict.reason})`;
+  return {
+    'not-authorised': `The API refused the account or the key${why}.`,
+    'wrong-address': `The API is not at this address${why}.`,
+    'not-the-api': `An answer came that is not the API's${why}.`,
+    tls: `The TLS connection failed${why}.`,
+    'invalid-request': `The request could not be made${why}.`,
+    doubt: `Too many recipients are in doubt${why}.`,
+    refusals: `Too many recipients were refused${why}.`,
+    'api-down': `The API cannot be reached${why}.`,
+    throttled: `The API asks to wait for more than 15 minutes${why}.`,
+    ledger: `The ledger could not be written${why}.`,
+  }[rule];
+}
+
+/** The halt of a ledger that could not be written; exit status 7, not 5. */
+export function ledgerHalt(error: Error): Halt {
+  return { rule: 'ledger', message: error.message, next: NEXT.ledger };
+}
