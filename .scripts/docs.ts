@@ -123,10 +123,16 @@ function keyTable(rows: readonly Row[]): string {
       `\`${name}\``,
       typeOf(schema),
       required ? 'required' : schema.default === undefined ? '' : code(schema.default),
-      [schema.description ?? '', elsewhere ?? ''].filter((text) => text !== '').join(' '),
+      meaningOf(schema, elsewhere),
       schema.examples?.[0] === undefined ? '' : code(schema.examples[0]),
     ]),
   );
+}
+
+/** What is explained on another page is not said twice. */
+function meaningOf({ description = '' }: Schema, elsewhere: string | null): string {
+  if (elsewhere === null) return description;
+  return elsewhere.startsWith('See') ? elsewhere : `${description} ${elsewhere}`;
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = { object: 'mapping', array: 'list', boolean: '`true`, `false`' };
@@ -134,13 +140,14 @@ const TYPE_WORDS: Readonly<Record<string, string>> = { object: 'mapping', array:
 function typeOf({ type, enum: values, items, minimum, maximum }: Schema): string {
   if (values !== undefined) return values.map((value) => code(value)).join(', ');
   const types = typeof type === 'string' ? [type] : (type ?? []);
-  const words = types.map((one) => (one === 'array' && items !== undefined ? `list of ${typeOf(items)}` : word(one)));
-  const bounds = [minimum === undefined ? '' : `from ${minimum}`, maximum === undefined ? '' : `to ${maximum}`];
-  return [words.join(' or '), ...bounds].filter((text) => text !== '').join(' ');
-}
-
-function word(type: string): string {
-  return TYPE_WORDS[type] ?? type;
+  const from = minimum === undefined ? '' : ` from ${minimum}`;
+  const to = maximum === undefined ? '' : ` to ${maximum}`;
+  const words = types.map((one) => {
+    if (one === 'array' && items !== undefined) return `list of ${typeOf(items)}`;
+    const word = TYPE_WORDS[one] ?? one;
+    return one === 'integer' || one === 'number' ? `${word}${from}${to}` : word;
+  });
+  return words.join(' or ');
 }
 
 /** A value as it is written in YAML, on one line. */

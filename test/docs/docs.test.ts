@@ -1,0 +1,160 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { pages, stalePages } from '../../.scripts/docs.ts';
+import { readCampaign } from '../../src/campaign/load.ts';
+import { readProject } from '../../src/campaign/project.ts';
+import { COMMANDS } from '../../src/commands/table.ts';
+import { CODES, EXIT } from '../../src/errors.ts';
+import { OUTCOME_WORDS } from '../../src/report/words.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const README = read('README.md');
+const ARCHITECTURE = read('ARCHITECTURE.md');
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** The files that the README makes with `cat > FILE <<'END'`. */
+function heredocs(markdown: string): ReadonlyMap<string, string> {
+  const found = markdown.matchAll(/^cat > (\S+) <<'(\w+)'\n([\s\S]*?)^\2$/gm);
+  return new Map([...found].map(([, path = '', , text = '']) => [path, text]));
+}
+
+describe('pages that are made', () => {
+  it('are what the codes and schemas make of them', () => {
+    expect(stalePages()).toEqual([]);
+  });
+
+  it('have a row for every code and every key', () => {
+    const all = pages();
+    for (const code of Object.keys(CODES)) expect(all.get('docs/diagnostics.md')).toContain(`| \`${code}\` |`);
+    expect(all.get('docs/campaign.md')).toContain('| `recipients.defaultCountry` |');
+    expect(all.get('docs/campaign.md')).toContain('| `limits.stopAfter.inDoubt` | integer from 1 or string |');
+    expect(all.get('docs/project.md')).toContain('| `environments.<name>.baseUrl` | string | required |');
+    expect(all.get('docs/project.md')).toContain('| `environments.<name>.wire.retryStatuses` |');
+  });
+
+  it('explain every key that the schemas have', () => {
+    for (const [path, text] of pages()) {
+      for (const [, key = '', meaning = ''] of text.matchAll(/^\| `([^`]+)` \|[^|]*\|[^|]*\| ([^|]*) \|/gm)) {
+        expect(meaning.length, `${path}: ${key}`).toBeGreaterThan(5);
+      }
+    }
+  });
+});
+
+/** Codes that nothing says, each with the reason why it is in the set all the same. */
+const NOT_SAID: Readonly<Record<string, string>> = {
+  bug: 'what an error without diagnostics carries, in errors.ts itself',
+  'unused-column': 'a list with more columns than the template needs is usual; kept for a stricter validate',
+  'no-price': 'the estimate counts parts without a price; kept for saying at which rows',
+};
+
+test('every code of the closed set is said somewhere', () => {
+  const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) => path !== join('src', 'errors.ts'));
+  const source = files.map(read).join('\n');
+  const unsaid = Object.keys(CODES).filter((code) => !source.includes(`'${code}'`));
+  expect(unsaid.filter((code) => NOT_SAID[code] === undefined)).toEqual([]);
+  expect(Object.keys(NOT_SAID).filter((code) => !(code in CODES))).toEqual([]);
+});
+
+describe('the smallest campaign of the README', () => {
+  const files = heredocs(README);
+  let folder = '';
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'handbill-readme-'));
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is a campaign file, a template and a list', () => {
+    expect([...files.keys()]).toEqual(['hello/campaign.yaml', 'hello/hello.hbs', 'hello/people.csv']);
+  });
+
+  it('is read without a word', async () => {
+    const { campaign, diagnostics } = await readCampaign('hello', { cwd: folder, now: Date.UTC(2026, 10, 21) });
+    expect(diagnostics).toEqual([]);
+    expect(campaign?.name).toBe('hello');
+    expect(campaign?.from).toBe('Riverside');
+  });
+
+  it('names its schema where it lies in a clone', () => {
+    const schema = /\$schema=(\S+)/.exec(files.get('hello/campaign.yaml') ?? '')?.[1] ?? 'none';
+    expect(existsSync(join(ROOT, 'hello', schema).replace(`hello/../`, ''))).toBe(true);
+  });
+
+  it('pastes into a shell', () => {
+    const block = /```sh\n(mkdir -p hello\n[\s\S]*?)```/.exec(README)?.[1] ?? 'exit 9';
+    const shell = mkdtempSync(join(tmpdir(), 'handbill-readme-'));
+    try {
+      execFileSync('sh', ['-eu', '-c', block], { cwd: shell });
+      for (const [path, text] of files) expect(readFileSync(join(shell, path), 'utf8')).toBe(text);
+    } finally {
+      rmSync(shell, { recursive: true, force: true });
+    }
+  });
+});
+
+test("the README's handbill.yaml is a project file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'handbill-readme-'));
+  try {
+    await writeFile(join(folder, 'handbill.yaml'), /```yaml\n([\s\S]*?)```/.exec(README)?.[1] ?? '');
+    const { project, diagnostics } = await readProject(folder, { cwd: folder });
+    expect(diagnostics).toEqual([]);
+    expect([...project.environments.keys()].toSorted()).toEqual(['production', 'sandbox']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+describe('tables of the README', () => {
+  it('have every outcome', () => {
+    for (const outcome of Object.keys(OUTCOME_WORDS)) expect(README).toContain(`| \`${outcome}\` |`);
+  });
+
+  it('have every exit status', () => {
+    const shown = [...README.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', ').map(Number));
+    expect(shown).toEqual(Object.values(EXIT).toSorted((a, b) => a - b));
+  });
+
+  it('have exactly the commands that there are', () => {
+    const named = [...README.matchAll(/^\| `handbill ([a-z]+)/gm)].map(([, name]) => name);
+    expect(named).toEqual(COMMANDS.map(({ name }) => name));
+  });
+});
+
+test.each(['README.md', 'ARCHITECTURE.md', ...pages().keys()])('links of %s lead to files', (path) => {
+  for (const [, target = ''] of read(path).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+    if (!target.includes('://')) expect(existsSync(join(ROOT, dirname(path), target)), target).toBe(true);
+  }
+});
+
+describe('ARCHITECTURE.md', () => {
+  it('gives a reason for every dependency, and for nothing else', () => {
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, object>;
+    const section = /## Dependencies\n([\s\S]*?)(?=\n## |$)/.exec(ARCHITECTURE)?.[1] ?? '';
+    const named = [...section.matchAll(/^\| `([^`]+)` \| (.{20,}) \|$/gm)].map(([, name]) => name);
+    expect(named).toEqual([...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})]);
+  });
+
+  it('names every folder of src', () => {
+    for (const path of globSync('src/*/', { cwd: ROOT })) {
+      expect(ARCHITECTURE).toContain(`| \`${path.replace(/^src[\\/]|[\\/]$/g, '')}\` |`);
+    }
+  });
+
+  it('names only files that exist', () => {
+    for (const [, path = ''] of ARCHITECTURE.matchAll(/`((?:src|test|\.scripts|schemas)\/[\w./-]+\.\w+)`/g)) {
+      expect(existsSync(join(ROOT, path)), path).toBe(true);
+    }
+  });
+});
