@@ -1,0 +1,149 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { findCampaigns } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
+import { campaignNames, type NamedCampaign } from '../campaign/names.ts';
+import { findProject } from '../campaign/project.ts';
+import { type Diagnostic, HandbillError, problem } from '../errors.ts';
+import type { Campaign } from '../model.ts';
+import { decisions, warningsOf } from '../plan/decide.ts';
+import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
+import { createPlan } from '../plan/plan.ts';
+import { createSeen } from '../recipients/duplicates.ts';
+import { displayPath } from '../util/paths.ts';
+import { type Collector, createCollector } from './collector.ts';
+import { readPriceList } from './price-list.ts';
+
+export interface ValidateOptions {
+  readonly cwd: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** A list to use instead of that of the campaigns, relative to `cwd`. */
+  readonly recipients?: string;
+  readonly ledger?: string;
+  /** Bad rows are skipped and counted instead of being errors. */
+  readonly skipInvalid?: boolean;
+  /** How many diagnostics of each code are kept; 20 when absent. Counts are exact anyway. */
+  readonly keep?: number;
+  /** Called with each diagnostic as it is found, kept or not. */
+  readonly onDiagnostic?: (diagnostic: Diagnostic) => Promise<void> | void;
+}
+
+/** What was found in one campaign file. */
+export interface CheckedFile {
+  readonly file: string;
+  readonly errors: number;
+  readonly warnings: number;
+  /** What its list comes to; null where the list was not read to its end. */
+  readonly estimate: Estimate | null;
+}
+
+export interface Validation {
+  /** In the order in which they were found, at most `keep` of each code. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: readonly CheckedFile[];
+  readonly errors: number;
+  readonly warnings: number;
+  /** Errors and warnings, kept or not. */
+  readonly total: number;
+  /** How many of each code and severity there were, as `error missing-variable`. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Checks campaigns: their files, their templates, and every row of their lists. Opens no connection and writes nothing.
+ * What is wrong comes back as diagnostics; nothing is thrown for it.
+ *
+ * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
+ */
+export async function validate(paths: readonly string[], options: ValidateOptions): Promise<Validation> {
+  const cwd = await realpath(options.cwd);
+  const collector = createCollector(options.keep ?? 20, options.onDiagnostic);
+  const found = await findCampaigns(paths, cwd);
+  await collector.addOnce(found.diagnostics);
+  if (found.files.length === 0 && found.diagnostics.length === 0) {
+    const hint = 'Name a campaign file or a folder, or make campaigns/NAME/campaign.yaml.';
+    await collector.add(problem('campaign-not-found', 'There is no campaign to check here.', { hint }));
+  }
+  const siblings = new Map<string, readonly NamedCampaign[]>();
+  const files: CheckedFile[] = [];
+  for (const file of found.files) {
+    const before = { errors: collector.errors, warnings: collector.warnings };
+    const estimate = await checkFile(file, { ...options, cwd }, collector, siblings);
+    files.push({
+      file: displayPath(file, cwd),
+      errors: collector.errors - before.errors,
+      warnings: collector.warnings - before.warnings,
+      estimate,
+    });
+  }
+  const { diagnostics, errors, warnings, counts } = collector;
+  return { diagnostics, files, errors, warnings, total: errors + warnings, counts };
+}
+
+async function checkFile(
+  file: string,
+  options: ValidateOptions,
+  collector: Collector,
+  cache: Map<string, readonly NamedCampaign[]>,
+): Promise<Estimate | null> {
+  const { cwd, now, recipients, ledger } = options;
+  const siblings = await siblingsOf(file, cache);
+  const reading = await readCampaign(file, {
+    cwd,
+    now,
+    ...(recipients === undefined ? {} : { recipients }),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...(siblings === null ? {} : { siblings }),
+  });
+  await collector.addOnce(reading.diagnostics);
+  if (reading.campaign === null) return null;
+  try {
+    return await checkList(reading.campaign, options.skipInvalid === true, collector);
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    await collector.addAll(error.diagnostics, error.total);
+    return null;
+  }
+}
+
+/** The whole list through the same decisions that preview shows and send carries out. */
+async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Collector): Promise<Estimate> {
+  const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
+  await collector.addOnce(plan.warnings);
+  const { prices, diagnostics } = await readPriceList(campaign.project);
+  await collector.addOnce(diagnostics);
+  const estimator = createEstimator(campaign, prices);
+  const seen = createSeen();
+  const view = { isNew: seen.add, skipInvalid: skipInvalid || campaign.recipients.onInvalid === 'skip' };
+  for await (const batch of decisions(plan, view)) {
+    for (const decision of batch) {
+      estimator.add(decision);
+      const wait =
+        decision.decision === 'invalid'
+          ? collector.add(decision.problem)
+          : decision.decision === 'send'
+            ? collector.addAll(warningsOf(campaign, decision))
+            : undefined;
+      // A row without anything to say must not cost a promise.
+      if (wait !== undefined) await wait;
+    }
+  }
+  const estimate = estimator.result();
+  await collector.addAll(checkLimits(campaign, estimate));
+  return estimate;
+}
+
+/** The other campaigns of a project, looked for once; null without a handbill.yaml, where each file has its own. */
+async function siblingsOf(
+  file: string,
+  cache: Map<string, readonly NamedCampaign[]>,
+): Promise<readonly NamedCampaign[] | null> {
+  const path = await realpath(file).catch(() => null);
+  if (path === null) return null;
+  const project = await findProject(dirname(path));
+  if (project.file === null) return null;
+  const known = cache.get(project.root) ?? (await campaignNames(project, path));
+  cache.set(project.root, known);
+  return known;
+}

@@ -1,0 +1,67 @@
+import process from 'node:process';
+import { EXIT, HandbillError } from '../errors.ts';
+import type { CommandContext } from './context.ts';
+import { runProgram } from './program.ts';
+import { createWriter } from './writer.ts';
+
+/**
+ * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill
+ * expects is shown as its diagnostics, any other as one line that asks for a report.
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  const context = contextOf(process);
+  process.on('uncaughtException', (error) => {
+    // What is thrown outside of any promise leaves nothing to go on with.
+    void fail(error, context).finally(() => process.exit());
+  });
+  try {
+    await runProgram(args, context);
+  } catch (error) {
+    await fail(error, context);
+  }
+}
+
+/** The process as commands see it. */
+function contextOf(here: NodeJS.Process): CommandContext {
+  const { stdout, stderr, stdin, env } = here;
+  const dropped = createWriter(stderr);
+  const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  return {
+    cwd: here.cwd(),
+    env,
+    now: Date.now,
+    out: createWriter(stdout),
+    err: (text) => {
+      // A closed stderr must not stop a run.
+      void Promise.resolve(dropped(text)).catch(() => undefined);
+    },
+    colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
+    width: stdout.columns || stderr.columns || 80,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    exit: (status) => {
+      here.exitCode = status;
+    },
+  };
+}
+
+async function fail(error: unknown, context: CommandContext): Promise<void> {
+  if (error instanceof HandbillError) {
+    const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
+    const { diagnostics, total } = error;
+    context.err(formatDiagnostics(diagnostics, { colour: context.colour.err, limit: SHOWN, total }));
+    context.exit(error.exit);
+    return;
+  }
+  const { safe } = await import('../util/safe.ts');
+  const message = error instanceof Error ? error.message : String(error);
+  const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
+  context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
+  context.exit(EXIT.bug);
+}
+
+/** Diagnostics that are shown before the rest is only counted. */
+const SHOWN = 20;
+
+const REPORT =
+  'Please report it with the command and what HANDBILL_DEBUG=1 adds; leave out addresses and keys. ' +
+  'Whatever was recorded is in the ledger: running again continues.';

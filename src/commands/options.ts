@@ -1,0 +1,38 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CommandContext } from './context.ts';
+
+/** `--format`, one of a closed list whose first is the default. */
+export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
+  return command.addOption(
+    new Option('--format <format>', `how to print: ${formats.join(', ')}`)
+      .choices(formats)
+      .default(formats[0], formats[0]),
+  );
+}
+
+/** `--ledger`, which HANDBILL_LEDGER stands in for. */
+export function addLedger(command: Command): Command {
+  return command.option('--ledger <file>', 'the ledger to use (default: that of the project, or HANDBILL_LEDGER)');
+}
+
+/** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */
+export function ledgerOption(given: string | undefined, context: CommandContext): { readonly ledger?: string } {
+  const ledger = given ?? context.env['HANDBILL_LEDGER'];
+  return ledger === undefined || ledger === '' ? {} : { ledger };
+}
+
+/** Parses a whole number within bounds, for an option. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** Adds the examples at the end of a command's help. */
+export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, says]) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}

@@ -1,0 +1,20 @@
+import { fromRoot } from '../campaign/project.ts';
+import { type PriceList, readPrices } from '../content/price.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Project } from '../model.ts';
+import { readSmallFile } from '../util/paths.ts';
+
+const MAX_PRICES_BYTES = 1024 * 1024;
+
+/** The price list of a project; null where it has none, or where something is wrong with it. */
+export async function readPriceList(
+  project: Project,
+): Promise<{ readonly prices: PriceList | null; readonly diagnostics: readonly Diagnostic[] }> {
+  if (project.prices === null) return { prices: null, diagnostics: [] };
+  const file = fromRoot(project.root, project.prices);
+  const read = await readSmallFile(project.prices, MAX_PRICES_BYTES, file);
+  if ('bytes' in read) return readPrices(Buffer.from(read.bytes).toString('utf8'), file);
+  const { code, message, hint } = read.fault;
+  const found = problem(code, message, { at: { file }, ...(hint === undefined ? {} : { hint }) });
+  return { prices: null, diagnostics: [found] };
+}

@@ -1,0 +1,46 @@
+import { type ProjectReading, readProject } from '../campaign/project.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import { displayPath } from '../util/paths.ts';
+import type { CommandContext } from './context.ts';
+import { ledgerOption } from './options.ts';
+
+/**
+ * The project of the current folder.
+ *
+ * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml
+ */
+export async function projectHere(context: CommandContext, ledger: string | undefined): Promise<ProjectReading> {
+  const reading = await readProject(context.cwd, { cwd: context.cwd, ...ledgerOption(ledger, context) });
+  const errors = reading.diagnostics.filter((one) => one.severity === 'error');
+  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  return reading;
+}
+
+/**
+ * Does something with the ledger of a project, opened to be read, and closes it.
+ *
+ * @throws HandbillError: `run-not-found` (exit status 2) where nothing was ever sent, and what `openExistingLedger` throws
+ */
+export async function withLedger<T>(
+  reading: ProjectReading,
+  context: CommandContext,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const path = reading.project.ledger;
+  const ledger = openExistingLedger(path, { nowMs: context.now() });
+  if (ledger === null) {
+    const place = displayPath(path, context.cwd);
+    const hint =
+      'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
+    throw refuse(
+      problem('run-not-found', `Nothing was sent from this project yet: there is no ledger at ${place}.`, { hint }),
+    );
+  }
+  try {
+    return await use(ledger);
+  } finally {
+    ledger.close();
+  }
+}

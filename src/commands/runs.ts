@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Report } from '../model.ts';
+import { instant, number, STATE_WORDS } from '../report/words.ts';
+import { summarise } from '../run/summary.ts';
+import { type Column, table } from '../util/table.ts';
+import type { CommandContext } from './context.ts';
+import { addExamples, addFormat, addLedger } from './options.ts';
+import { projectHere, withLedger } from './project-ledger.ts';
+import { newestFirst } from './report.ts';
+
+/** The summaries of all runs in a ledger, the one started last first. */
+export function listRuns(ledger: Pick<Ledger, 'path' | 'runs' | 'counts'>): readonly Report[] {
+  return newestFirst(ledger.runs()).map((run) => summarise(ledger, run));
+}
+
+export function configure(command: Command, context: CommandContext): void {
+  addLedger(addFormat(command, ['text', 'json']));
+  addExamples(command, [
+    ['handbill runs', 'a table, newest first'],
+    ['handbill runs --format json', 'the summary of every run, for scripts'],
+  ]);
+  command.action(async (given: { readonly format: 'text' | 'json'; readonly ledger?: string }) => {
+    const reading = await projectHere(context, given.ledger);
+    await withLedger(reading, context, async (ledger) => {
+      const runs = listRuns(ledger);
+      await context.out(
+        given.format === 'json' ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n` : runsTable(runs, context.width),
+      );
+    });
+  });
+}
+
+function runsTable(runs: readonly Report[], width: number): string {
+  if (runs.length === 0) return 'No run yet.\n';
+  const rows = runs.map(({ run, environment, occurrence, state, startedAt, totals }) => [
+    run,
+    environment,
+    occurrence,
+    instant(startedAt),
+    STATE_WORDS[state],
+    number(totals.recipients),
+    number(totals.accepted),
+    number(totals.rejected + totals.failed),
+    number(totals.inDoubt),
+    number(totals.pending + totals.deferred),
+  ]);
+  return table(rows, COLUMNS, { width });
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'run' },
+  { title: 'environment', shrink: true },
+  { title: 'occurrence', shrink: true },
+  { title: 'started', shrink: true },
+  { title: 'state', shrink: true },
+  { title: 'recipients', align: 'right' },
+  { title: 'accepted', align: 'right' },
+  { title: 'not sent', align: 'right' },
+  { title: 'in doubt', align: 'right' },
+  { title: 'left', align: 'right' },
+];

@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import type { CommandContext } from './context.ts';
+
+/** What the module of a command exports. */
+export interface CommandModule {
+  /** Adds arguments, options, examples and the action. */
+  configure(command: Command, context: CommandContext): void;
+}
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly group: string;
+  /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
+  readonly load: () => Promise<CommandModule>;
+  /** The command looks at all the others. */
+  readonly needsAll?: true;
+}
+
+const CAMPAIGNS = 'Campaigns:';
+const RESULTS = 'Results:';
+const MORE = 'More:';
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'validate',
+    summary: 'check campaigns, every template against every row; sends nothing',
+    group: CAMPAIGNS,
+    load: () => import('./validate.ts'),
+  },
+  {
+    name: 'preview',
+    summary: 'show every decision and the exact requests; sends nothing',
+    group: CAMPAIGNS,
+    load: () => import('./preview.ts'),
+  },
+  {
+    name: 'plan',
+    summary: 'count recipients, parts and cost, and seal what was looked at',
+    group: CAMPAIGNS,
+    load: () => import('./plan.ts'),
+  },
+  {
+    name: 'send',
+    summary: 'send a campaign, or continue where it stopped',
+    group: CAMPAIGNS,
+    load: () => import('./send.ts'),
+  },
+  {
+    name: 'report',
+    summary: 'what became of every recipient of a run',
+    group: RESULTS,
+    load: () => import('./report.ts'),
+  },
+  { name: 'runs', summary: 'the runs in the ledger, newest first', group: RESULTS, load: () => import('./runs.ts') },
+  {
+    name: 'suppress',
+    summary: 'who must not be sent to',
+    group: MORE,
+    load: () => import('./suppress.ts'),
+  },
+  {
+    name: 'sandbox',
+    summary: 'serve the API on this machine, with scripted answers',
+    group: MORE,
+    load: () => import('./sandbox.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a completion script for bash, zsh or fish',
+    group: MORE,
+    load: () => import('./completion.ts'),
+    needsAll: true,
+  },
+];

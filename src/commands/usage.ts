@@ -1,0 +1,23 @@
+import type { CommanderError } from 'commander';
+import { type HandbillError, problem, refuse } from '../errors.ts';
+import { didYouMean } from '../util/suggest.ts';
+
+/** A command that does not exist. */
+export function unknownCommandError(name: string, known: readonly string[]): HandbillError {
+  const hint = didYouMean(name, known).hint ?? 'handbill --help lists the commands.';
+  return refuse(problem('usage', `There is no command "${name}".`, { hint }));
+}
+
+/** What commander found wrong, in handbill's words and with the next step. */
+export function usageError(error: CommanderError, command: string | null): HandbillError {
+  const more = `handbill ${command === null ? '' : `${command} `}--help shows what it takes.`;
+  if (error.code === 'commander.help')
+    return refuse(problem('usage', 'What is to be done is missing.', { hint: more }));
+  const lines = error.message.replace(/^error: /, '').split('\n');
+  const suggestion = lines.length > 1 ? SUGGESTION.exec(lines.at(-1) ?? '')?.[1] : undefined;
+  const sentence = (suggestion === undefined ? lines : lines.slice(0, -1)).join(' ').replace(/\.?$/, '.');
+  const hint = suggestion === undefined ? more : `Did you mean "${suggestion.replace(/^one of /, '')}"?`;
+  return refuse(problem('usage', sentence.charAt(0).toUpperCase() + sentence.slice(1), { hint }));
+}
+
+const SUGGESTION = /^\(Did you mean (.*)\?\)$/;

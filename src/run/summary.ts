@@ -1,0 +1,55 @@
+import type { Ledger, RunRecord } from '../ledger/ledger.ts';
+import { isRunHeld } from '../ledger/lock.ts';
+import type { Halt, JsonObject, Report, RequestFigures, RunState } from '../model.ts';
+import { createLatency, readLatency } from '../report/latency.ts';
+import { buildReport } from '../report/tally.ts';
+
+/**
+ * The summary of a run, from what the ledger holds.
+ *
+ * @param end - how this start ends, to show instead of what is recorded
+ */
+export function summarise(
+  ledger: Pick<Ledger, 'path' | 'counts'>,
+  run: RunRecord,
+  end?: { readonly state: RunState; readonly halt: Halt | null },
+): Report {
+  const facts = {
+    run: run.id,
+    campaign: run.campaign,
+    environment: run.environment,
+    occurrence: run.occurrence,
+    state: end?.state ?? stateOf(ledger.path, run),
+    halt: end === undefined ? run.halt : end.halt,
+    ledger: ledger.path,
+    startedAt: iso(run.startedAtMs ?? run.createdAtMs),
+    finishedAt: run.finishedAtMs === null ? null : iso(run.finishedAtMs),
+  };
+  return buildReport(facts, ledger.counts(run), figuresOf(run.figures));
+}
+
+/** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */
+export function stateOf(ledgerPath: string, run: RunRecord): RunState {
+  if (run.state !== 'running' && run.state !== 'loading') return run.state;
+  return isRunHeld(ledgerPath, run) ? 'running' : 'interrupted';
+}
+
+/** The figures of all starts; zeros where another version wrote something else, or nothing was sent yet. */
+function figuresOf(figures: JsonObject | null): RequestFigures {
+  const of = (name: string): number => {
+    const value = figures?.[name];
+    return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+  };
+  const posted = of('posted');
+  const activeMs = of('activeMs');
+  return {
+    posted,
+    retried: of('retried'),
+    perSecond: activeMs > 0 ? Math.round((posted / (activeMs / 1000)) * 10) / 10 : 0,
+    latencyMs: createLatency(readLatency(figures?.['latency'])).figures(),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
