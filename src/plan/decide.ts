@@ -1,5 +1,8 @@
-import { isGsm, normaliseText, smsFacts, transliterate, unicodeCauses } from '../content/sms.ts';
-import { type Diagnostic, problem, warning } from '../errors.ts';
+import { normaliseText } from '../content/normalise-text.ts';
+import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
+import { transliterate } from '../content/transliterate.ts';
+import { unicodeCauses } from '../content/unicode-causes.ts';
+import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type {
   Campaign,
   Decision,
@@ -14,7 +17,7 @@ import type {
 } from '../model.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
-import { RenderError } from '../templates/compile.ts';
+import { columnTag, RenderError } from '../templates/compile.ts';
 import type { Personalised, Plan } from './plan.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
@@ -22,7 +25,10 @@ export interface View {
   /** True when this key was not seen before in the list; absent where the ledger already knows the duplicates. */
   readonly isNew?: (key: string) => boolean;
   /** The final outcome that the ledger holds for a row, if any. */
-  readonly known?: (row: number, key: string) => { readonly outcome: OutcomeState; readonly reason: string | null } | null;
+  readonly known?: (
+    row: number,
+    key: string,
+  ) => { readonly outcome: OutcomeState; readonly reason: string | null } | null;
   readonly suppressed?: (to: string, key: string) => boolean;
   /** Rows that are passed over without a look: asked once per row, in list order. */
   readonly wanted?: (row: number) => boolean;
@@ -45,8 +51,12 @@ export function decisions(plan: Plan, view: View): Decisions {
   let digest: ListDigest | null = null;
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
-    const list = await openList(plan.campaign.recipients, view.expected === undefined ? {} : { expected: view.expected });
+    const list = await openList(
+      plan.campaign.recipients,
+      view.expected === undefined ? {} : { expected: view.expected },
+    );
     try {
+      if (list.columns.join('\n') !== plan.columns.join('\n')) throw refuse(headerChanged(plan));
       for await (const rows of list.rows()) {
         const batch: Decision[] = [];
         for (const row of rows) {
@@ -68,13 +78,22 @@ export function decisions(plan: Plan, view: View): Decisions {
   };
 }
 
+/** The list is opened once for its header and once for its rows; between the two it may have been replaced. */
+function headerChanged(plan: Plan): Diagnostic {
+  return problem('input-changed', 'The list was changed while it was being read.', {
+    at: { file: plan.campaign.recipients.file, line: 1 },
+    hint: 'Run it again when the list is complete.',
+  });
+}
+
 /** Decides about one row; the rules in the order in which they count. */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
   const content = createContentCheck(campaign);
   return (row) => {
     const recipient = stages.recipient(row);
-    if ('problem' in recipient) return invalid(view, row.row, row.line, null, null, recipient.reason, recipient.problem);
+    if ('problem' in recipient)
+      return invalid(view, row.row, row.line, null, null, recipient.reason, recipient.problem);
     const { key, to } = recipient;
     // A duplicate is never bad, whatever else is wrong with it: the first row counts.
     if (view.isNew !== undefined && !view.isNew(key)) return skip(recipient, 'duplicate');
@@ -105,13 +124,17 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;
-      const found = problem('render-error', error.message, { at: { file: campaign.recipients.file, line: row.line } });
-      return invalid(view, row.row, row.line, key, to, 'render-error', found);
+      const found = problem(error.reason, error.message, { at: { file: campaign.recipients.file, line: row.line } });
+      return invalid(view, row.row, row.line, key, to, error.reason, found);
     }
   };
 }
 
-type Message = { readonly text: string | null; readonly replaced: readonly Replacement[]; readonly sms: SendDecision['sms'] };
+type Message = {
+  readonly text: string | null;
+  readonly replaced: readonly Replacement[];
+  readonly sms: SendDecision['sms'];
+};
 
 const NOTHING_REPLACED: readonly Replacement[] = [];
 
@@ -141,6 +164,13 @@ function createContentCheck(campaign: Campaign): (text: string | null, recipient
         hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
       });
     }
+    if (sms.parts > MAX_SMS_PARTS) {
+      return problem(
+        'too-many-parts',
+        `The message has ${sms.parts} parts; an SMS has at most ${MAX_SMS_PARTS}.`,
+        at(recipient),
+      );
+    }
     return { text, replaced, sms };
   };
 }
@@ -151,15 +181,16 @@ function missingVariable(plan: Plan, recipient: Recipient): Diagnostic | null {
     if (value === undefined || value === '' || value.trim() === '') {
       return problem('missing-variable', `The column "${name}" is empty, and the template needs it.`, {
         at: { file: plan.campaign.recipients.file, line: recipient.line },
-        hint: `Fill the cell, write {{default ${braced(name)} "..."}}, or put the sentence into {{#if ${braced(name)}}}.`,
+        hint: `Fill the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
       });
     }
   }
   return null;
 }
 
-function braced(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name) ? name : `[${name}]`;
+/** The name as it is written inside a tag. */
+function inTag(name: string): string {
+  return columnTag(name).slice(2, -2);
 }
 
 function personalise(

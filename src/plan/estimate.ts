@@ -11,7 +11,9 @@ export interface Estimate {
   readonly invalid: number;
   readonly parts: number;
   readonly encodings: Readonly<Record<string, number>>;
-  readonly countries: Readonly<Record<string, { readonly messages: number; readonly parts: number; readonly costMicros: number | null }>>;
+  readonly countries: Readonly<
+    Record<string, { readonly messages: number; readonly parts: number; readonly costMicros: number | null }>
+  >;
   /** Millionths of the currency; null without a price list. */
   readonly costMicros: number | null;
   readonly currency: string | null;

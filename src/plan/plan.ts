@@ -1,9 +1,9 @@
-import { type Diagnostic, HandbillError, EXIT, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment, InputFile, Recipient, Row, SendRequest, SourceText } from '../model.ts';
-import { type List, type ListDigest, openList } from '../recipients/read.ts';
 import { resolveColumns } from '../recipients/columns.ts';
+import { type List, openList } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
-import { type CompiledTemplate, compileTemplate, type TemplateValues } from '../templates/compile.ts';
+import { type CompiledTemplate, columnTag, compileTemplate, type TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { createExpander, type Personal } from './expand.ts';
@@ -101,17 +101,19 @@ function compile(campaign: Campaign, list: List): { stages: Stages | null; diagn
   };
   const many = (sources: Readonly<Record<string, SourceText>>): Personalised =>
     Object.entries(sources).flatMap(([name, source]) => {
-      const template = one(expression(source, list.columns));
+      const template = one(expression(source));
       return template === null ? [] : [{ name, template }];
     });
 
   const text = campaign.template.kind === 'text' ? one(campaign.template.source) : null;
   for (const column of text?.required ?? []) required.add(column);
-  const variables = campaign.template.kind === 'provider' ? many(campaign.variables ?? everyColumn(campaign, list)) : null;
-  if (campaign.variables !== null) for (const v of variables ?? []) for (const c of v.template.required) required.add(c);
+  const variables =
+    campaign.template.kind === 'provider' ? many(campaign.variables ?? everyColumn(campaign, list)) : null;
+  if (campaign.variables !== null)
+    for (const v of variables ?? []) for (const c of v.template.required) required.add(c);
   const metaData = campaign.recipientMetaData === null ? null : many(campaign.recipientMetaData);
 
-  const columns = resolveColumns(campaign.recipients, list.columns);
+  const columns = resolveColumns(campaign.recipients, list.columns, list.headerLine);
   if (Array.isArray(columns)) diagnostics.push(...columns);
   if (diagnostics.some((d) => d.severity === 'error')) return { stages: null, diagnostics };
   const stages: Stages = {
@@ -126,11 +128,8 @@ function compile(campaign: Campaign, list: List): { stages: Stages | null; diagn
 }
 
 /** A bare column name is that column; anything with braces is an expression. */
-function expression(source: SourceText, columns: readonly string[]): SourceText {
-  if (source.text.includes('{{') || !columns.includes(source.text)) {
-    return source.text.includes('{{') ? source : { ...source, text: `{{[${source.text}]}}` };
-  }
-  return { ...source, text: `{{[${source.text}]}}` };
+function expression(source: SourceText): SourceText {
+  return source.text.includes('{{') ? source : { ...source, text: columnTag(source.text) };
 }
 
 function everyColumn(campaign: Campaign, list: List): Readonly<Record<string, SourceText>> {
@@ -141,5 +140,3 @@ function everyColumn(campaign: Campaign, list: List): Readonly<Record<string, So
       .map((name) => [name, { text: name, file: campaign.file, line: 1, column: 1 }]),
   );
 }
-
-export type { ListDigest };

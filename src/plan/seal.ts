@@ -10,6 +10,10 @@ export interface SealedPlan {
   readonly campaign: { readonly name: string; readonly file: string };
   readonly environment: string;
   readonly occurrence: string;
+  /** A list that was named on the command line, as it was written there; null: the campaign's own. */
+  readonly recipients: string | null;
+  /** Bad rows were looked at and are to be skipped. */
+  readonly skipInvalid: boolean;
   readonly sealedAt: string;
   readonly inputs: readonly InputFile[];
   readonly estimate: Estimate;
@@ -49,6 +53,8 @@ function isPlan(value: unknown): value is SealedPlan {
     typeof campaign.file === 'string' &&
     typeof plan.environment === 'string' &&
     typeof plan.occurrence === 'string' &&
+    (plan.recipients === null || typeof plan.recipients === 'string') &&
+    typeof plan.skipInvalid === 'boolean' &&
     typeof plan.seal === 'string' &&
     Array.isArray(plan.inputs)
   );
@@ -59,7 +65,11 @@ function sealOf(content: object): string {
 }
 
 /** The inputs that differ, each as an error that names the file; empty where nothing changed. */
-export function changedInputs(before: readonly InputFile[], now: readonly InputFile[], since: string): readonly Diagnostic[] {
+export function changedInputs(
+  before: readonly InputFile[],
+  now: readonly InputFile[],
+  since: string,
+): readonly Diagnostic[] {
   const id = (input: InputFile) => `${input.role}\n${input.role === 'settings' ? '' : input.file}`;
   const old = new Map(before.map((input) => [id(input), input]));
   const found: Diagnostic[] = [];
@@ -74,6 +84,10 @@ export function changedInputs(before: readonly InputFile[], now: readonly InputF
 }
 
 function changed(input: InputFile, what: string, since: string): Diagnostic {
-  const name = { settings: 'A setting of the environment or the project', recipients: 'The list' }[input.role as string];
-  return problem('input-changed', `${name ?? `The ${input.role} file`} ${what} since ${since}.`, { at: { file: input.file } });
+  const name = { settings: 'A setting of the environment or the project', recipients: 'The list' }[
+    input.role as string
+  ];
+  return problem('input-changed', `${name ?? `The ${input.role} file`} ${what} since ${since}.`, {
+    at: { file: input.file },
+  });
 }

@@ -1,6 +1,7 @@
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
 
-/** What the desk needs of a ledger: one transaction for outcomes and claims, and marks of rows that a rule skips. */
+/** What the desk needs of a ledger: one transaction for outcomes and claims. */
 export interface DeskLedger {
   commit(results: readonly ResultRecord[], claims: readonly ClaimRequest[]): readonly ClaimAnswer[];
 }
@@ -49,7 +50,8 @@ export function createDesk(ledger: DeskLedger, onFailure: (error: Error) => void
       failure ??= error instanceof Error ? error : new Error(String(error));
       // What happened must not be forgotten because a claim beside it could not be written: after a full disk the
       // outcomes alone may still fit (the ledger itself refuses when the handle can no longer be trusted).
-      if (first && nowResults.length > 0) recordAlone(ledger, nowResults);
+      const recorded = error instanceof LedgerError && error.recorded;
+      if (!recorded && nowResults.length > 0) recordAlone(ledger, nowResults);
       for (const { reject } of nowWaiting) reject(failure);
       if (first) onFailure(failure);
     }

@@ -16,12 +16,15 @@ export interface Stop {
 const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: nobody was burned.',
   'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
-  'not-the-api': 'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network, then look at `handbill report`.',
+  'not-the-api':
+    'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network, then look at `handbill report`.',
   tls: 'The connection cannot be trusted: check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'handbill could not make this request; please report it with `handbill report --format json`.',
-  doubt: 'Ask the API what became of the recipients in doubt (`handbill report --format jsonl`), then send again for the rest.',
+  doubt:
+    'Ask the API what became of the recipients in doubt (`handbill report --format jsonl`), then send again for the rest.',
   refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
-  'api-down': 'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
+  'api-down':
+    'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
 };
@@ -69,10 +72,14 @@ export function createStop(context: StopContext): Stop {
       if (outcome === 'accepted' || outcome === 'rejected') answers += 1;
       if (outcome === 'rejected') rejected += 1;
 
-      if (doubts >= doubtLimit) stop('doubt', `${doubts} recipients are in doubt since this start (limit ${doubtLimit}).`);
+      if (doubts >= doubtLimit)
+        stop('doubt', `${doubts} recipients are in doubt since this start (limit ${doubtLimit}).`);
       if (doubtsInARow >= DOUBTS_IN_A_ROW) stop('doubt', `${DOUBTS_IN_A_ROW} recipients in a row are in doubt.`);
       if (failuresInARow >= FAILURES_IN_A_ROW) {
-        stop('api-down', `${FAILURES_IN_A_ROW} recipients in a row could not be sent to: ${verdict.reason ?? 'no connection'}.`);
+        stop(
+          'api-down',
+          `${FAILURES_IN_A_ROW} recipients in a row could not be sent to: ${verdict.reason ?? 'no connection'}.`,
+        );
       }
       if (context.firstStart && answers === FIRST_REFUSALS && rejected === FIRST_REFUSALS) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);

@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises';
+import { number } from '../report/words.ts';
+import { safeLine } from '../util/safe.ts';
+import type { CommandContext } from './context.ts';
+import type { Confirmation } from './send.ts';
+
+/** Asks on the terminal, stating what will happen; without a terminal the answer is no. */
+export async function confirm(question: Confirmation, context: CommandContext): Promise<boolean> {
+  context.err(`${stating(question)}\n`);
+  if (!context.interactive) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question('Type "yes" to send: ');
+    return answer.trim().toLowerCase() === 'yes';
+  } finally {
+    terminal.close();
+  }
+}
+
+/** One line: campaign, environment, recipients, parts, cost. */
+export function stating(question: Confirmation): string {
+  const { campaign, occurrence, environment, url, recipients, estimate } = question;
+  const parts = estimate === null ? '' : `, ${number(estimate.parts)} parts`;
+  const money = estimate?.costMicros ?? null;
+  const cost = money === null ? '' : `, ${(money / 1e6).toFixed(2)} ${estimate?.currency ?? ''}`.trimEnd();
+  return safeLine(
+    `Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${number(recipients)} recipients${parts}${cost}.`,
+  );
+}

@@ -1,0 +1,219 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadCampaign } from '../campaign/load.ts';
+import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { Decision } from '../model.ts';
+import { decisions, type View } from '../plan/decide.ts';
+import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { createSeen } from '../recipients/duplicates.ts';
+import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import { writeOutput } from '../util/output-file.ts';
+import { instantMs } from '../util/units.ts';
+import type { CommandContext } from './context.ts';
+import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
+
+export interface PreviewOptions {
+  readonly cwd: string;
+  readonly now: () => number;
+  readonly environment?: string;
+  readonly occurrence?: string;
+  readonly ledger?: string;
+  readonly recipients?: string;
+  readonly skipInvalid?: boolean;
+  /** The instant that the run would start at, ms since 1970; default: the run's own start, else now. */
+  readonly at?: number;
+}
+
+/** A dry run that is under way: read `batches` to its end, then ask for `result`. */
+export interface Preview {
+  readonly plan: Plan;
+  readonly warnings: readonly Diagnostic[];
+  /** Every decision, in list order; the request of each with the bytes that send would post. */
+  readonly batches: AsyncIterable<readonly Previewed[]>;
+  result(): { readonly estimate: Estimate; readonly problems: readonly Diagnostic[]; readonly problemCount: number };
+  close(): void;
+}
+
+export interface Previewed {
+  readonly decision: Decision;
+  /** JSON text of the body; null unless it would be sent. */
+  readonly body: string | null;
+}
+
+const NAMED_PROBLEMS = 1000;
+
+/**
+ * Shows what send would do, from the same stream of decisions. Opens no connection, not even DNS; a ledger is read and
+ * never created.
+ *
+ * @throws HandbillError exit 2: whatever is wrong with the campaign as a whole
+ */
+export async function preview(target: string, options: PreviewOptions): Promise<Preview> {
+  const { campaign, warnings } = await loadCampaign(target, {
+    cwd: options.cwd,
+    now: options.at ?? options.now(),
+    ...(options.recipients === undefined ? {} : { recipients: options.recipients }),
+    ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
+  });
+  const plan = await createPlan(campaign, {
+    environment: options.environment ?? 'sandbox',
+    occurrence: options.occurrence ?? 'once',
+  });
+  const estimator = createEstimator(campaign, await loadPrices(campaign.project));
+  const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
+  const { view, startedAtMs } = viewOf(plan, ledger, options);
+  const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
+  const problems: Diagnostic[] = [];
+  let invalid = 0;
+
+  async function* batches(): AsyncGenerator<readonly Previewed[]> {
+    for await (const batch of decisions(plan, view)) {
+      const shown: Previewed[] = [];
+      for (const decision of batch) {
+        estimator.add(decision);
+        if (decision.decision === 'invalid') {
+          invalid += 1;
+          if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+        }
+        const body = decision.decision === 'send' ? expand(decision.to, decision.key, decision).body : null;
+        shown.push({ decision, body });
+      }
+      yield shown;
+    }
+  }
+  return {
+    plan,
+    warnings: [...warnings, ...plan.warnings],
+    batches: batches(),
+    result() {
+      const estimate = estimator.result();
+      const limits = checkLimits(campaign, estimate);
+      return { estimate, problems: [...problems, ...limits], problemCount: invalid + limits.length };
+    },
+    close: () => ledger?.close(),
+  };
+}
+
+/** What the ledger knows: final outcomes of this run, and suppressions. */
+function viewOf(
+  plan: Plan,
+  ledger: Ledger | null,
+  options: PreviewOptions,
+): { view: View; startedAtMs: number | null } {
+  const { campaign } = plan;
+  const seen = createSeen();
+  const nowMs = options.now();
+  const run = ledger?.findRun({
+    environment: plan.environment.name,
+    campaign: campaign.name,
+    occurrence: plan.occurrence,
+  });
+  const stateOf = run && ledger ? ledger.stateOf(run) : null;
+  const view: View = {
+    isNew: (key) => seen.add(key),
+    known: (row, key) => {
+      const state = stateOf?.(row, key) ?? null;
+      return state === null || UNDECIDED.has(state.outcome) ? null : state;
+    },
+    suppressed: (to, key) =>
+      ledger !== null && (ledger.isSuppressed(to, nowMs) || (key !== to && ledger.isSuppressed(key, nowMs))),
+    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+  };
+  return { view, startedAtMs: run?.startedAtMs ?? null };
+}
+
+const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
+
+interface PreviewFlags {
+  readonly env: string;
+  readonly occurrence: string;
+  readonly skipInvalid?: boolean;
+  readonly limit?: number;
+  readonly key?: string;
+  readonly line?: number;
+  readonly at?: number;
+  readonly recipients?: string;
+  readonly ledger?: string;
+  readonly format: PreviewFormat;
+  readonly output?: string;
+  readonly quiet?: boolean;
+}
+
+/** `handbill preview CAMPAIGN`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('<campaign>', 'campaign file, its folder, or its name')
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--occurrence <name>', 'which time this campaign goes out', 'once')
+    .option('--skip-invalid', 'skip bad rows instead of refusing them')
+    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber)
+    .option('--key <key>', 'show only this recipient')
+    .option('--line <n>', 'show only the row that begins at this line', wholeNumber)
+    .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z', instant)
+    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('--ledger <file>', 'read this ledger')
+    .option('--format <format>', PREVIEW_FORMATS.join(', '), format, 'text')
+    .option('-o, --output <file>', 'write to a file')
+    .option('--quiet', 'print nothing when all is well')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  handbill preview campaigns/hello\n  handbill preview hello --key +447700900123\n  handbill preview hello --format jsonl | jq .request.body\n',
+    )
+    .action(async (target: string, flags: PreviewFlags) => {
+      context.exit(await run(target, flags, context));
+    });
+}
+
+async function run(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
+  const ledger = flags.ledger ?? context.env['HANDBILL_LEDGER'];
+  const shown = await preview(target, {
+    cwd: context.cwd,
+    now: context.now,
+    environment: flags.env,
+    occurrence: flags.occurrence,
+    skipInvalid: flags.skipInvalid === true,
+    ...(flags.at === undefined ? {} : { at: flags.at }),
+    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(ledger === undefined ? {} : { ledger }),
+  });
+  try {
+    const chunks = previewWriter(flags.format)(shown, {
+      limit: flags.limit ?? (flags.format === 'text' ? 20 : null),
+      key: flags.key ?? null,
+      line: flags.line ?? null,
+      width: context.width,
+    });
+    if (flags.output !== undefined) await writeOutput(flags.output, chunks);
+    else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
+    const { problems, problemCount } = shown.result();
+    const said = [...problems.slice(0, 20), ...shown.warnings];
+    if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
+      context.err(
+        formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + shown.warnings.length }),
+      );
+    }
+    return problemCount > 0 ? EXIT.refused : EXIT.done;
+  } finally {
+    shown.close();
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
+  return Number(text);
+}
+
+function instant(text: string): number {
+  const ms = instantMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
+  return ms;
+}
+
+function format(text: string): PreviewFormat {
+  const known = PREVIEW_FORMATS.find((name) => name === text);
+  if (known === undefined) throw new InvalidArgumentError(`It must be one of ${PREVIEW_FORMATS.join(', ')}.`);
+  return known;
+}

@@ -1,0 +1,27 @@
+import { formatReport } from '../report/format.ts';
+import type { CommandContext } from './context.ts';
+import type { SendResult } from './send.ts';
+
+interface PrintOptions extends CommandContext {
+  readonly format: 'text' | 'json';
+  readonly quiet: boolean;
+  /** The campaign as the user named it. */
+  readonly campaign: string;
+}
+
+/** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
+export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
+  if (options.quiet && result.exit === 0) return;
+  if (!result.started) options.err('This occurrence is finished: nothing was posted.\n');
+  if (result.recovered > 0) {
+    options.err(`${result.recovered} recipients were in flight when an earlier start was killed: they are in doubt.\n`);
+  }
+  if (result.ledgerError !== null) options.err(`${result.ledgerError.message}\n`);
+  const shown = {
+    colour: options.colour.out,
+    width: options.width,
+    referenceOf: () => null,
+    campaignFile: options.campaign,
+  };
+  for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
+}

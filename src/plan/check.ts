@@ -1,0 +1,55 @@
+import type { PriceList } from '../content/price.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Decision, InputFile } from '../model.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { decisions, type View } from './decide.ts';
+import { checkLimits, createEstimator, type Estimate, type Estimator } from './estimate.ts';
+import type { Plan } from './plan.ts';
+
+/** What a whole list came to. */
+export interface Checked {
+  readonly list: ListDigest;
+  readonly estimate: Estimate;
+  /** Everything that went into the messages, the list included. */
+  readonly inputs: readonly InputFile[];
+}
+
+/** Rows that are named one by one when a run is refused; the rest is counted. */
+const NAMED_PROBLEMS = 1000;
+
+/**
+ * Looks at every row before anything is sent: hands each batch of decisions to `take`, and throws `HandbillError`
+ * (exit 2) with every invalid row and every limit that is exceeded. Nothing may be sent unless this returns.
+ */
+export async function checkList(
+  plan: Plan,
+  view: View,
+  prices: PriceList | null,
+  take: (batch: readonly Decision[], estimator: Estimator) => void,
+): Promise<Checked> {
+  const estimator = createEstimator(plan.campaign, prices);
+  const problems: Diagnostic[] = [];
+  let invalid = 0;
+  const stream = decisions(plan, view);
+  for await (const batch of stream) {
+    for (const decision of batch) {
+      estimator.add(decision);
+      if (decision.decision !== 'invalid') continue;
+      invalid += 1;
+      if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+    }
+    take(batch, estimator);
+  }
+  const estimate = estimator.result();
+  const limits = checkLimits(plan.campaign, estimate);
+  if (invalid + limits.length > 0) {
+    throw new HandbillError(EXIT.refused, [...problems, ...limits], invalid + limits.length);
+  }
+  const list = stream.digest();
+  return { list, estimate, inputs: [...plan.inputs, listInput(plan, list)] };
+}
+
+/** The list as an input of a plan. */
+export function listInput(plan: Plan, list: ListDigest): InputFile {
+  return { role: 'recipients', file: plan.campaign.recipients.file, sha256: list.sha256 };
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { refuse } from '../errors.ts';
+import { connect, type Endpoint } from '../http/connect.ts';
+import { readKey } from '../http/credentials.ts';
+import { type CompiledWire, compilePointers } from '../http/pointers.ts';
+import { checkTlsEnvironment } from '../http/tls-environment.ts';
+import type { Environment, KeySource } from '../model.ts';
+import { startSandbox } from '../sandbox/server.ts';
+import { createRedactor } from '../util/redact.ts';
+
+/** The way to an environment's API, opened by `open`. */
+export interface Api {
+  readonly endpoint: Endpoint;
+  readonly wire: CompiledWire;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ApiOptions {
+  readonly environment: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder that relative key files are looked for in. */
+  readonly root: string;
+  readonly connections: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Reads the key and checks that it may be used; returns the function that opens the connection (and starts the
+ * embedded sandbox). In two steps, so that a missing key is said before a long list is looked at.
+ * Throws `HandbillError` (exit 2); its text never holds the key.
+ */
+export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
+  const tls = checkTlsEnvironment(options.env);
+  if (tls !== null) throw refuse(tls);
+  const { environment } = options;
+  if (environment.apiKey === null) return () => openSandbox(options);
+  const key = await keyOf(environment.apiKey, options);
+  return async () => {
+    const endpoint = endpointTo(environment.url, key, options);
+    return { endpoint, wire: wireOf(environment, key), close: (graceMs) => endpoint.close(graceMs) };
+  };
+}
+
+async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
+  const read = await readKey(source, options.env, options.root);
+  if ('problem' in read) throw refuse(read.problem);
+  return read.key;
+}
+
+/** The sandbox of one start: on loopback, over real HTTP, with a key of its own. */
+async function openSandbox(options: ApiOptions): Promise<Api> {
+  const key = randomBytes(16).toString('hex');
+  const sandbox = await startSandbox({ apiKey: key, keep: 0 });
+  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, key, options);
+  return {
+    endpoint,
+    wire: wireOf(options.environment, key),
+    async close(graceMs) {
+      await endpoint.close(graceMs);
+      await sandbox.close();
+    },
+  };
+}
+
+function endpointTo(url: string, key: string, options: ApiOptions): Endpoint {
+  return connect({
+    url,
+    headers: { 'x-api-key': key },
+    connections: options.connections,
+    timeoutMs: options.timeoutMs,
+    proxy: options.environment.proxy,
+    idempotencyHeader: options.environment.wire.idempotencyHeader,
+  });
+}
+
+/** What the API says of a refusal is kept, but never the key, should an answer repeat it. */
+function wireOf(environment: Environment, key: string): CompiledWire {
+  return compilePointers(environment.wire, createRedactor([key]));
+}

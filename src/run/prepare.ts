@@ -1,0 +1,163 @@
+import type { PriceList } from '../content/price.ts';
+import { problem, refuse } from '../errors.ts';
+import type { Ledger, LoadRow, RunIdentity, RunRecord } from '../ledger/ledger.ts';
+import type { Decision } from '../model.ts';
+import { type Checked, checkList, listInput } from '../plan/check.ts';
+import type { Estimate, Estimator } from '../plan/estimate.ts';
+import type { Plan } from '../plan/plan.ts';
+import { changedInputs } from '../plan/seal.ts';
+import { identityHash } from '../plan/settings.ts';
+import { createSeen } from '../recipients/duplicates.ts';
+import { hashList, type ListDigest } from '../recipients/read.ts';
+
+export interface PrepareOptions {
+  readonly ledger: Ledger;
+  readonly plan: Plan;
+  readonly prices: PriceList | null;
+  readonly skipInvalid: boolean;
+  readonly amend: boolean;
+  readonly retryRejected: boolean;
+  readonly late: boolean;
+  readonly nowMs: number;
+}
+
+/** A run that is ready to be started. */
+export interface Prepared {
+  /** Not yet sealed where `checked` is given and `existing` is not: nothing counts until `seal`. */
+  readonly list: ListDigest;
+  /** What a first look at the list came to; null where an unfinished run continues with unchanged inputs. */
+  readonly estimate: Estimate | null;
+  /** Recipients to send to in this start. */
+  readonly toDo: number;
+  readonly continues: boolean;
+  /** Makes the rows count. Until then everything can be forgotten without a trace. */
+  seal(): RunRecord;
+  discard(): void;
+}
+
+/** A run is continued without being told for this long after its start. */
+const LATE_MS = 24 * 3_600_000;
+const LOAD_BATCH = 4000;
+
+/**
+ * Brings a run to where it can be started, under its lock: a new run is checked row by row and loaded in the same
+ * pass; an unfinished one continues with what the ledger holds, provided that no input changed; with `amend` the new
+ * inputs are checked, loaded beside the old list and merged with it.
+ *
+ * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late.
+ */
+export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
+  const { ledger, plan } = options;
+  const existing = ledger.findRun(identityOf(plan));
+  if (existing === null) return load(options, null);
+  if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
+  refuseLate(options, existing);
+  const list = await hashList(plan.campaign.recipients);
+  const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
+  if (changes.length === 0) return continued(options, existing, list);
+  if (options.amend) return load(options, existing);
+  const hint = 'Undo the change, or add --amend: final outcomes stay, everybody else gets the new content.';
+  throw refuse(...changes.map((change) => ({ ...change, hint })));
+}
+
+export function identityOf(plan: Plan): RunIdentity {
+  return { environment: plan.environment.name, campaign: plan.campaign.name, occurrence: plan.occurrence };
+}
+
+function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Prepared {
+  const { ledger } = options;
+  const open = new Set(['pending', 'failed', 'deferred', ...(options.retryRejected ? ['rejected'] : [])]);
+  const toDo = ledger.counts(run).reduce((sum, count) => (open.has(count.outcome) ? sum + count.count : sum), 0);
+  return {
+    list,
+    estimate: null,
+    toDo,
+    continues: true,
+    seal: () => {
+      if (options.retryRejected) ledger.retryRejected(run);
+      return run;
+    },
+    discard: () => undefined,
+  };
+}
+
+/** Checks the whole list and loads it as it goes; refused or not confirmed, it leaves nothing behind. */
+async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
+  const { ledger, plan, nowMs } = options;
+  const draft = ledger.beginLoad(identityOf(plan), { channel: plan.campaign.channel, nowMs });
+  const checked = await checkAndLoad(options, draft).catch((error: unknown) => {
+    ledger.discardLoad(draft);
+    throw error;
+  });
+  const { inputs, list, estimate } = checked;
+  return {
+    list,
+    estimate,
+    toDo: estimate.send,
+    continues: existing !== null,
+    seal: () => {
+      if (existing === null)
+        return ledger.sealLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+      const run = ledger.amend(existing, draft, { inputs, nowMs });
+      if (options.retryRejected) ledger.retryRejected(run);
+      return run;
+    },
+    discard: () => ledger.discardLoad(draft),
+  };
+}
+
+async function checkAndLoad(options: PrepareOptions, draft: RunRecord): Promise<Checked> {
+  const { ledger, plan, prices, nowMs } = options;
+  const seen = createSeen();
+  let rows: LoadRow[] = [];
+  const flush = (): void => {
+    if (rows.length > 0) ledger.load(draft, rows);
+    rows = [];
+  };
+  const view = {
+    isNew: (key: string) => seen.add(key),
+    suppressed: (to: string, key: string) =>
+      ledger.isSuppressed(to, nowMs) || (key !== to && ledger.isSuppressed(key, nowMs)),
+    skipInvalid: options.skipInvalid,
+  };
+  const checked = await checkList(plan, view, prices, (batch, estimator) => {
+    for (const decision of batch) rows.push(loadRow(decision, estimator));
+    if (rows.length >= LOAD_BATCH) flush();
+  });
+  flush();
+  return checked;
+}
+
+function loadRow(decision: Decision, estimator: Estimator): LoadRow {
+  const { row, line, key, to } = decision;
+  if (decision.decision === 'send') {
+    const { sms } = decision;
+    const costMicros = estimator.costOf(decision);
+    const facts = { parts: sms?.parts ?? null, encoding: sms?.encoding ?? null, costMicros, variant: null };
+    return { row, line, key, to, state: 'pending', reason: null, ...facts };
+  }
+  const reason = decision.decision === 'done' ? null : decision.reason;
+  return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };
+}
+
+function refuseLate(options: PrepareOptions, run: RunRecord): void {
+  const { plan, nowMs } = options;
+  const began = run.startedAtMs;
+  if (options.late || began === null || plan.campaign.send.notAfterMs !== null || nowMs - began <= LATE_MS) return;
+  const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
+  if (!open) return;
+  const hours = Math.floor((nowMs - began) / 3_600_000);
+  throw refuse(
+    problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
+      at: { file: plan.campaign.file },
+      hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
+    }),
+  );
+}
+
+function identityChanged(plan: Plan) {
+  return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
+    at: { file: plan.campaign.file },
+    hint: 'Everybody would look new, and earlier recipients would be sent to twice. Undo it, or use another --occurrence.',
+  });
+}

@@ -1,0 +1,61 @@
+import type { JsonObject, OutcomeState } from '../model.ts';
+import { createLatency, type Latency, readLatency } from '../report/latency.ts';
+
+/** The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end. */
+export interface Progress {
+  readonly figures: Figures;
+  /** An answer that is the API's own was seen in this start. */
+  recognised: boolean;
+  posted(): void;
+  retried(): void;
+  latency(ms: number): void;
+  settled(state: OutcomeState): void;
+}
+
+export interface Figures {
+  posted: number;
+  /** Attempts that were followed by another one. */
+  retried: number;
+  /** Recipients that left the list of those to do, by outcome. */
+  readonly settled: Record<OutcomeState, number>;
+  /** Recipients to do in this start. */
+  toDo: number;
+}
+
+export interface ProgressWithLatency extends Progress {
+  readonly times: Latency;
+}
+
+export function createProgress(): ProgressWithLatency {
+  const settled = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, 'in-doubt': 0, pending: 0 };
+  const figures: Figures = { posted: 0, retried: 0, settled, toDo: 0 };
+  const times = createLatency();
+  return {
+    figures,
+    times,
+    recognised: false,
+    posted() {
+      figures.posted += 1;
+    },
+    retried() {
+      figures.retried += 1;
+    },
+    latency: (ms) => times.add(ms),
+    settled(state) {
+      settled[state] += 1;
+    },
+  };
+}
+
+/** The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`. */
+export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
+  const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
+  const latency = createLatency(readLatency(before?.['latency']));
+  latency.merge(progress.times.save());
+  return {
+    posted: earlier('posted') + progress.figures.posted,
+    retried: earlier('retried') + progress.figures.retried,
+    activeMs: earlier('activeMs') + Math.round(activeMs),
+    latency: { ...latency.save() },
+  };
+}

@@ -1,0 +1,188 @@
+import { performance } from 'node:perf_hooks';
+import pLimit from 'p-limit';
+import type { HandbillError } from '../errors.ts';
+import type { Endpoint } from '../http/connect.ts';
+import type { CompiledWire } from '../http/pointers.ts';
+import type { Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Halt, RunState, SendDecision } from '../model.ts';
+import { decisions } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { deliver, type Shift } from './deliver.ts';
+import { createDesk } from './desk.ts';
+import { createPace } from './pace.ts';
+import { addFigures, createProgress, type Figures } from './progress.ts';
+import { createRamp } from './ramp.ts';
+import { createStop, ledgerHalt } from './stop.ts';
+import { createTodo } from './todo.ts';
+
+export interface RunOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  readonly list: ListDigest;
+  readonly endpoint: Endpoint;
+  readonly wire: CompiledWire;
+  readonly concurrency: number;
+  readonly ratePerSecond: number | null;
+  /** Recipients that are posted to in this start; null: all. */
+  readonly limit: number | null;
+  /** Ends the start in good order: what is in flight is finished. */
+  readonly interrupt: AbortSignal;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly onStart?: (figures: Readonly<Figures>) => void;
+}
+
+type EndState = Exclude<RunState, 'running'>;
+
+export interface RunEnd {
+  readonly run: RunRecord;
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  readonly recovered: number;
+  readonly posted: number;
+  /** The ledger could not be written: exit status 7. */
+  readonly ledgerError: Error | null;
+}
+
+/**
+ * One start of a run, under its lock: sends to everybody who is still to do, in list order, and records what happened.
+ * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the ramp's.
+ */
+export async function sendRun(options: RunOptions): Promise<RunEnd> {
+  const { plan, ledger, concurrency, now } = options;
+  const { run, recovered } = ledger.start(options.run, now());
+  const began = performance.now();
+  const stopping = new AbortController();
+  const interrupted = (): void => stopping.abort();
+  if (options.interrupt.aborted) interrupted();
+  options.interrupt.addEventListener('abort', interrupted, { once: true });
+
+  const limit = pLimit(1);
+  const progress = createProgress();
+  const ramp = createRamp(concurrency, (width) => {
+    limit.concurrency = width;
+  });
+  const desk = createDesk({ commit: (results, claims) => ledger.commit(run, results, claims, now()) }, () =>
+    stopping.abort(),
+  );
+  const stop = createStop({
+    concurrency,
+    rows: run.rows,
+    limits: plan.campaign.limits,
+    firstStart: run.starts === 1,
+    onHalt: () => stopping.abort(),
+  });
+  const expand = plan.expander(run.startedAtMs ?? now());
+  const shift: Shift = {
+    desk,
+    endpoint: options.endpoint,
+    pace: createPace(options.ratePerSecond, stopping.signal),
+    ramp,
+    stop,
+    progress,
+    wire: options.wire,
+    attempts: plan.campaign.send.attempts,
+    requestOf: (decision) => expand(decision.to, decision.key, decision),
+    now,
+    random: options.random,
+    stopped: stopping.signal,
+  };
+
+  const todo = createTodo((after, count) => ledger.pending(run, after, count));
+  progress.figures.toDo = pendingCount(ledger, run);
+  options.onStart?.(progress.figures);
+  const bug = await feed(options, run, shift, todo, limit, stopping);
+  await desk.flush();
+
+  const ledgerError = desk.failure;
+  const halt = ledgerError === null ? stop.halt : ledgerHalt(ledgerError);
+  const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
+  const figures = addFigures(run.figures, progress, performance.now() - began);
+  options.interrupt.removeEventListener('abort', interrupted);
+  if (bug !== null) throw bug;
+  const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
+  return { run: ended, state, halt, recovered, posted: progress.figures.posted, ledgerError };
+}
+
+/** Feeds the deliveries, at most two rounds ahead of what is in flight; returns what must not be swallowed. */
+async function feed(
+  options: RunOptions,
+  run: RunRecord,
+  shift: Shift,
+  todo: ReturnType<typeof createTodo>,
+  limit: ReturnType<typeof pLimit>,
+  stopping: AbortController,
+): Promise<HandbillError | Error | null> {
+  const { plan, ledger, concurrency, now } = options;
+  const notAfterMs = plan.campaign.send.notAfterMs;
+  let waiting = 0;
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let roomFreed: (() => void) | null = null;
+  let failure: Error | null = null;
+  const done = (): void => {
+    waiting -= 1;
+    roomFreed?.();
+  };
+  const room = (most: number): Promise<void> | undefined =>
+    waiting < most
+      ? undefined
+      : new Promise((resolve) => {
+          roomFreed = () => {
+            if (waiting < most) {
+              roomFreed = null;
+              resolve();
+            }
+          };
+        });
+  const failed = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    stopping.abort();
+  };
+  const take = (decision: SendDecision, before: number): void => {
+    waiting += 1;
+    limit(deliver, decision, before, shift).catch(failed).finally(done);
+  };
+
+  try {
+    const stream = decisions(plan, { wanted: (row) => todo.wants(row), expected: options.list, skipInvalid: true });
+    for await (const batch of stream) {
+      for (const decision of batch) {
+        if (stopping.signal.aborted || left <= 0) break;
+        if (notAfterMs !== null && now() > notAfterMs) {
+          ledger.skip(run, [{ row: decision.row, reason: 'expired' }], now());
+          shift.progress.settled('skipped');
+          continue;
+        }
+        if (decision.decision !== 'send' || decision.key !== todo.keyOf(decision.row)) throw unexpected(decision.line);
+        left -= 1;
+        take(decision, todo.attemptsOf(decision.row));
+        const full = room(2 * concurrency);
+        if (full !== undefined) await full;
+      }
+      if (stopping.signal.aborted || left <= 0) break;
+    }
+  } catch (error) {
+    failed(error);
+  }
+  const idle = room(1);
+  if (idle !== undefined) await idle;
+  return failure;
+}
+
+/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
+function unexpected(line: number): Error {
+  return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
+
+function pendingCount(ledger: Ledger, run: RunRecord): number {
+  return ledger.counts(run).reduce((sum, count) => (count.outcome === 'pending' ? sum + count.count : sum), 0);
+}
+
+function stateAfter(ledger: Ledger, run: RunRecord, halt: Halt | null, interrupted: boolean): EndState {
+  if (halt !== null) return 'halted';
+  const open = ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome) && c.count > 0);
+  if (!open) return 'finished';
+  return interrupted ? 'interrupted' : 'partial';
+}

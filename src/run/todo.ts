@@ -1,0 +1,50 @@
+import type { PendingRow } from '../ledger/ledger.ts';
+
+/** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
+export interface Todo {
+  /** Asked with ascending rows, once each. */
+  wants(row: number): boolean;
+  /** Key and earlier attempts of a wanted row, until `wants` has gone a batch further. */
+  keyOf(row: number): string | null;
+  attemptsOf(row: number): number;
+}
+
+const BATCH = 2000;
+
+export function createTodo(pending: (afterRow: number, limit: number) => readonly PendingRow[]): Todo {
+  let ahead: readonly PendingRow[] = [];
+  let next = 0;
+  let last = -1;
+  let ended = false;
+  // A batch of the list may straddle two batches of the ledger, so the wanted rows of the latest are kept by row.
+  let wanted = new Map<number, PendingRow>();
+  let older = wanted;
+
+  const refill = (): void => {
+    ahead = pending(last, BATCH);
+    next = 0;
+    last = ahead.at(-1)?.row ?? last;
+    ended = ahead.length === 0;
+    older = wanted;
+    wanted = new Map();
+  };
+  const find = (row: number): PendingRow | undefined => wanted.get(row) ?? older.get(row);
+
+  return {
+    wants(row) {
+      while (!ended) {
+        if (next >= ahead.length) refill();
+        const candidate = ahead[next];
+        if (candidate === undefined || candidate.row > row) return false;
+        next += 1;
+        if (candidate.row === row) {
+          wanted.set(row, candidate);
+          return true;
+        }
+      }
+      return false;
+    },
+    keyOf: (row) => find(row)?.key ?? null,
+    attemptsOf: (row) => find(row)?.attempts ?? 0,
+  };
+}
