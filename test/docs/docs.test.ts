@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,6 +51,7 @@ describe('pages that are made', () => {
 /** Codes that nothing says, each with the reason why it is in the set all the same. */
 const NOT_SAID: Readonly<Record<string, string>> = {
   bug: 'what an error without diagnostics carries, in errors.ts itself',
+  'runtime-too-old': 'cli.ts says it in plain text, before anything else is imported',
   'unused-column': 'a list with more columns than the template needs is usual; kept for a stricter validate',
   'no-price': 'the estimate counts parts without a price; kept for saying at which rows',
 };
@@ -62,6 +63,14 @@ test('every code of the closed set is said somewhere', () => {
   expect(unsaid.filter((code) => NOT_SAID[code] === undefined)).toEqual([]);
   expect(Object.keys(NOT_SAID).filter((code) => !(code in CODES))).toEqual([]);
 });
+
+/** The command line as a process of its own; colours and the ledger of whoever runs the tests stay out. */
+function handbill(args: string, cwd: string): { readonly status: number | null; readonly text: string } {
+  const { HANDBILL_LEDGER: _ledger, ...env } = process.env;
+  const cli = join(ROOT, 'src', 'cli.ts');
+  const ended = spawnSync(process.execPath, [cli, ...args.split(' ')], { cwd, env: { ...env, NO_COLOR: '1' } });
+  return { status: ended.status, text: `${ended.stdout}${ended.stderr}` };
+}
 
 describe('the smallest campaign of the README', () => {
   const files = heredocs(README);
@@ -85,6 +94,18 @@ describe('the smallest campaign of the README', () => {
     expect(diagnostics).toEqual([]);
     expect(campaign?.name).toBe('hello');
     expect(campaign?.from).toBe('Riverside');
+  });
+
+  it('is checked, shown, sent once and reported by the commands that follow, in that order', () => {
+    const commands = [...README.matchAll(/^npx handbill (.*?)(?: +#.*)?$/gm)].map(([, args = '']) => args);
+    expect(commands.slice(0, 5)).toEqual(['validate hello', 'preview hello', 'send hello', 'report', 'send hello']);
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    const ended = commands.map((args) => ({ args, ...handbill(args, folder) }));
+    for (const { args, status, text } of ended) expect(status, `${args}: ${text}`).toBe(0);
+    const [, , first, report, again] = ended;
+    expect(first?.text).toMatch(/accepted +2\b/);
+    expect(report?.text).toMatch(/skipped +duplicate +1\b/);
+    expect(again?.text).toContain('nothing was posted');
   });
 
   it('names its schema where it lies in a clone', () => {
@@ -129,6 +150,15 @@ describe('tables of the README', () => {
   it('have exactly the commands that there are', () => {
     const named = [...README.matchAll(/^\| `handbill ([a-z]+)/gm)].map(([, name]) => name);
     expect(named).toEqual(COMMANDS.map(({ name }) => name));
+  });
+
+  it.each(COMMANDS.map(({ name }) => name))('name only options that %s takes', (name) => {
+    const row = README.split('\n').find((line) => line.startsWith(`| \`handbill ${name}`)) ?? '';
+    const { status, text } = handbill(`${name} --help`, ROOT);
+    expect(status, text).toBe(0);
+    for (const [, option = ''] of row.matchAll(/[`\s](--?[a-z-]+)/g)) {
+      expect(text, option).toMatch(new RegExp(`(?<![\\w-])${option}(?![\\w-])`));
+    }
   });
 });
 
