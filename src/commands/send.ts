@@ -224,7 +224,7 @@ function nothingToDo(ledger: Ledger, plan: Plan): SendResult {
 }
 
 function resultOf(ledger: Ledger, end: RunEnd): SendResult {
-  const report = { ...summarise(ledger, end.run, end.state), halt: end.halt };
+  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt });
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
   return { report, exit, started: true, posted, recovered, ledgerError };
