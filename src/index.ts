@@ -1,0 +1,31 @@
+/** handbill as a library: what the commands do, as functions that return data. */
+export { loadCampaign, readCampaign } from './campaign/load.ts';
+export { type PlanCommandOptions, plan } from './commands/plan.ts';
+export { type Preview, type Previewed, type PreviewOptions, preview } from './commands/preview.ts';
+export { type Confirmation, exitOf, type SendOptions, type SendResult, send } from './commands/send.ts';
+export { validate } from './commands/validate.ts';
+export {
+  CODES,
+  type Code,
+  type Diagnostic,
+  EXIT,
+  type ExitStatus,
+  HandbillError,
+  type Position,
+} from './errors.ts';
+export type {
+  Campaign,
+  Channel,
+  Decision,
+  Halt,
+  Outcome,
+  OutcomeState,
+  Report,
+  RunState,
+  SendDecision,
+  SmsFacts,
+  Totals,
+} from './model.ts';
+export type { SealedPlan } from './plan/seal.ts';
+export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/server.ts';
+export { formatDiagnostics } from './util/diagnostic-text.ts';
