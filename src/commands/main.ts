@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { EXIT, HandbillError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
-import { runProgram } from './program.ts';
+import { overviewFor } from './overview.ts';
 import { createWriter } from './writer.ts';
 
 /**
@@ -15,7 +15,14 @@ export async function main(args: readonly string[]): Promise<void> {
     void fail(error, context).finally(() => process.exit());
   });
   try {
-    await runProgram(args, context);
+    const overview = overviewFor(args);
+    if (overview === null) {
+      const { runProgram } = await import('./program.ts');
+      return await runProgram(args, context);
+    }
+    if (overview.asked) return await context.out(overview.text);
+    context.err(overview.text);
+    context.exit(EXIT.refused);
   } catch (error) {
     await fail(error, context);
   }

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { EXIT } from '../errors.ts';
 import type { CommandContext } from './context.ts';
+import { overview, version } from './overview.ts';
 import { COMMANDS, type CommandEntry } from './table.ts';
 
 /**
@@ -14,23 +13,19 @@ export async function runProgram(args: readonly string[], context: CommandContex
   const program = createProgram(context, (text) => written.push(context.out(text)));
   const chosen = chosenName(args);
   const entry = COMMANDS.find((command) => command.name === chosen);
-  if (chosen !== null && entry === undefined) throw await unknownCommand(chosen);
-  if (args.length === 0) {
-    context.err(program.helpInformation({ error: true }));
-    context.exit(EXIT.refused);
-    return;
-  }
   for (const one of entry?.needsAll === true ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
     await configure(program, one, context);
   }
   try {
-    await program.parseAsync(args, { from: 'user' });
+    // Commander has no complaint about `help` of a command that does not exist, but about the command.
+    const parsed = entry === undefined && chosen !== null ? [chosen] : args;
+    await program.parseAsync(parsed, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // `--help` and `--version` come as errors with status 0; a group such as `suppress` alone shows its help.
     if (error.exitCode !== 0) {
       const { usageError } = await import('./usage.ts');
-      throw usageError(error, chosen);
+      throw usageError(error, entry === undefined ? null : chosen);
     }
   }
   await Promise.all(written);
@@ -43,19 +38,9 @@ function chosenName(args: readonly string[]): string | null {
   return first === 'help' ? (second ?? null) : first;
 }
 
-async function unknownCommand(name: string): Promise<Error> {
-  const { unknownCommandError } = await import('./usage.ts');
-  return unknownCommandError(
-    name,
-    COMMANDS.map((command) => command.name),
-  );
-}
-
 function createProgram(context: CommandContext, write: (text: string) => void): Command {
   const program = new Command('handbill');
   program
-    .description('Sends message campaigns from git: checked, previewed, at most once per recipient, all accounted for.')
-    .usage('COMMAND [options]')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .commandsGroup('More:')
@@ -72,8 +57,8 @@ function createProgram(context: CommandContext, write: (text: string) => void): 
       getErrHasColors: () => context.colour.err,
     })
     .exitOverride()
-    .showSuggestionAfterError()
-    .addHelpText('after', EXAMPLES);
+    .showSuggestionAfterError();
+  program.helpInformation = overview;
   for (const { name, summary, group } of COMMANDS) {
     program
       .command(name)
@@ -88,18 +73,3 @@ async function configure(program: Command, entry: CommandEntry, context: Command
   const command = program.commands.find((one) => one.name() === entry.name);
   if (command !== undefined) (await entry.load()).configure(command, context);
 }
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
-}
-
-const EXAMPLES = `
-Examples:
-  handbill validate                       check every campaign below this folder
-  handbill preview campaigns/hello        see what each recipient would get
-  handbill send campaigns/hello           send it to the sandbox on this machine
-  handbill send campaigns/hello --env production
-  handbill report hello --format csv -o results.csv
-
-\`handbill help COMMAND\` says more about one command.`;

@@ -1,12 +1,5 @@
 import type { CommanderError } from 'commander';
 import { type HandbillError, problem, refuse } from '../errors.ts';
-import { didYouMean } from '../util/suggest.ts';
-
-/** A command that does not exist. */
-export function unknownCommandError(name: string, known: readonly string[]): HandbillError {
-  const hint = didYouMean(name, known).hint ?? 'handbill --help lists the commands.';
-  return refuse(problem('usage', `There is no command "${name}".`, { hint }));
-}
 
 /** What commander found wrong, in handbill's words and with the next step. */
 export function usageError(error: CommanderError, command: string | null): HandbillError {
