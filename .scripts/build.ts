@@ -38,7 +38,7 @@ function makeExecutable(): void {
   chmodSync(entry, 0o755);
 }
 
-/** npm links the commands of dependencies only, and without a link of its own `npx handbill` in a clone looks for a published package. */
+/** npm links the commands of dependencies only; npm scripts and `npm exec -c` in a clone find this one by a link of its own. */
 function linkCommand(): void {
   const folder = join(root, 'node_modules', '.bin');
   if (!existsSync(folder)) return;
