@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/commands/table.ts';
+import { CLI, HELLO, handbill, projectWith } from './run-handbill.ts';
+
+let root = '';
+let remove = async (): Promise<void> => undefined;
+beforeAll(async () => {
+  ({ root, remove } = await projectWith(HELLO));
+});
+afterAll(() => remove());
+
+describe('help', () => {
+  test('names every command, and costs nothing but itself', async () => {
+    const { status, out, err } = await handbill(root, ['--help'], { NODE_DEBUG: 'esm' });
+    expect(status).toBe(0);
+    for (const { name, summary } of COMMANDS) expect(out).toContain(`  ${name.padEnd(10)}  ${summary}\n`);
+    // The modules that the debug output names, or at least none of those that are slow to load.
+    for (const heavy of ['commander', 'yaml', 'ajv', 'undici', 'handlebars', 'libphonenumber-js', 'hono']) {
+      expect(err).not.toContain(`node_modules/${heavy}/`);
+    }
+  });
+
+  test('the debug output that the test above trusts does name modules', async () => {
+    const { err } = await handbill(root, ['validate', '--help'], { NODE_DEBUG: 'esm' });
+    expect(err).toContain('node_modules/commander/');
+    expect(err).toContain('node_modules/yaml/');
+    expect(err).not.toContain('node_modules/undici/');
+  });
+
+  test.each(['validate', 'report', 'runs', 'suppress', 'sandbox', 'completion'])(
+    '%s has help with examples',
+    async (name) => {
+      const { status, out, err } = await handbill(root, ['help', name]);
+      expect({ status, err }).toEqual({ status: 0, err: '' });
+      expect(out).toContain(`Usage: handbill ${name}`);
+      expect(out).toContain('Examples:');
+      expect((await handbill(root, [name, '--help'])).out).toBe(out);
+    },
+  );
+
+  test('nothing to do is a usage error with the help on stderr', async () => {
+    const { status, out, err } = await handbill(root, []);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain('Usage: handbill COMMAND');
+  });
+
+  test('the version is that of the package', async () => {
+    const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+    expect((await handbill(root, ['--version'])).out).toBe(`${(JSON.parse(text) as { version: string }).version}\n`);
+  });
+});
+
+describe('usage errors: exit 2, one diagnostic, the next step, no stack trace', () => {
+  test.each([
+    ['a misspelt command', ['valdate'], 'Did you mean "validate"?'],
+    ['help of a misspelt command', ['help', 'reprot'], 'Did you mean "report"?'],
+    ['a misspelt option', ['validate', '--fromat', 'json'], 'Did you mean "--format"?'],
+    ['an unknown option', ['validate', '--zzzzzz'], 'handbill validate --help'],
+    ['an unknown global option', ['--zzzzzz'], 'handbill --help'],
+    ['a format that does not exist', ['validate', '--format', 'sarif'], 'text, json'],
+    ['a misspelt subcommand', ['suppress', 'lst'], 'Did you mean "list"?'],
+    ['no subcommand', ['suppress'], 'handbill suppress --help'],
+    ['a port that is none', ['sandbox', '--port', '70000'], '0 to 65535'],
+  ])('%s', async (_label, args, says) => {
+    const { status, out, err } = await handbill(root, args);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).toContain('error[usage]: ');
+    expect(err).toContain(says);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+});
+
+const OLD_NODE = '/usr/bin/node';
+
+test('an older Node gets one sentence and exit status 2', async (context) => {
+  const old = existsSync(OLD_NODE) ? await promisify(execFile)(OLD_NODE, ['--version']) : null;
+  if (old === null || Number(/\d+/.exec(old.stdout)?.[0]) >= 24) return context.skip('there is no older Node here');
+  const folder = await mkdtemp(join(tmpdir(), 'handbill-old-'));
+  try {
+    const file = join(folder, 'cli.mjs');
+    await writeFile(file, stripTypeScriptTypes(await readFile(CLI, 'utf8')));
+    const { code, stderr } = await promisify(execFile)(OLD_NODE, [file]).catch((error) => error);
+    expect(code).toBe(2);
+    expect(stderr).toContain('needs Node.js 24');
+    expect(stderr).toContain('npm ci');
+    expect(stderr.split('\n')).toHaveLength(3);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a reader that goes away is no error', async () => {
+  const rows = Array.from({ length: 20_000 }, (_, i) => `nonsense ${i},x\n`).join('');
+  const { root: large, remove: removeLarge } = await projectWith({
+    ...HELLO,
+    'campaigns/hello/people.csv': `msisdn,first\n${rows}`,
+  });
+  const child = spawn(process.execPath, [CLI, 'validate', '--format', 'json'], { cwd: large });
+  let err = '';
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  await removeLarge();
+  expect({ status, err }).toEqual({ status: 2, err: '' });
+});
+
+test.each([
+  ['bash', 'bash'],
+  ['zsh', 'zsh'],
+  ['fish', 'fish'],
+])('completion for %s knows commands, options and values', async (shell) => {
+  const { status, out } = await handbill(root, ['completion', shell]);
+  expect(status).toBe(0);
+  for (const word of ['validate', 'suppress', 'skip-invalid', 'jsonl']) expect(out).toContain(word);
+});
+
+test('bash completes with the script', async () => {
+  const { out } = await handbill(root, ['completion', 'bash']);
+  const ask = (words: string) =>
+    `COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _handbill; echo "\${COMPREPLY[@]}"`;
+  const script = `${out}\n${ask('handbill su')}\n${ask('handbill suppress list --format c')}\n${ask('handbill report --out')}`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', script]);
+  expect(stdout).toBe('suppress\ncsv\n--output --outcome\n');
+});

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export const CLI = new URL('../../src/cli.ts', import.meta.url).pathname;
+
+export interface Finished {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs handbill as a process of its own, without a terminal. */
+export async function handbill(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { status, out, err };
+}
+
+/** A folder with these files, a git repository by its looks; removed with `remove`. */
+export async function projectWith(
+  files: Readonly<Record<string, string>>,
+): Promise<{ readonly root: string; readonly remove: () => Promise<void> }> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'handbill-cli-')));
+  await mkdir(join(root, '.git'));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+export const HELLO = {
+  'campaigns/hello/campaign.yaml':
+    'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: hello.hbs\nrecipients: people.csv\n',
+  'campaigns/hello/hello.hbs': 'Hello {{first}}, see you soon.',
+  'campaigns/hello/people.csv': 'msisdn,first\n+447700900001,Ann\n+447700900002,Bo\n+447700900001,Ann\n',
+} as const;

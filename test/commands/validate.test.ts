@@ -1,0 +1,127 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { validate } from '../../src/commands/validate.ts';
+import { HELLO, handbill, projectWith } from './run-handbill.ts';
+
+const removals: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const remove of removals.splice(0)) await remove();
+});
+
+async function project(files: Readonly<Record<string, string>>): Promise<string> {
+  const { root, remove } = await projectWith({ ...HELLO, ...files });
+  removals.push(remove);
+  return root;
+}
+
+const BAD_ROWS = `msisdn,first\n+447700900001,Ann\n12,Bo\n+447700900003,\n`;
+
+test('a good campaign: one line with the figures, exit 0, nothing written', async () => {
+  const root = await project({});
+  const { status, out, err } = await handbill(root, ['validate']);
+  expect(status).toBe(0);
+  expect(out).toBe('campaigns/hello/campaign.yaml: 3 recipients, 2 to send, 1 skipped (1 duplicate), 2 parts: ok\n');
+  expect(err).toContain('warning[unassigned-number]');
+  expect(err).toContain('1 more row.');
+  expect(err).toContain('campaigns/hello/people.csv:2');
+});
+
+test('--quiet prints nothing when all is well, in both formats', async () => {
+  const root = await project({});
+  for (const format of ['text', 'json']) {
+    const result = await handbill(root, ['validate', '--quiet', '--format', format]);
+    expect(result).toEqual({ status: 0, out: '', err: '' });
+  }
+});
+
+test('every bad row is named with its place, exit 2', async () => {
+  const root = await project({ 'campaigns/hello/people.csv': BAD_ROWS });
+  const { status, out, err } = await handbill(root, ['validate', '--quiet']);
+  expect(status).toBe(2);
+  expect(err).toContain('campaigns/hello/people.csv:3');
+  expect(err).toContain('campaigns/hello/people.csv:4');
+  expect(err).toContain('2 errors');
+  expect(out).toContain('2 invalid');
+  expect(out).toContain(': 2 errors\n');
+});
+
+test('--skip-invalid counts them instead', async () => {
+  const root = await project({ 'campaigns/hello/people.csv': BAD_ROWS });
+  const { status, out } = await handbill(root, ['validate', '--skip-invalid']);
+  expect(status).toBe(0);
+  expect(out).toContain('2 skipped (1 invalid-address, 1 missing-variable)');
+});
+
+test('--recipients takes a list from outside of the project', async () => {
+  const root = await project({});
+  const { root: elsewhere, remove } = await projectWith({ 'list.csv': 'msisdn,first\n+447700900009,Cy\n' });
+  removals.push(remove);
+  const { status, out } = await handbill(root, ['validate', 'hello', '--recipients', join(elsewhere, 'list.csv')]);
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: 'campaigns/hello/campaign.yaml: 1 recipient, 1 to send, 1 part: ok\n',
+  });
+});
+
+test('text shows 20 errors and the count, json all of them', async () => {
+  const rows = Array.from({ length: 1234 }, (_, i) => `bad ${i},x\n`).join('');
+  const root = await project({ 'campaigns/hello/people.csv': `msisdn,first\n${rows}` });
+  const text = await handbill(root, ['validate']);
+  expect(text.err.match(/^error\[/gm)).toHaveLength(20);
+  expect(text.err).toContain('1234 errors (1214 not shown)');
+  const json = await handbill(root, ['validate', '--format', 'json']);
+  expect({ status: json.status, err: json.err }).toEqual({ status: 2, err: '' });
+  const { diagnostics } = JSON.parse(json.out) as { diagnostics: Record<string, unknown>[] };
+  expect(diagnostics).toHaveLength(1234);
+  expect(Object.keys(diagnostics[0] ?? {})).toEqual(['code', 'severity', 'message', 'file', 'line', 'column', 'hint']);
+  expect(diagnostics[1233]).toMatchObject({ code: 'invalid-address', severity: 'error', line: 1235 });
+});
+
+test('errors in files and templates of several campaigns come together', async () => {
+  const root = await project({
+    'campaigns/hello/hello.hbs': 'Hello {{frist}}.',
+    'campaigns/other/campaign.yaml':
+      'name: hello\nchanel: sms\ntemplate: { text: Hi }\nrecipients: ../hello/people.csv\n',
+  });
+  const { status, out, err } = await handbill(root, ['validate', 'campaigns']);
+  expect(status).toBe(2);
+  expect(err).toContain('campaigns/other/campaign.yaml:2');
+  expect(err).toContain('Did you mean "channel"?');
+  expect(err).toContain('error[duplicate-campaign-name]');
+  expect(out.split('\n')).toHaveLength(3);
+});
+
+test('a limit is checked', async () => {
+  const yaml = `${HELLO['campaigns/hello/campaign.yaml']}limits: { maxRecipients: 1 }\n`;
+  const root = await project({ 'campaigns/hello/campaign.yaml': yaml });
+  const { status, err } = await handbill(root, ['validate']);
+  expect(status).toBe(2);
+  expect(err).toContain('error[too-many-recipients]');
+});
+
+test('a control character from a list never reaches the terminal', async () => {
+  const root = await project({ 'campaigns/hello/people.csv': 'msisdn,first\n\u001b[31m12,Ann\n' });
+  const { err } = await handbill(root, ['validate']);
+  expect(err).not.toContain('\u001b');
+  expect(err).toContain('error[');
+});
+
+test('as a function it returns data and keeps little of much', async () => {
+  const rows = Array.from({ length: 500 }, (_, i) => `bad ${i},x\n`).join('');
+  const root = await project({ 'campaigns/hello/people.csv': `msisdn,first\n${rows}` });
+  const result = await validate([], { cwd: root, now: Date.now() });
+  expect(result.errors).toBe(500);
+  expect(result.total).toBe(500);
+  expect(result.diagnostics).toHaveLength(20);
+  expect(result.files[0]).toMatchObject({ file: 'campaigns/hello/campaign.yaml', errors: 500 });
+});
+
+test('nothing to check is an error, for a script that names the wrong folder', async () => {
+  const root = await project({});
+  await mkdir(join(root, 'empty'));
+  await writeFile(join(root, 'empty/notes.txt'), 'x');
+  const { status, err } = await handbill(join(root, 'empty'), ['validate']);
+  expect(status).toBe(2);
+  expect(err).toContain('error[campaign-not-found]');
+});
