@@ -33,10 +33,14 @@ export async function printJson(run: Run, context: CommandContext, quiet: boolea
   // With --quiet nothing may be printed before it is known that there is an error: warnings are few kinds, and wait.
   const held: Diagnostic[] = [];
   let speaking = !quiet;
+  let block = '';
   const write = (diagnostic: Diagnostic) => {
-    const text = `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(record(diagnostic))}`;
+    block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(record(diagnostic))}`;
     begun = true;
-    return context.out(text);
+    if (block.length < BLOCK) return;
+    const full = block;
+    block = '';
+    return context.out(full);
   };
   const validation = await run({
     keep: 0,
@@ -51,9 +55,12 @@ export async function printJson(run: Run, context: CommandContext, quiet: boolea
     },
   });
   if (quiet && validation.errors === 0) return validation;
-  await context.out(begun ? '\n] }\n' : '{ "diagnostics": [] }\n');
+  await context.out(begun ? `${block}\n] }\n` : '{ "diagnostics": [] }\n');
   return validation;
 }
+
+/** Characters per write: a diagnostic is much smaller than a good write. */
+const BLOCK = 64 * 1024;
 
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
