@@ -1,8 +1,11 @@
 /** handbill as a library: what the commands do, as functions that return data. */
 export { loadCampaign, readCampaign } from './campaign/load.ts';
+export type { Confirmation } from './commands/confirm.ts';
 export { type PlanCommandOptions, plan } from './commands/plan.ts';
-export { type Preview, type Previewed, type PreviewOptions, preview } from './commands/preview.ts';
-export { type Confirmation, exitOf, type SendOptions, type SendResult, send } from './commands/send.ts';
+export { type PreviewOptions, preview } from './commands/preview.ts';
+export type { Preview, Previewed } from './commands/previewed.ts';
+export { type SendOptions, send } from './commands/send.ts';
+export { exitOf, type SendResult } from './commands/send-result.ts';
 export { validate } from './commands/validate.ts';
 export {
   CODES,

@@ -1,8 +1,19 @@
 import { createInterface } from 'node:readline/promises';
+import type { Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
-import type { Confirmation } from './send.ts';
+
+/** What is about to be sent, for the one who is asked. */
+export interface Confirmation {
+  readonly campaign: string;
+  readonly environment: string;
+  readonly url: string;
+  readonly occurrence: string;
+  readonly recipients: number;
+  /** Null where an unfinished run continues. */
+  readonly estimate: Estimate | null;
+}
 
 /** Asks on the terminal, stating what will happen; without a terminal the answer is no. */
 export async function confirm(question: Confirmation, context: CommandContext): Promise<boolean> {

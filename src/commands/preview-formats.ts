@@ -2,7 +2,7 @@ import type { Decision, JsonObject, SendDecision } from '../model.ts';
 import { warningsOf } from '../plan/decide.ts';
 import { number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
-import type { Preview, Previewed } from './preview.ts';
+import type { Preview, Previewed } from './previewed.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl'] as const;
 export type PreviewFormat = (typeof PREVIEW_FORMATS)[number];

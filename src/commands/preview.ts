@@ -14,6 +14,7 @@ import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
+import type { Preview, Previewed } from './previewed.ts';
 
 export interface PreviewOptions {
   readonly cwd: string;
@@ -25,22 +26,6 @@ export interface PreviewOptions {
   readonly skipInvalid?: boolean;
   /** The instant that the run would start at, ms since 1970; default: the run's own start, else now. */
   readonly at?: number;
-}
-
-/** A dry run that is under way: read `batches` to its end, then ask for `result`. */
-export interface Preview {
-  readonly plan: Plan;
-  readonly warnings: readonly Diagnostic[];
-  /** Every decision, in list order; the request of each with the bytes that send would post. */
-  readonly batches: AsyncIterable<readonly Previewed[]>;
-  result(): { readonly estimate: Estimate; readonly problems: readonly Diagnostic[]; readonly problemCount: number };
-  close(): void;
-}
-
-export interface Previewed {
-  readonly decision: Decision;
-  /** JSON text of the body; null unless it would be sent. */
-  readonly body: string | null;
 }
 
 const NAMED_PROBLEMS = 1000;

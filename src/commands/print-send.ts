@@ -1,6 +1,6 @@
 import { formatReport } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
-import type { SendResult } from './send.ts';
+import type { SendResult } from './send-result.ts';
 
 interface PrintOptions extends CommandContext {
   readonly format: 'text' | 'json';

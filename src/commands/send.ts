@@ -18,11 +18,12 @@ import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
 import { summarise } from '../run/summary.ts';
 import { ratePerSecond } from '../util/units.ts';
-import { confirm } from './confirm.ts';
+import { type Confirmation, confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { readPlanFile } from './plan-file.ts';
 import { printSend } from './print-send.ts';
 import { startProgressLine } from './progress-line.ts';
+import { exitOf, type SendResult } from './send-result.ts';
 import { watchSignals } from './signals.ts';
 
 export interface SendOptions {
@@ -54,28 +55,6 @@ export interface SendOptions {
   readonly abort?: AbortSignal;
   readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-}
-
-export interface Confirmation {
-  readonly campaign: string;
-  readonly environment: string;
-  readonly url: string;
-  readonly occurrence: string;
-  readonly recipients: number;
-  /** Null where an unfinished run continues. */
-  readonly estimate: Estimate | null;
-}
-
-export interface SendResult {
-  readonly report: Report;
-  readonly exit: ExitStatus;
-  /** False when there was nothing left to do. */
-  readonly started: boolean;
-  readonly posted: number;
-  /** Recipients that an earlier start left without an outcome: now in doubt. */
-  readonly recovered: number;
-  /** The ledger could not be written any more; the report says what it held before. */
-  readonly ledgerError: Error | null;
 }
 
 /**
@@ -228,13 +207,6 @@ function resultOf(ledger: Ledger, end: RunEnd): SendResult {
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
   return { report, exit, started: true, posted, recovered, ledgerError };
-}
-
-/** The exit status that a report asks for, in the order of the contract: halted, in doubt, not sent. */
-export function exitOf(report: Report): ExitStatus {
-  if (report.halt !== null && report.state === 'halted') return EXIT.halted;
-  if (report.totals.inDoubt > 0) return EXIT.inDoubt;
-  return report.totals.rejected + report.totals.failed > 0 ? EXIT.unsent : EXIT.done;
 }
 
 function lowest(...rates: readonly (number | null | undefined)[]): number | null {

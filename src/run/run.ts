@@ -148,10 +148,11 @@ async function feed(
   try {
     const stream = decisions(plan, { wanted: (row) => todo.wants(row), expected: options.list, skipInvalid: true });
     for await (const batch of stream) {
+      const expired: { row: number; reason: string }[] = [];
       for (const decision of batch) {
         if (stopping.signal.aborted || left <= 0) break;
         if (notAfterMs !== null && now() > notAfterMs) {
-          ledger.skip(run, [{ row: decision.row, reason: 'expired' }], now());
+          expired.push({ row: decision.row, reason: 'expired' });
           shift.progress.settled('skipped');
           continue;
         }
@@ -161,6 +162,7 @@ async function feed(
         const full = room(2 * concurrency);
         if (full !== undefined) await full;
       }
+      if (expired.length > 0) ledger.skip(run, expired, now());
       if (stopping.signal.aborted || left <= 0) break;
     }
   } catch (error) {

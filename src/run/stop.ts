@@ -19,7 +19,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network, then look at `handbill report`.',
   tls: 'The connection cannot be trusted: check the certificate of the API and the host in `baseUrl`.',
-  'invalid-request': 'handbill could not make this request; please report it with `handbill report --format json`.',
+  'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
     'Ask the API what became of the recipients in doubt (`handbill report --format jsonl`), then send again for the rest.',
   refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',

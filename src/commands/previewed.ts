@@ -1,0 +1,20 @@
+import type { Diagnostic } from '../errors.ts';
+import type { Decision } from '../model.ts';
+import type { Estimate } from '../plan/estimate.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/** A dry run that is under way: read `batches` to its end, then ask for `result`. */
+export interface Preview {
+  readonly plan: Plan;
+  readonly warnings: readonly Diagnostic[];
+  /** Every decision, in list order; the request of each with the bytes that send would post. */
+  readonly batches: AsyncIterable<readonly Previewed[]>;
+  result(): { readonly estimate: Estimate; readonly problems: readonly Diagnostic[]; readonly problemCount: number };
+  close(): void;
+}
+
+export interface Previewed {
+  readonly decision: Decision;
+  /** JSON text of the body; null unless it would be sent. */
+  readonly body: string | null;
+}

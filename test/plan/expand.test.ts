@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
+import type { Campaign, Environment } from '../../src/model.ts';
+import { createExpander, validityOnWire } from '../../src/plan/expand.ts';
+import { createReference } from '../../src/plan/reference.ts';
+import { changedInputs, readSealedPlan, sealPlan } from '../../src/plan/seal.ts';
+import { canonical } from '../../src/plan/settings.ts';
+
+const environment: Environment = {
+  name: 'sandbox',
+  url: 'http://sandbox.invalid/v2/messages',
+  apiKey: null,
+  ratePerSecond: null,
+  concurrency: null,
+  proxy: null,
+  wire: DEFAULT_WIRE,
+};
+
+function campaign(more: Partial<Campaign> = {}): Campaign {
+  const base: Partial<Campaign> = {
+    name: 'hello',
+    channel: 'sms',
+    from: null,
+    accountReference: null,
+    messageType: null,
+    characterSet: 'auto',
+    characterSetWritten: false,
+    validity: null,
+    metaData: null,
+    template: { kind: 'text', source: { text: '', file: 'hello.hbs', line: 1, column: 1 } },
+    ...more,
+  };
+  return base as Campaign;
+}
+
+const START = Date.UTC(2026, 10, 21, 9, 0, 0, 5);
+const nothing = { text: 'Hi', variables: null, metaData: null };
+const body = (c: Campaign, personal: Parameters<ReturnType<typeof createExpander>>[2] = nothing): unknown =>
+  JSON.parse(createExpander(c, environment, (key) => `ref-${key}`, START)('+447700900123', 'k', personal).body);
+
+describe('the body of a request', () => {
+  it('has only what was written, and the reference', () => {
+    expect(body(campaign())).toEqual({
+      name: 'hello',
+      channel: 'SMS',
+      body: { text: 'Hi' },
+      recipients: [{ msisdn: '+447700900123', metaData: { handbill: 'ref-k' } }],
+    });
+  });
+
+  it('has every field that was written, in the order of the document', () => {
+    const full = campaign({
+      accountReference: 'EX0001',
+      characterSetWritten: true,
+      characterSet: 'gsm',
+      from: 'Riverside',
+      validity: { kind: 'duration', ms: 3_600_000 },
+      messageType: 'transactional',
+      metaData: { team: 'a"b' },
+    });
+    const sent = body(full, { text: 'Hi', variables: null, metaData: { row: '7' } }) as object;
+    expect(Object.keys(sent)).toEqual(
+      'accountReference name characterSet channel from validity messageType body recipients metaData'.split(' '),
+    );
+    expect(sent).toMatchObject({
+      validity: '2026-11-21T10:00:00.005+00:00',
+      metaData: { team: 'a"b' },
+      recipients: [{ metaData: { row: '7', handbill: 'ref-k' } }],
+    });
+  });
+
+  it('names the provider template and its variables', () => {
+    const sent = body(campaign({ template: { kind: 'provider', id: 'welcome' } }), {
+      text: null,
+      variables: { name: 'Zoë "Z"' },
+      metaData: null,
+    });
+    expect(sent).toMatchObject({
+      body: { templateId: 'welcome' },
+      recipients: [{ msisdn: '+447700900123', variables: { name: 'Zoë "Z"' } }],
+    });
+  });
+
+  test('any text, variable and metadata comes back exactly', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.string(), (text, value, meta) => {
+        const sent = body(campaign(), { text, variables: null, metaData: { meta } }) as {
+          body: { text: string };
+          recipients: { metaData: { meta: string } }[];
+        };
+        expect(sent.body.text).toBe(text);
+        expect(sent.recipients[0]?.metaData.meta).toBe(meta);
+        const other = body(campaign({ template: { kind: 'provider', id: value } }), {
+          text: null,
+          variables: { value },
+          metaData: null,
+        });
+        expect(other).toMatchObject({ body: { templateId: value }, recipients: [{ variables: { value } }] });
+      }),
+    );
+  });
+
+  it('writes an instant with fractional seconds and a numeric offset', () => {
+    expect(validityOnWire({ kind: 'until', epochMs: START }, 0)).toBe('2026-11-21T09:00:00.005+00:00');
+  });
+});
+
+describe('the reference', () => {
+  const identity = { environment: 'production', campaign: 'hello', occurrence: 'once' };
+  it('differs when anything of the identity differs, and only then', () => {
+    const references = [
+      createReference(identity, 'sms')('a'),
+      createReference(identity, 'sms')('b'),
+      createReference(identity, 'rcs')('a'),
+      createReference({ ...identity, occurrence: 'twice' }, 'sms')('a'),
+      createReference({ ...identity, environment: 'sandbox' }, 'sms')('a'),
+      createReference({ environment: 'production', campaign: 'hello","once', occurrence: '' }, 'sms')('a'),
+    ];
+    expect(new Set(references).size).toBe(references.length);
+    expect(createReference({ ...identity }, 'sms')('a')).toBe(references[0]);
+    for (const reference of references) expect(reference).toMatch(/^[\w-]{22}$/);
+  });
+});
+
+describe('the seal', () => {
+  const facts = {
+    campaign: { name: 'hello', file: 'hello.yaml' },
+    environment: 'production',
+    occurrence: 'once',
+    recipients: null,
+    skipInvalid: false,
+    sealedAt: '2026-11-21T09:00:00.000Z',
+    inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
+    estimate: {},
+  } as unknown as Parameters<typeof sealPlan>[0];
+  const sealed = sealPlan(facts);
+
+  it('opens what it sealed, in any order of keys', () => {
+    const reordered = JSON.stringify(Object.fromEntries(Object.entries(sealed).reverse()));
+    expect(readSealedPlan(reordered, 'p.json')).toMatchObject({ seal: sealed.seal });
+  });
+
+  test.each([
+    ['an edited figure', JSON.stringify({ ...sealed, occurrence: 'twice' }), 'changed after'],
+    ['another seal', JSON.stringify({ ...sealed, seal: 'x' }), 'changed after'],
+    ['no JSON', 'hello', 'not JSON'],
+    ['another document', '{"version":1}', 'not a plan'],
+    ['null', 'null', 'not a plan'],
+  ])('refuses %s', (_what, text, message) => {
+    expect(readSealedPlan(text, 'p.json')).toMatchObject({
+      code: 'plan-invalid',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('names every input that changed, was added or is gone', () => {
+    const before = [
+      { role: 'template', file: 'a.hbs', sha256: '1' },
+      { role: 'recipients', file: 'a.csv', sha256: '2' },
+      { role: 'settings', file: 'handbill.yaml', sha256: '3' },
+      { role: 'partial', file: 'gone.hbs', sha256: '4' },
+    ] as const;
+    const now = [
+      { role: 'template', file: 'a.hbs', sha256: '1' },
+      { role: 'recipients', file: 'a.csv', sha256: 'x' },
+      { role: 'settings', file: 'campaign.yaml', sha256: '3' },
+      { role: 'partial', file: 'new.hbs', sha256: '5' },
+    ] as const;
+    const found = changedInputs(before, now, 'the plan was sealed');
+    expect(found.map((d) => [d.at?.file, d.message])).toEqual([
+      ['a.csv', 'The list changed since the plan was sealed.'],
+      ['new.hbs', 'The partial file was added since the plan was sealed.'],
+      ['gone.hbs', 'The partial file is gone since the plan was sealed.'],
+    ]);
+  });
+
+  it('hashes the same for any order of keys', () => {
+    expect(canonical({ b: [{ d: 1, c: 2 }], a: null })).toBe(canonical({ a: null, b: [{ c: 2, d: 1 }] }));
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { problem } from '../../src/errors.ts';
+import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { createDesk } from '../../src/run/desk.ts';
+import { createTodo } from '../../src/run/todo.ts';
+
+const claim = (row: number): ClaimRequest => ({ row, to: `+4470000${row}`, key: `+4470000${row}` });
+const result = (row: number): ResultRecord => ({
+  row,
+  from: 'claimed',
+  state: 'accepted',
+  reason: null,
+  attempts: 1,
+  httpStatus: 202,
+  messageId: null,
+  error: null,
+});
+
+/** What a desk wrote, transaction by transaction; fails as told. */
+function paper(fail: (transaction: number) => Error | null = () => null) {
+  const transactions: { results: number[]; claims: number[] }[] = [];
+  let count = 0;
+  return {
+    transactions,
+    commit(results: readonly ResultRecord[], claims: readonly ClaimRequest[]): ClaimAnswer[] {
+      count += 1;
+      const error = fail(count);
+      if (error !== null) throw error;
+      transactions.push({ results: results.map((r) => r.row), claims: claims.map((c) => c.row) });
+      return claims.map((c) => (c.row === 13 ? 'suppressed' : 'claimed'));
+    },
+  };
+}
+
+it('puts all that comes in during one turn into one transaction', async () => {
+  const ledger = paper();
+  const desk = createDesk(ledger, () => undefined);
+  desk.record(result(1));
+  desk.record(result(2));
+  expect(await Promise.all([desk.claim(claim(3)), desk.claim(claim(13))])).toEqual(['claimed', 'suppressed']);
+  expect(ledger.transactions).toEqual([{ results: [1, 2], claims: [3, 13] }]);
+});
+
+it('writes an outcome at the end of the turn when nobody claims', async () => {
+  const ledger = paper();
+  const desk = createDesk(ledger, () => undefined);
+  desk.record(result(1));
+  await desk.flush();
+  expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
+});
+
+it('tries once more to keep the outcomes when a commit fails, and refuses every claim from then on', async () => {
+  const full = new LedgerError('full', problem('ledger-write', 'No room.'));
+  const ledger = paper((n) => (n === 1 ? full : null));
+  const failures: Error[] = [];
+  const desk = createDesk(ledger, (error) => failures.push(error));
+  desk.record(result(1));
+  await expect(desk.claim(claim(2))).rejects.toBe(full);
+  expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
+  await expect(desk.claim(claim(3))).rejects.toBe(full);
+  desk.record(result(4));
+  await desk.flush();
+  expect(ledger.transactions.map((t) => t.results)).toEqual([[1], [4]]);
+  expect(ledger.transactions.flatMap((t) => t.claims)).toEqual([]);
+  expect(failures).toEqual([full]);
+});
+
+it('does not write outcomes twice that the ledger kept although the claims failed', async () => {
+  const kept = new LedgerError('full', problem('ledger-write', 'No room.'), true);
+  const ledger = paper((n) => (n === 1 ? kept : null));
+  const desk = createDesk(ledger, () => undefined);
+  desk.record(result(1));
+  await expect(desk.claim(claim(2))).rejects.toBe(kept);
+  expect(ledger.transactions).toEqual([]);
+});
+
+it('walks the rows that are still to do along with the list, over the borders of batches', () => {
+  const pending = Array.from({ length: 9000 }, (_, i) => ({ row: i * 3 + 1, key: `k${i * 3 + 1}`, attempts: i % 2 }));
+  const todo = createTodo((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
+  const wanted: number[] = [];
+  for (let row = 0; row < 27_100; row++) {
+    if (!todo.wants(row)) continue;
+    wanted.push(row);
+    expect(todo.keyOf(row)).toBe(`k${row}`);
+    expect(todo.attemptsOf(row)).toBe(((row - 1) / 3) % 2);
+  }
+  expect(wanted).toEqual(pending.map((p) => p.row));
+  expect(todo.keyOf(0)).toBeNull();
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Verdict } from '../../src/http/classify.ts';
+import { HALT_RULES } from '../../src/model.ts';
+import { createStop, ledgerHalt, type StopContext } from '../../src/run/stop.ts';
+
+const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verdict => ({
+  outcome,
+  reason: null,
+  again: false,
+  halt: null,
+  retryAfterMs: null,
+  messageId: null,
+  error: null,
+  ...more,
+});
+
+function stopWith(context: Partial<StopContext> = {}) {
+  let halts = 0;
+  const stop = createStop({
+    concurrency: 16,
+    rows: 10_000,
+    limits: { stopAfterInDoubt: null, stopAfterRejected: null },
+    firstStart: true,
+    onHalt: () => {
+      halts += 1;
+    },
+    ...context,
+  });
+  return { stop, halts: () => halts };
+}
+
+/** Alternates doubts with acceptances, so that only their number counts, not the row of them. */
+function doubtsUntilHalt(context: Partial<StopContext>): number {
+  const { stop } = stopWith(context);
+  for (let doubts = 1; doubts <= 100; doubts++) {
+    stop.note(verdict('in-doubt'));
+    if (stop.halt !== null) return doubts;
+    stop.note(verdict('accepted'));
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('doubts', () => {
+  test.each([
+    { what: 'the concurrency where 1 % of the list is less', concurrency: 16, rows: 100, limit: 16 },
+    { what: '1 % of the list up to 20', concurrency: 4, rows: 1_000, limit: 10 },
+    { what: 'never more than 20 because of a long list', concurrency: 4, rows: 1_000_000, limit: 20 },
+    { what: 'the concurrency where it is above 20', concurrency: 64, rows: 1_000_000, limit: 64 },
+  ])('default: $what', ({ concurrency, rows, limit }) => {
+    expect(doubtsUntilHalt({ concurrency, rows })).toBe(limit);
+  });
+
+  test.each([
+    { what: 'a count', stopAfterInDoubt: { count: 3 }, limit: 3 },
+    { what: 'a share of the list', stopAfterInDoubt: { share: 0.0005 }, limit: 5 },
+  ])('limits.stopAfter.inDoubt: $what', ({ stopAfterInDoubt, limit }) => {
+    expect(doubtsUntilHalt({ limits: { stopAfterInDoubt, stopAfterRejected: null } })).toBe(limit);
+  });
+
+  it('halts at five in a row, whatever the limit is', () => {
+    const { stop, halts } = stopWith({ concurrency: 64 });
+    for (let i = 0; i < 4; i++) stop.note(verdict('in-doubt'));
+    expect(stop.halt).toBeNull();
+    stop.note(verdict('in-doubt'));
+    expect(stop.halt?.rule).toBe('doubt');
+    expect(halts()).toBe(1);
+  });
+});
+
+describe('refusals', () => {
+  const refuse = (stop: ReturnType<typeof createStop>, times: number) => {
+    for (let i = 0; i < times; i++) stop.note(verdict('rejected'));
+  };
+
+  it('halts when the first 20 answers of a run are all rejections', () => {
+    const { stop } = stopWith();
+    refuse(stop, 19);
+    expect(stop.halt).toBeNull();
+    refuse(stop, 1);
+    expect(stop.halt?.rule).toBe('refusals');
+  });
+
+  it('does not halt when one of them was accepted, or in a later start', () => {
+    const one = stopWith().stop;
+    one.note(verdict('accepted'));
+    refuse(one, 40);
+    expect(one.halt).toBeNull();
+    const later = stopWith({ firstStart: false }).stop;
+    refuse(later, 40);
+    expect(later.halt).toBeNull();
+  });
+
+  it('halts at limits.stopAfter.rejected', () => {
+    const { stop } = stopWith({ limits: { stopAfterInDoubt: null, stopAfterRejected: { share: 0.0003 } } });
+    stop.note(verdict('accepted'));
+    refuse(stop, 2);
+    expect(stop.halt).toBeNull();
+    refuse(stop, 1);
+    expect(stop.halt?.rule).toBe('refusals');
+  });
+});
+
+it('halts when five recipients in a row could not be sent to', () => {
+  const { stop } = stopWith();
+  for (let i = 0; i < 4; i++) stop.note(verdict('failed', { reason: 'connect' }));
+  stop.note(verdict('accepted'));
+  for (let i = 0; i < 4; i++) stop.note(verdict('failed', { reason: 'connect' }));
+  expect(stop.halt).toBeNull();
+  stop.note(verdict('failed', { reason: 'connect' }));
+  expect(stop.halt?.rule).toBe('api-down');
+});
+
+it('keeps the first rule that bites, and says it once', () => {
+  const { stop, halts } = stopWith();
+  stop.note(verdict('pending', { halt: 'not-authorised' }));
+  stop.note(verdict('in-doubt', { halt: 'not-the-api' }));
+  expect(stop.halt?.rule).toBe('not-authorised');
+  expect(halts()).toBe(1);
+});
+
+test.each(HALT_RULES)('%s says what happened and what to do next', (rule) => {
+  const { stop } = stopWith();
+  stop.note(verdict('pending', { halt: rule }));
+  expect(stop.halt?.message).toMatch(/^[A-Z].*\.$/);
+  expect(stop.halt?.next).toMatch(/^[A-Z].*\.$/);
+  expect(ledgerHalt(new Error('No room.')).next).not.toBe('');
+});
