@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+// The Node that the project pins, whatever runs the tests. Started by its own path, so that signals reach it.
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+const CLI = join(ROOT, 'src', 'cli.ts');
+// Stripping the types of every source takes half of a short command's time. Entries are found by content, so that a
+// changed source is never run in its old form.
+const COMPILED = join(tmpdir(), `handbill-compiled-${process.getuid?.() ?? 0}`);
+
+/** How a process ended and what it said. */
+export interface CliResult {
+  /** Null when a signal ended the process. */
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that is under way. */
+export interface RunningCli {
+  readonly done: Promise<CliResult>;
+  /** What it has printed so far on stdout. */
+  stdout(): string;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface CliOptions {
+  readonly cwd: string;
+  /** Added to the bare environment that commands are run with; nothing else of the tests' own environment is. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts `handbill ARGS` in a process of its own, without a terminal. */
+export function startCli(args: readonly string[], options: CliOptions): RunningCli {
+  const child = spawn(NODE, [CLI, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env['PATH'], HOME: options.cwd, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const done = new Promise<CliResult>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
+  });
+  return { done, stdout: () => stdout, kill: (signal) => void child.kill(signal) };
+}
+
+/** Runs `handbill ARGS` to its end. */
+export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  return await startCli(args, options).done;
+}
+
+/** Waits until something is so; throws after `timeoutMs`, so that a test never hangs silently. */
+export async function until(what: string, holds: () => boolean, timeoutMs = 20_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
