@@ -24,7 +24,7 @@ const CELL = 8.4;
 const LINE = 20;
 const MARGIN = 20;
 const BAR = 36;
-const COLUMNS = 112;
+const COLUMNS = 120;
 const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, &quot;DejaVu Sans Mono&quot;, monospace';
 
 type Tone = 'command' | 'plain' | 'dim' | 'good' | 'warning' | 'bad';
