@@ -9,6 +9,7 @@ import { number } from '../report/words.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
+import { addExamples } from './options.ts';
 
 export interface PlanCommandOptions {
   readonly cwd: string;
@@ -66,25 +67,24 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
     .option('-o, --output <file>', 'write the sealed plan here; without it, to stdout')
-    .option('--quiet', 'print nothing when all is well')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  handbill plan hello --env production -o hello.plan.json\n  handbill send --plan hello.plan.json --yes\n',
-    )
-    .action(async (target: string, flags: PlanFlags) => {
-      const sealed = await plan(target, {
-        cwd: context.cwd,
-        now: context.now,
-        environment: flags.env,
-        occurrence: flags.occurrence,
-        skipInvalid: flags.skipInvalid === true,
-        ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-      });
-      const text = `${JSON.stringify(sealed, null, 2)}\n`;
-      if (flags.output === undefined) return void (await context.out(text));
-      await writeOutput(flags.output, [text]);
-      if (flags.quiet !== true) context.err(`${summary(sealed, flags.output)}\n`);
+    .option('--quiet', 'print nothing when all is well');
+  addExamples(command, [
+    ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost, sealed'],
+    ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
+  ]).action(async (target: string, flags: PlanFlags) => {
+    const sealed = await plan(target, {
+      cwd: context.cwd,
+      now: context.now,
+      environment: flags.env,
+      occurrence: flags.occurrence,
+      skipInvalid: flags.skipInvalid === true,
+      ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
     });
+    const text = `${JSON.stringify(sealed, null, 2)}\n`;
+    if (flags.output === undefined) return void (await context.out(text));
+    await writeOutput(flags.output, [text]);
+    if (flags.quiet !== true) context.err(`${summary(sealed, flags.output)}\n`);
+  });
 }
 
 function summary(sealed: SealedPlan, file: string): string {

@@ -3,9 +3,8 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Decision } from '../model.ts';
 import { decisions, type View } from '../plan/decide.ts';
-import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
+import { checkLimits, createEstimator } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { createSeen } from '../recipients/duplicates.ts';
@@ -13,6 +12,7 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
+import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
 import type { Preview, Previewed } from './previewed.ts';
 
@@ -134,26 +134,24 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--occurrence <name>', 'which time this campaign goes out', 'once')
     .option('--skip-invalid', 'skip bad rows instead of refusing them')
-    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber)
+    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(1, 1e9))
     .option('--key <key>', 'show only this recipient')
-    .option('--line <n>', 'show only the row that begins at this line', wholeNumber)
+    .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
     .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z', instant)
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
-    .option('--ledger <file>', 'read this ledger')
-    .option('--format <format>', PREVIEW_FORMATS.join(', '), format, 'text')
     .option('-o, --output <file>', 'write to a file')
-    .option('--quiet', 'print nothing when all is well')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  handbill preview campaigns/hello\n  handbill preview hello --key +447700900123\n  handbill preview hello --format jsonl | jq .request.body\n',
-    )
-    .action(async (target: string, flags: PreviewFlags) => {
-      context.exit(await run(target, flags, context));
-    });
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), PREVIEW_FORMATS);
+  addExamples(command, [
+    ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
+    ['handbill preview hello --key +447700900123', 'one recipient'],
+    ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
+  ]).action(async (target: string, flags: PreviewFlags) => {
+    context.exit(await run(target, flags, context));
+  });
 }
 
 async function run(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
-  const ledger = flags.ledger ?? context.env['HANDBILL_LEDGER'];
   const shown = await preview(target, {
     cwd: context.cwd,
     now: context.now,
@@ -162,7 +160,7 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
     skipInvalid: flags.skipInvalid === true,
     ...(flags.at === undefined ? {} : { at: flags.at }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-    ...(ledger === undefined ? {} : { ledger }),
+    ...ledgerOption(flags.ledger, context),
   });
   try {
     const chunks = previewWriter(flags.format)(shown, {
@@ -186,19 +184,8 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
   }
 }
 
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
-  return Number(text);
-}
-
 function instant(text: string): number {
   const ms = instantMs(text);
   if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
   return ms;
-}
-
-function format(text: string): PreviewFormat {
-  const known = PREVIEW_FORMATS.find((name) => name === text);
-  if (known === undefined) throw new InvalidArgumentError(`It must be one of ${PREVIEW_FORMATS.join(', ')}.`);
-  return known;
 }

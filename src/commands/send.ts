@@ -1,11 +1,8 @@
-import { hostname } from 'node:os';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadCampaign } from '../campaign/load.ts';
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
-import type { Ledger, RunIdentity } from '../ledger/ledger.ts';
-import { acquireRunLock } from '../ledger/lock.ts';
-import { openLedger } from '../ledger/open.ts';
-import type { Campaign, Report } from '../model.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Campaign } from '../model.ts';
 import { listInput } from '../plan/check.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
@@ -13,6 +10,7 @@ import { loadPrices } from '../plan/prices.ts';
 import { changedInputs, type SealedPlan } from '../plan/seal.ts';
 import { hashList } from '../recipients/read.ts';
 import { prepareApi } from '../run/api.ts';
+import { holdRun } from '../run/hold.ts';
 import { identityOf, prepareRun } from '../run/prepare.ts';
 import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
@@ -20,6 +18,7 @@ import { summarise } from '../run/summary.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { type Confirmation, confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
+import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { readPlanFile } from './plan-file.ts';
 import { printSend } from './print-send.ts';
 import { startProgressLine } from './progress-line.ts';
@@ -127,49 +126,6 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   }
 }
 
-/** Holds the run's lock and its ledger, and lets go of both. */
-function holdRun(
-  path: string,
-  identity: RunIdentity,
-  nowMs: number,
-  newLedger: boolean,
-): { ledger: Ledger } & Disposable {
-  const ledger = openLedger(path, { mode: 'write', nowMs, newLedger });
-  try {
-    const lock = acquireRunLock(path, identity);
-    if (lock === null) throw locked(ledger, identity);
-    ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
-    return {
-      ledger,
-      [Symbol.dispose]() {
-        try {
-          ledger.hold(identity, null);
-        } catch {
-          // A ledger that cannot be written was reported already; the kernel's lock is what counts.
-        }
-        ledger.close();
-        lock.release();
-      },
-    };
-  } catch (error) {
-    ledger.close();
-    throw error;
-  }
-}
-
-function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
-  const holder = ledger.holder(identity);
-  const who =
-    holder === null
-      ? ''
-      : ` (process ${holder.pid} on ${holder.host}, since ${new Date(holder.sinceMs).toISOString()})`;
-  return new HandbillError(EXIT.locked, [
-    problem('locked', `Another process is sending this run${who}.`, {
-      hint: 'Wait for it to end. With --if-locked skip, this is not an error.',
-    }),
-  ]);
-}
-
 async function refuseUnlessSealed(plan: Plan, sealed: SealedPlan): Promise<void> {
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
@@ -250,31 +206,32 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--yes', 'send without asking')
     .option('--occurrence <name>', 'which time this campaign goes out', 'once')
-    .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber)
-    .option('--concurrency <n>', 'requests in flight at most', wholeNumber)
+    .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
+    .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
     .option('--rate <rate>', 'requests over the whole run: 50/s, 600/min, 1000/h', rate)
-    .option(
-      '--if-locked <what>',
-      'when another process holds this run: fail (exit 6) or skip (exit 0)',
-      failOrSkip,
-      'fail',
+    .addOption(
+      new Option(
+        '--if-locked <what>',
+        'when another process holds this run: exit 6, or leave it to that one and exit 0',
+      )
+        .choices(['fail', 'skip'])
+        .default('fail', 'fail'),
     )
     .option('--skip-invalid', 'skip bad rows instead of refusing the run')
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
     .option('--retry-rejected', 'try recipients again that the API refused')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
-    .option('--ledger <file>', 'use this ledger')
     .option('--new-ledger', 'begin a new ledger although this project has sent before')
-    .option('--format <format>', 'text or json', textOrJson, 'text')
-    .option('--quiet', 'print nothing when all is well')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  handbill send campaigns/hello\n  handbill send hello --env production --limit 100\n  handbill send --plan hello.plan.json --env production --yes\n',
-    )
-    .action(async (target: string | undefined, flags: SendFlags) => {
-      await run(target, flags, command, context);
-    });
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), ['text', 'json']);
+  addExamples(command, [
+    ['handbill send campaigns/hello', 'to the sandbox'],
+    ['handbill send hello --env production --limit 100', 'the first hundred'],
+    ['handbill send --plan hello.plan.json --yes', 'exactly what was sealed'],
+  ]).action(async (target: string | undefined, flags: SendFlags) => {
+    await run(target, flags, command, context);
+  });
 }
 
 async function run(
@@ -290,7 +247,6 @@ async function run(
   if (sealed !== undefined) refuseConflicts(command, sealed, flags);
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
-  const ledger = flags.ledger ?? context.env['HANDBILL_LEDGER'];
   try {
     const result = await send(target ?? sealed?.campaign.file ?? '', {
       cwd: context.cwd,
@@ -298,7 +254,7 @@ async function run(
       now: context.now,
       environment: sealed?.environment ?? flags.env,
       occurrence: sealed?.occurrence ?? flags.occurrence,
-      ...optional('ledger', ledger),
+      ...ledgerOption(flags.ledger, context),
       ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
       ...optional('sealed', sealed),
       ...optional('limit', flags.limit),
@@ -350,23 +306,8 @@ function optional<K extends string, V>(name: K, value: V | undefined): { [P in K
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
 }
 
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.');
-  return Number(text);
-}
-
 function rate(text: string): number {
   const perSecond = ratePerSecond(text);
   if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
   return perSecond;
-}
-
-function failOrSkip(text: string): string {
-  if (text !== 'fail' && text !== 'skip') throw new InvalidArgumentError('It must be fail or skip.');
-  return text;
-}
-
-function textOrJson(text: string): string {
-  if (text !== 'text' && text !== 'json') throw new InvalidArgumentError('It must be text or json.');
-  return text;
 }

@@ -1,0 +1,52 @@
+import { hostname } from 'node:os';
+import { EXIT, HandbillError, problem } from '../errors.ts';
+import type { Ledger, RunIdentity } from '../ledger/ledger.ts';
+import { acquireRunLock } from '../ledger/lock.ts';
+import { openLedger } from '../ledger/open.ts';
+
+/**
+ * Holds the run's lock and its ledger, and lets go of both.
+ *
+ * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
+ */
+export function holdRun(
+  path: string,
+  identity: RunIdentity,
+  nowMs: number,
+  newLedger: boolean,
+): { ledger: Ledger } & Disposable {
+  const ledger = openLedger(path, { mode: 'write', nowMs, newLedger });
+  try {
+    const lock = acquireRunLock(path, identity);
+    if (lock === null) throw locked(ledger, identity);
+    ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
+    return {
+      ledger,
+      [Symbol.dispose]() {
+        try {
+          ledger.hold(identity, null);
+        } catch {
+          // A ledger that cannot be written was reported already; the kernel's lock is what counts.
+        }
+        ledger.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
+}
+
+function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
+  const holder = ledger.holder(identity);
+  const who =
+    holder === null
+      ? ''
+      : ` (process ${holder.pid} on ${holder.host}, since ${new Date(holder.sinceMs).toISOString()})`;
+  return new HandbillError(EXIT.locked, [
+    problem('locked', `Another process is sending this run${who}.`, {
+      hint: 'Wait for it to end. With --if-locked skip, this is not an error.',
+    }),
+  ]);
+}
