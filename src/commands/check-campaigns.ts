@@ -9,10 +9,10 @@ import type { Campaign } from '../model.ts';
 import { decisions, warningsOf } from '../plan/decide.ts';
 import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
+import { readPriceList } from '../plan/prices.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { displayPath } from '../util/paths.ts';
 import { type Collector, createCollector } from './collector.ts';
-import { readPriceList } from './price-list.ts';
 
 export interface ValidateOptions {
   readonly cwd: string;

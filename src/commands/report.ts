@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger, RunRecord } from '../ledger/ledger.ts';
 import { OUTCOMES, type Outcome, type OutcomeState, type Project } from '../model.ts';
+import { readPriceList } from '../plan/prices.ts';
 import { createReference } from '../plan/reference.ts';
 import { formatReport, REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
 import { summarise } from '../run/summary.ts';
@@ -11,7 +12,6 @@ import { displayPath } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger } from './options.ts';
-import { readPriceList } from './price-list.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 
 /**

@@ -1,20 +1,34 @@
+import { fromRoot } from '../campaign/project.ts';
 import { type PriceList, readPrices } from '../content/price.ts';
-import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
 import type { Project } from '../model.ts';
-import { displayPath, readSmallFile } from '../util/paths.ts';
+import { readSmallFile } from '../util/paths.ts';
 
-const MAX_PRICE_LIST_BYTES = 1024 * 1024;
+const MAX_PRICES_BYTES = 1024 * 1024;
 
 /**
- * The project's price list; null without one. Prices are not sealed: they say what a plan costs, not what is sent.
- * Throws `HandbillError` (exit 2) where the list has an error.
+ * The price list of a project; null where it has none, or where something is wrong with it. Prices are not sealed:
+ * they say what a plan costs, not what is sent.
+ */
+export async function readPriceList(
+  project: Project,
+): Promise<{ readonly prices: PriceList | null; readonly diagnostics: readonly Diagnostic[] }> {
+  if (project.prices === null) return { prices: null, diagnostics: [] };
+  const file = fromRoot(project.root, project.prices);
+  const read = await readSmallFile(project.prices, MAX_PRICES_BYTES, file);
+  if ('bytes' in read) return readPrices(Buffer.from(read.bytes).toString('utf8'), file);
+  const { code, message, hint } = read.fault;
+  const found = problem(code, message, { at: { file }, ...(hint === undefined ? {} : { hint }) });
+  return { prices: null, diagnostics: [found] };
+}
+
+/**
+ * As `readPriceList`, for those who go on only with a sound list.
+ *
+ * @throws HandbillError exit 2 with everything that is wrong with it
  */
 export async function loadPrices(project: Project): Promise<PriceList | null> {
-  if (project.prices === null) return null;
-  const file = displayPath(project.prices, project.root);
-  const read = await readSmallFile(project.prices, MAX_PRICE_LIST_BYTES, file);
-  if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
-  const { prices, diagnostics } = readPrices(new TextDecoder().decode(read.bytes), file);
+  const { prices, diagnostics } = await readPriceList(project);
   const errors = diagnostics.filter((d) => d.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   return prices;
