@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.ts';
+import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
-import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
 const KEY = 'SEKRET-4c1f09e2a7';
 const CAMPAIGN = 'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: hello.hbs\nrecipients: people.csv\n';
@@ -193,16 +193,210 @@ describe.concurrent('refused before any request', () => {
   });
 });
 
+describe.concurrent('changed input', () => {
+  it('--amend sends the new content to whoever has none yet', async () => {
+    await using api = await startApi();
+    using project = goodProject(people(listOf(4)), api.port);
+    const first = await run(project, ...SEND, '--limit', '2');
+    expect(first, first.stderr).toMatchObject({ status: 0 });
+    expect(api.numbers().length).toBe(2);
+    project.write('hello/hello.hbs', 'Dear {{name}} in {{city}}');
+    project.write('hello/people.csv', listOf(5));
+
+    const refused = await run(project, ...SEND);
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('error[input-changed]');
+    expect(refused.stderr).toContain('hello.hbs');
+    expect(refused.stderr).toContain('people.csv');
+    expect(api.requests.length).toBe(2);
+
+    expect(await run(project, ...SEND, '--amend')).toMatchObject({ status: 0 });
+    expect(api.numbers().sort()).toEqual(numbersOf(5));
+    const texts = api.requests.map(({ body }) => body.includes('Dear Person'));
+    expect(texts).toEqual([false, false, true, true, true]);
+    expect(filesWithKey(project)).toEqual([]);
+  });
+
+  it.each<[label: string, recipients: string]>([
+    ['key', 'recipients: { csv: people.csv, key: name }\n'],
+    ['to', 'recipients: { csv: people.csv, to: other }\n'],
+    ['defaultCountry', 'recipients: { csv: people.csv, defaultCountry: GB }\n'],
+  ])('another %s is refused even with --amend', async (_label, recipients) => {
+    await using api = await startApi();
+    const list =
+      'msisdn,name,city,other\n+447700900011,Ana,Bath,+447700900021\n+447700900012,Ravi,Bath,+447700900022\n';
+    using project = goodProject(people(list), api.port);
+    expect(await run(project, ...SEND, '--limit', '1')).toMatchObject({ status: 0 });
+    project.write('hello/campaign.yaml', CAMPAIGN.replace('recipients: people.csv\n', recipients));
+    const refused = await run(project, ...SEND, '--amend');
+    expect(refused.stderr).toContain('error[identity-changed]');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).not.toMatch(/\n\s+at /);
+    expect(api.requests.length).toBe(1);
+  });
+
+  it('a sealed plan posts once, and not at all after a byte has changed', async () => {
+    await using api = await startApi();
+    using project = goodProject({}, api.port);
+    const sealed = await run(project, 'plan', 'hello', '--env', 'prod', '-o', 'hello.plan.json');
+    expect(sealed, sealed.stderr).toMatchObject({ status: 0 });
+    expect(api.connections).toBe(0);
+    const apply = ['send', '--plan', 'hello.plan.json', '--yes'];
+
+    project.write('hello/people.csv', PEOPLE.replace('Ravi', 'Rava'));
+    const refused = await run(project, ...apply);
+    expect(refused.stderr).toContain('error[input-changed]');
+    expect(refused.stderr).toContain('people.csv');
+    expect(refused).toMatchObject({ status: 2 });
+    expect(api.connections).toBe(0);
+    expect(ledgerRows(project)).toBe(0);
+
+    project.write('hello/people.csv', PEOPLE);
+    expect(await run(project, ...apply)).toMatchObject({ status: 0 });
+    expect(api.requests.length).toBe(2);
+    const again = await run(project, ...apply);
+    expect(again).toMatchObject({ status: 0 });
+    expect(again.stderr).toContain('nothing was posted');
+    expect(api.requests.length).toBe(2);
+  });
+});
+
+describe.concurrent('a run that is stopped', () => {
+  const SLOW_MS = 100;
+  const COUNT = 40;
+  const CONCURRENCY = 4;
+  const slowSend = [...SEND, '--concurrency', String(CONCURRENCY)];
+
+  it('is held by one process at a time', async () => {
+    const accept = answer(202, '{"id":"m-1"}');
+    let answerAll = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answerAll = resolve;
+    });
+    await using api = await startApi((request) => void answered.then(() => accept(request)));
+    using project = goodProject(people(listOf(3)), api.port);
+    const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
+    await until('the first request', () => api.requests.length > 0);
+    const [second, third] = await Promise.all([
+      run(project, ...slowSend),
+      run(project, ...slowSend, '--if-locked', 'skip'),
+    ]);
+    expect(second).toMatchObject({ status: 6 });
+    expect(second.stderr).toContain('error[locked]');
+    expect(third).toMatchObject({ status: 0 });
+    expect(api.requests.length).toBe(1);
+    answerAll();
+    expect(await first.done).toMatchObject({ status: 0 });
+    expect(api.numbers().sort()).toEqual(numbersOf(3));
+  });
+
+  it('SIGTERM: finishes what is in flight; running again continues', async () => {
+    await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
+    using project = goodProject(people(listOf(COUNT)), api.port);
+    const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
+    await until('ten requests', () => api.requests.length >= 10);
+    first.kill('SIGTERM');
+    expect(await first.done).toMatchObject({ status: 143, signal: null });
+    const before = api.requests.length;
+    expect(before).toBeLessThan(COUNT);
+    const interrupted = await outcomes(project);
+    expect(interrupted).toEqual({ accepted: before, pending: COUNT - before });
+    expect(await run(project, ...slowSend)).toMatchObject({ status: 0 });
+    expect(api.numbers().sort()).toEqual(numbersOf(COUNT));
+    expect(filesWithKey(project)).toEqual([]);
+  });
+
+  it('SIGKILL: the few in flight are in doubt, nobody is sent to twice', async () => {
+    await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
+    using project = goodProject(people(listOf(COUNT)), api.port);
+    const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
+    await until('ten requests', () => api.requests.length >= 10);
+    first.kill('SIGKILL');
+    expect(await first.done).toMatchObject({ signal: 'SIGKILL' });
+    const second = await run(project, ...slowSend);
+    expect(second.stderr).toContain('in doubt');
+    expect(second).toMatchObject({ status: 4 });
+    const { 'in-doubt': inDoubt = 0, accepted = 0, ...others } = await outcomes(project);
+    expect(others).toEqual({});
+    expect(inDoubt).toBeGreaterThan(0);
+    expect(inDoubt).toBeLessThanOrEqual(CONCURRENCY);
+    expect(accepted).toBe(COUNT - inDoubt);
+    const received = api.numbers();
+    expect(new Set(received).size).toBe(received.length);
+    expect(received.length).toBeGreaterThanOrEqual(accepted);
+    expect(filesWithKey(project)).toEqual([]);
+  });
+
+  it('401 stops it at the first request, and everybody stays pending', async () => {
+    await using api = await startApi(answer(401, '{"title":"Unauthorized"}'));
+    using project = goodProject(people(listOf(COUNT)), api.port);
+    const sent = await run(project, ...slowSend);
+    expect(sent).toMatchObject({ status: 5 });
+    expect(api.requests.length).toBe(1);
+    expect(await outcomes(project)).toEqual({ pending: COUNT });
+    expect(sent.stdout + sent.stderr).not.toContain(KEY);
+    expect(filesWithKey(project)).toEqual([]);
+  });
+});
+
+it.concurrent('whoever is suppressed is skipped', async () => {
+  await using api = await startApi();
+  using project = goodProject(people(listOf(3)), api.port);
+  expect(await run(project, 'suppress', 'add', '+44 7700 900002')).toMatchObject({ status: 0 });
+  expect(await run(project, ...SEND)).toMatchObject({ status: 0 });
+  expect(api.numbers().sort()).toEqual(['+447700900001', '+447700900003']);
+  expect(await outcomes(project)).toEqual({ accepted: 2, 'skipped(suppressed)': 1 });
+});
+
+interface Api extends RawServer, AsyncDisposable {
+  /** Who was sent to, in the order of arrival. */
+  numbers(): string[];
+}
+
+async function startApi(behaviour: Behaviour = answer(202, '{"id":"m-1"}')): Promise<Api> {
+  const api = await startRawServer({ behaviour });
+  return Object.assign(api, {
+    numbers: () => api.requests.map(({ body }) => /"msisdn":"([^"]+)"/.exec(body)?.[1] ?? body),
+    [Symbol.asyncDispose]: async () => await api.close(),
+  });
+}
+
+async function run(project: TestProject, ...args: string[]): Promise<CliResult> {
+  return await runCli(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
+}
+
+/** How many recipients the report has for each outcome, with the reason of skipped ones. */
+async function outcomes(project: TestProject): Promise<Record<string, number>> {
+  const { stdout } = await run(project, 'report', '--format', 'jsonl');
+  const counts: Record<string, number> = {};
+  for (const line of stdout.trimEnd().split('\n')) {
+    const { outcome, reason } = JSON.parse(line) as { outcome: string; reason: string | null };
+    const name = outcome === 'skipped' ? `skipped(${reason})` : outcome;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function numbersOf(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `+447700900${String(i + 1).padStart(3, '0')}`);
+}
+
+function listOf(count: number): string {
+  return `msisdn,name,city\n${numbersOf(count)
+    .map((number, i) => `${number},Person ${i + 1},Bath\n`)
+    .join('')}`;
+}
+
 /** A project that would be sent as it stands, but for the files that are given. */
-function goodProject(files: ProjectFiles): TestProject {
+function goodProject(files: ProjectFiles, port = server.port): TestProject {
   const project = createProject({
-    'handbill.yaml': projectFile().replace('PORT', String(server.port)),
+    'handbill.yaml': projectFile().replace('PORT', String(port)),
     'hello/campaign.yaml': CAMPAIGN,
     'hello/hello.hbs': 'Hello {{name}} in {{city}}',
     'hello/people.csv': PEOPLE,
   });
   for (const [name, content] of Object.entries(files)) {
-    project.write(name, typeof content === 'string' ? content.replace('PORT', String(server.port)) : content);
+    project.write(name, typeof content === 'string' ? content.replace('PORT', String(port)) : content);
   }
   return project;
 }
