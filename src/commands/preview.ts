@@ -7,6 +7,7 @@ import { decisions, type View } from '../plan/decide.ts';
 import { checkLimits, createEstimator } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
@@ -103,8 +104,7 @@ function viewOf(
       const state = stateOf?.(row, key) ?? null;
       return state === null || UNDECIDED.has(state.outcome) ? null : state;
     },
-    suppressed: (to, key) =>
-      ledger !== null && (ledger.isSuppressed(to, nowMs) || (key !== to && ledger.isSuppressed(key, nowMs))),
+    ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
   };
   return { view, startedAtMs: run?.startedAtMs ?? null };

@@ -7,6 +7,7 @@ import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/seal.ts';
 import { identityHash } from '../plan/settings.ts';
+import { suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 
@@ -116,8 +117,7 @@ async function checkAndLoad(options: PrepareOptions, draft: RunRecord): Promise<
   };
   const view = {
     isNew: (key: string) => seen.add(key),
-    suppressed: (to: string, key: string) =>
-      ledger.isSuppressed(to, nowMs) || (key !== to && ledger.isSuppressed(key, nowMs)),
+    ...suppressionView(ledger, nowMs),
     skipInvalid: options.skipInvalid,
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
