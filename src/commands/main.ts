@@ -2,7 +2,9 @@ import process from 'node:process';
 import { EXIT, HandbillError } from '../errors.ts';
 import type { CommandContext } from './context.ts';
 import { overviewFor } from './overview.ts';
+import { COMMANDS } from './table.ts';
 import { createWriter } from './writer.ts';
+import { boundYoungGeneration } from './young-generation.ts';
 
 /**
  * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill
@@ -17,6 +19,7 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const overview = overviewFor(args);
     if (overview === null) {
+      boundYoungGeneration(args, COMMANDS, process);
       const { runProgram } = await import('./program.ts');
       return await runProgram(args, context);
     }

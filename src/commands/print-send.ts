@@ -13,6 +13,8 @@ interface PrintOptions extends CommandContext {
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   if (options.quiet && result.exit === 0) return;
   if (!result.started) options.err('This occurrence is finished: nothing was posted.\n');
+  if (result.report.totals.recipients === 0)
+    options.err('The list has a header but no rows: there is nobody to send to.\n');
   if (result.recovered > 0) {
     options.err(`${result.recovered} recipients were in flight when an earlier start was killed: they are in doubt.\n`);
   }

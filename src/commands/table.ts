@@ -15,6 +15,8 @@ export interface CommandEntry {
   readonly load: () => Promise<CommandModule>;
   /** The command looks at all the others. */
   readonly needsAll?: true;
+  /** Bound on V8's young generation, for commands that walk a whole list; see young-generation.ts. */
+  readonly semiSpaceMegabytes?: number;
 }
 
 const CAMPAIGNS = 'Campaigns:';
@@ -28,24 +30,28 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'check campaigns, every template against every row; sends nothing',
     group: CAMPAIGNS,
     load: () => import('./validate.ts'),
+    semiSpaceMegabytes: 16,
   },
   {
     name: 'preview',
     summary: 'show every decision and the exact requests; sends nothing',
     group: CAMPAIGNS,
     load: () => import('./preview.ts'),
+    semiSpaceMegabytes: 16,
   },
   {
     name: 'plan',
     summary: 'count recipients, parts and cost, and seal what was looked at',
     group: CAMPAIGNS,
     load: () => import('./plan.ts'),
+    semiSpaceMegabytes: 16,
   },
   {
     name: 'send',
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,
     load: () => import('./send.ts'),
+    semiSpaceMegabytes: 8,
   },
   {
     name: 'report',

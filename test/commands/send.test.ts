@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { COMMANDS } from '../../src/commands/table.ts';
+import { boundYoungGeneration } from '../../src/commands/young-generation.ts';
+import { runCli } from '../helpers/cli.ts';
+import { createProject } from '../helpers/project.ts';
+
+const CAMPAIGN =
+  'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n';
+
+it('says so when there is nobody to send to', async () => {
+  using project = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': 'msisdn,name\n' });
+  const { status, stderr, stdout } = await runCli(['send', 'hello'], { cwd: project.root });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('nobody to send to') });
+  expect(stdout).toContain('recipients  0');
+});
+
+it('sends on, and says that nothing was left, when it is started again', async () => {
+  using project = createProject({
+    'hello/campaign.yaml': CAMPAIGN,
+    'hello/people.csv': 'msisdn,name\n+447700900123,Ann\n+447700900124,Ben\n',
+  });
+  const send = (...more: string[]) => runCli(['send', 'hello', '--format', 'json', ...more], { cwd: project.root });
+  const first = await send('--limit', '1');
+  expect(JSON.parse(first.stdout)).toMatchObject({ state: 'partial', totals: { accepted: 1, pending: 1 } });
+  const second = await send();
+  expect(JSON.parse(second.stdout)).toMatchObject({
+    state: 'finished',
+    totals: { accepted: 2 },
+    requests: { posted: 2 },
+  });
+  const third = await send();
+  expect(third.stderr).toContain('nothing was posted');
+  expect(JSON.parse(third.stdout)).toMatchObject({ totals: { accepted: 2 }, requests: { posted: 2 } });
+  const quiet = await send('--quiet');
+  expect(quiet).toMatchObject({ status: 0, stdout: '', stderr: '' });
+});
+
+it('bounds the young generation of commands that walk a list, unless somebody said otherwise', () => {
+  const started: (readonly string[])[] = [];
+  const here = (more: object) =>
+    ({
+      platform: 'linux',
+      execArgv: ['--no-warnings'],
+      argv: ['node', 'cli.js'],
+      env: {},
+      execPath: '/node',
+      execve: (_file: string, args: readonly string[]) => started.push(args),
+      ...more,
+    }) as unknown as NodeJS.Process;
+  boundYoungGeneration(['send', 'hello'], COMMANDS, here({}));
+  expect(started).toEqual([['/node', '--no-warnings', '--max-semi-space-size=8', 'cli.js', 'send', 'hello']]);
+  boundYoungGeneration(['runs'], COMMANDS, here({}));
+  boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--max-semi-space-size=64'] }));
+  boundYoungGeneration(['send'], COMMANDS, here({ env: { NODE_OPTIONS: '--max-semi-space-size=64' } }));
+  boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--inspect-brk'] }));
+  boundYoungGeneration(['send'], COMMANDS, here({ execve: undefined }));
+  expect(started).toHaveLength(1);
+});
