@@ -3,17 +3,16 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Campaign } from '../model.ts';
-import { listInput } from '../plan/check.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { changedInputs, type SealedPlan } from '../plan/seal.ts';
-import { hashList } from '../recipients/read.ts';
+import type { SealedPlan } from '../plan/seal.ts';
 import { prepareApi } from '../run/api.ts';
 import { holdRun } from '../run/hold.ts';
 import { identityOf, prepareRun } from '../run/prepare.ts';
 import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
+import { refuseUnlessSealed } from '../run/sealed.ts';
 import { summarise } from '../run/summary.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { type Confirmation, confirm } from './confirm.ts';
@@ -124,14 +123,6 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     options.abort?.removeEventListener('abort', abort);
     await api.close(timeoutMs);
   }
-}
-
-async function refuseUnlessSealed(plan: Plan, sealed: SealedPlan): Promise<void> {
-  const list = await hashList(plan.campaign.recipients);
-  const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
-  if (changes.length === 0) return;
-  const hint = 'Undo the change, or make and review a new plan.';
-  throw refuse(...changes.map((change) => ({ ...change, hint })));
 }
 
 async function asked(
