@@ -20,6 +20,9 @@ export interface Shift {
   readonly wire: CompiledWire;
   readonly attempts: number;
   readonly requestOf: (decision: SendDecision) => SendRequest;
+  /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
+  readonly isLate: () => boolean;
+  readonly expire: (row: number) => void;
   readonly now: () => number;
   readonly random: () => number;
   /** No new request is to be made: halted, interrupted, or the ledger failed. */
@@ -39,6 +42,8 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
     const turn = shift.pace.turn();
     if (turn !== undefined) await turn;
     if (shift.stopped.aborted) return;
+    // Its turn may have come late: with a low rate, or after a long Retry-After.
+    if (shift.isLate()) return shift.expire(decision.row);
     const unopened = await shift.endpoint.ready();
     if (shift.stopped.aborted) {
       if (unopened === null) shift.endpoint.release();

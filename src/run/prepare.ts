@@ -24,7 +24,7 @@ export interface PrepareOptions {
 
 /** A run that is ready to be started. */
 export interface Prepared {
-  /** Not yet sealed where `checked` is given and `existing` is not: nothing counts until `seal`. */
+  /** Of the bytes that were looked at: the send pass reads no others. */
   readonly list: ListDigest;
   /** What a first look at the list came to; null where an unfinished run continues with unchanged inputs. */
   readonly estimate: Estimate | null;

@@ -74,6 +74,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     firstStart: run.starts === 1,
     onHalt: () => stopping.abort(),
   });
+  const { notAfterMs } = plan.campaign.send;
   const expand = plan.expander(run.startedAtMs ?? now());
   const shift: Shift = {
     desk,
@@ -85,6 +86,11 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     wire: options.wire,
     attempts: plan.campaign.send.attempts,
     requestOf: (decision) => expand(decision.to, decision.key, decision),
+    isLate: () => notAfterMs !== null && now() > notAfterMs,
+    expire(row) {
+      ledger.skip(run, [{ row, reason: 'expired' }], now());
+      progress.settled('skipped');
+    },
     now,
     random: options.random,
     stopped: stopping.signal,
@@ -116,7 +122,6 @@ async function feed(
   stopping: AbortController,
 ): Promise<HandbillError | Error | null> {
   const { plan, ledger, concurrency, now } = options;
-  const notAfterMs = plan.campaign.send.notAfterMs;
   let waiting = 0;
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let roomFreed: (() => void) | null = null;
@@ -151,7 +156,7 @@ async function feed(
       const expired: { row: number; reason: string }[] = [];
       for (const decision of batch) {
         if (stopping.signal.aborted || left <= 0) break;
-        if (notAfterMs !== null && now() > notAfterMs) {
+        if (shift.isLate()) {
           expired.push({ row: decision.row, reason: 'expired' });
           shift.progress.settled('skipped');
           continue;

@@ -40,6 +40,19 @@ it('expires what is left after notAfter', async () => {
   });
 });
 
+it('expires who was waiting for their turn when notAfter passed', async () => {
+  using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
+  let posted = () => 0;
+  const { report } = await at(here, START, {
+    now: () => (posted() > 0 ? START + 4 * HOUR : START),
+    onStart: (figures) => {
+      posted = () => figures.posted;
+    },
+  });
+  expect(report.totals).toMatchObject({ accepted: 1, skipped: 2 });
+  expect(report.reasons).toEqual({ skipped: { expired: 2 } });
+});
+
 it('tries rejected recipients again only when it is told to', async () => {
   using here = createProject({
     'hello/campaign.yaml':
