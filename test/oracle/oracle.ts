@@ -1,0 +1,135 @@
+import type { Outcome } from '../../src/model.ts';
+import type { Receipt } from './receipts.ts';
+
+/** What a recipient's row became, as the ledger says it. */
+export type Ending = Pick<Outcome, 'line' | 'key' | 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
+  /** handbill's own id, by which receipts are found; null for a row too bad to have one. */
+  readonly reference: string | null;
+};
+
+/** Everything that is known of one run from outside. */
+export interface Evidence {
+  /** The first line of each row of the list. */
+  readonly lines: readonly number[];
+  readonly endings: readonly Ending[];
+  /** What the server received, in the order in which it came. */
+  readonly receipts: readonly Receipt[];
+  /** How many receipts there were when each start began; one start from the beginning when absent. */
+  readonly starts?: readonly number[];
+  /** Body by reference, as previewed; not compared when absent. */
+  readonly previewed?: ReadonlyMap<string, string>;
+  /** `wire.retryStatuses`. */
+  readonly retryStatuses?: readonly number[];
+  /** By reference, how often somebody asked for another send: `--resend`, `--retry-rejected`. */
+  readonly askedAgain?: ReadonlyMap<string, number>;
+  /** How many rows may be in doubt because of kills: kills x concurrency; not checked when absent. */
+  readonly mostCrashes?: number;
+}
+
+/**
+ * What the evidence says against the promise, in words; an empty list when it holds (FAILURES section 3). The receipts
+ * are the truth: the server wrote each of them before it answered.
+ */
+export function violations(evidence: Evidence): string[] {
+  const counting = countingReceipts(evidence);
+  const all = groupBy(evidence.receipts, ({ reference }) => reference ?? '?');
+  const found = [...everyRowOnce(evidence), ...nobodyUnknown(evidence, all), ...bodies(evidence)];
+  for (const ending of evidence.endings) {
+    const reference = ending.reference ?? '';
+    if (isDuplicate(ending)) continue;
+    const mine = { all: all.get(reference) ?? [], counting: counting.get(reference) ?? [] };
+    const most = 1 + (evidence.askedAgain?.get(reference) ?? 0);
+    for (const what of judge(ending, mine, most)) found.push(`line ${ending.line} (${reference}): ${what}`);
+  }
+  const crashes = evidence.endings.filter(({ outcome, reason }) => outcome === 'in-doubt' && reason === 'crash').length;
+  if (crashes > (evidence.mostCrashes ?? crashes)) {
+    found.push(`${crashes} rows are in doubt after kills, more than ${evidence.mostCrashes}`);
+  }
+  return found;
+}
+
+interface Mine {
+  readonly all: readonly Receipt[];
+  readonly counting: readonly Receipt[];
+}
+
+function* judge(ending: Ending, { all, counting }: Mine, most: number): Generator<string> {
+  const { outcome, reason, httpStatus, messageId } = ending;
+  const said = reason === null ? outcome : `${outcome}(${reason})`;
+  if (counting.length > most) yield `${said}, but received ${counting.length} times: ${statuses(counting)}`;
+  const last = counting.at(-1);
+  if (outcome === 'accepted') {
+    if (last === undefined) yield `${said}, but never received (${statuses(all)})`;
+    else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;
+  } else if (outcome === 'rejected') {
+    const wrong = counting.filter(({ status }) => status !== httpStatus);
+    if (all.at(-1)?.status !== httpStatus) yield `${said} with ${httpStatus}, but the last answer was ${statuses(all)}`;
+    if (wrong.length > 0 && most === 1) yield `${said} with ${httpStatus}, but answered ${statuses(wrong)}`;
+  } else if (outcome !== 'in-doubt' && counting.length > most - 1) {
+    yield `${said}, but received: ${statuses(counting)}`;
+  }
+}
+
+/** The outcomes add up to the rows of the list: each line once, and no other. */
+function* everyRowOnce({ lines, endings }: Evidence): Generator<string> {
+  const ended = groupBy(endings, ({ line }) => line);
+  for (const line of lines) {
+    const times = ended.get(line)?.length ?? 0;
+    if (times !== 1) yield `line ${line} of the list has ${times} outcomes`;
+  }
+  if (endings.length > lines.length) yield `${endings.length} outcomes for ${lines.length} rows`;
+}
+
+function* nobodyUnknown({ endings }: Evidence, all: ReadonlyMap<string, readonly Receipt[]>): Generator<string> {
+  const known = new Set(endings.map(({ reference }) => reference));
+  for (const [reference, receipts] of all) {
+    if (!known.has(reference)) yield `${receipts.length} receipts for ${reference}, whom the ledger does not know`;
+  }
+}
+
+function* bodies({ previewed, receipts }: Evidence): Generator<string> {
+  if (previewed === undefined) return;
+  for (const { reference, text, number } of receipts) {
+    const wanted = previewed.get(reference ?? '');
+    if (wanted !== text)
+      yield `receipt ${number} (${reference}) is not what was previewed: ${text} instead of ${wanted}`;
+  }
+}
+
+/** Statuses by which the API says that it did nothing, whoever the recipient is. */
+const REFUSALS = new Set([429, 425, 401, 402, 403, 407, 307, 308, 501, 505]);
+const WRONG_ADDRESS = new Set([404, 405, 410]);
+const NO_ANSWER_OF_THE_API = new Set([408, 499]);
+
+/** Those receipts that are a message to somebody, by reference. */
+function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
+  const { receipts, retryStatuses = [], starts = [0] } = evidence;
+  let recognised = false;
+  const counting = receipts.filter(({ status }, at) => {
+    if (starts.includes(at)) recognised = false;
+    if (status === null) return true;
+    if (REFUSALS.has(status) || retryStatuses.includes(status)) {
+      if (status === 429 || status === 425) recognised = true;
+      return false;
+    }
+    if (WRONG_ADDRESS.has(status) && !recognised) return false;
+    if ((status >= 200 && status < 300) || (status >= 400 && status < 500 && !NO_ANSWER_OF_THE_API.has(status))) {
+      recognised = true;
+    }
+    return true;
+  });
+  return groupBy(counting, ({ reference }) => reference ?? '?');
+}
+
+/** The first row of a key is the one that counts; a later one has nothing to do with what was received. */
+function isDuplicate({ outcome, reason }: Ending): boolean {
+  return outcome === 'skipped' && reason === 'duplicate';
+}
+
+function statuses(receipts: readonly Receipt[]): string {
+  return receipts.length === 0 ? 'nothing' : receipts.map(({ status }) => status ?? 'no answer').join(', ');
+}
+
+function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  return Map.groupBy(items, keyOf);
+}

@@ -1,0 +1,105 @@
+import { openExistingLedger } from '../../src/ledger/open.ts';
+import { createReference } from '../../src/plan/reference.ts';
+import { type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { type Ending, type Evidence, violations } from './oracle.ts';
+import { readReceipts } from './receipts.ts';
+
+/** Looked for in everything that was printed or written: it may stand nowhere. */
+export const CANARY_KEY = 'SEKRET-5f0e9a1c7b3d+/=x';
+
+export interface SceneOptions {
+  /** How many recipients the list has. */
+  readonly rows: number;
+  /** Origin of the server that plays the API. */
+  readonly baseUrl: string;
+  /** File to which that server writes its receipts. */
+  readonly receipts: string;
+  /** More lines of campaign.yaml. */
+  readonly campaign?: string;
+  /** More lines of the environment `test` in handbill.yaml, indented by four spaces. */
+  readonly environment?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** One campaign, one list and one server to send it to: what a proof needs. */
+export interface Scene extends TestProject {
+  readonly ledger: string;
+  /** Starts `handbill send`; each call is a start for the oracle. */
+  start(args?: readonly string[]): RunningCli;
+  send(args?: readonly string[]): Promise<CliResult>;
+  /** Any other command. */
+  run(args: readonly string[]): Promise<CliResult>;
+  endings(): Ending[];
+  evidence(more?: Partial<Evidence>): Evidence;
+  /** What speaks against the promise; see oracle.ts. */
+  violations(more?: Partial<Evidence>): string[];
+}
+
+/** Numbers that are nobody's scenario in the sandbox and valid in Britain. */
+export function numberOf(row: number): string {
+  return `+447400${String(100_000 + row)}`;
+}
+
+/** Makes the project; the environment is called `test`, the campaign `proof`. */
+export function createScene(options: SceneOptions): Scene {
+  const list = Array.from({ length: options.rows }, (_, row) => `${numberOf(row)},Name ${row}\n`);
+  const project = createProject({
+    'handbill.yaml': [
+      'environments:',
+      '  test:',
+      `    baseUrl: ${options.baseUrl}`,
+      '    apiKey: { env: HANDBILL_API_KEY }',
+      options.environment ?? '',
+      '',
+    ].join('\n'),
+    'campaign.yaml': [
+      'name: proof',
+      'channel: sms',
+      'from: Riverside',
+      'template: { text: "Hi {{name}}" }',
+      'recipients: people.csv',
+      options.campaign ?? '',
+      '',
+    ].join('\n'),
+    'people.csv': `msisdn,name\n${list.join('')}`,
+  });
+  const ledger = project.path('.handbill/ledger.db');
+  const cli = { cwd: project.root, env: { HANDBILL_API_KEY: CANARY_KEY, ...options.env } };
+  const reference = createReference({ environment: 'test', campaign: 'proof', occurrence: 'once' }, 'sms');
+  const starts: number[] = [];
+
+  const start = (args: readonly string[] = []): RunningCli => {
+    starts.push(readReceipts(options.receipts).length);
+    return startCli(['send', 'campaign.yaml', '--env', 'test', '--yes', ...args], cli);
+  };
+  const endings = (): Ending[] => {
+    const opened = openExistingLedger(ledger, { nowMs: Date.now() });
+    try {
+      const run = opened?.findRun({ environment: 'test', campaign: 'proof', occurrence: 'once' });
+      if (opened === null || run === null || run === undefined) return [];
+      return [...opened.outcomes(run)]
+        .flat()
+        .map((o) => ({ ...o, reference: o.key === null ? null : reference(o.key) }));
+    } finally {
+      opened?.close();
+    }
+  };
+  const evidence = (more: Partial<Evidence> = {}): Evidence => ({
+    lines: Array.from({ length: options.rows }, (_, row) => row + 2),
+    endings: endings(),
+    receipts: readReceipts(options.receipts),
+    starts,
+    ...more,
+  });
+  return {
+    ...project,
+    ledger,
+    start,
+    send: async (args) => await start(args).done,
+    run: async (args) => await runCli(args, cli),
+    endings,
+    evidence,
+    violations: (more) => violations(evidence(more)),
+  };
+}
