@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest';
+import { type Ending, type Evidence, violations } from './oracle.ts';
+import type { Receipt } from './receipts.ts';
+
+const ID = { 202: 'id-1' } as const;
+
+function receipt(status: number | null, reference = 'anna', text = `to ${reference}`): Omit<Receipt, 'number'> {
+  return { status, id: status === 202 ? ID[202] : null, text, reference };
+}
+
+function ending(outcome: Ending['outcome'], rest: Partial<Ending> = {}): Ending {
+  return {
+    line: 2,
+    key: '+447400100000',
+    outcome,
+    reason: null,
+    httpStatus: outcome === 'accepted' ? 202 : null,
+    messageId: outcome === 'accepted' ? ID[202] : null,
+    reference: 'anna',
+    ...rest,
+  };
+}
+
+function judged(
+  endings: readonly Ending[],
+  receipts: readonly Omit<Receipt, 'number'>[],
+  more: Partial<Evidence> = {},
+) {
+  const numbered = receipts.map((one, at) => ({ ...one, number: at + 1 }));
+  return violations({ lines: endings.map(({ line }) => line), endings, receipts: numbered, ...more });
+}
+
+const silent = receipt(null);
+const KEPT: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'>[], Partial<Evidence>?][] = [
+  ['accepted and received once', [ending('accepted')], [receipt(202)]],
+  ['accepted after explicit refusals', [ending('accepted')], [receipt(429), receipt(425), receipt(401), receipt(202)]],
+  ['in doubt and received', [ending('in-doubt')], [silent]],
+  ['in doubt and never received', [ending('in-doubt')], []],
+  ['rejected with its status', [ending('rejected', { httpStatus: 400 })], [receipt(400)]],
+  ['rejected after 429s alone', [ending('rejected', { httpStatus: 429 })], [receipt(429), receipt(429), receipt(429)]],
+  ['pending after a refusal that is nobody’s', [ending('pending')], [receipt(403)]],
+  ['pending after a first 404', [ending('pending')], [receipt(404)]],
+  [
+    'accepted after the first 404 of an earlier start',
+    [ending('accepted')],
+    [receipt(404), receipt(202)],
+    { starts: [0, 1] },
+  ],
+  ['accepted after an opt-in to retry', [ending('accepted')], [receipt(503), receipt(202)], { retryStatuses: [503] }],
+  [
+    'sent again because somebody asked',
+    [ending('accepted')],
+    [silent, receipt(202)],
+    { askedAgain: new Map([['anna', 1]]) },
+  ],
+  [
+    'rejected, tried again, accepted',
+    [ending('accepted')],
+    [receipt(400), receipt(202)],
+    { askedAgain: new Map([['anna', 1]]) },
+  ],
+  ['a duplicate row', [ending('accepted'), ending('skipped', { line: 3, reason: 'duplicate' })], [receipt(202)]],
+  ['as previewed', [ending('accepted')], [receipt(202)], { previewed: new Map([['anna', 'to anna']]) }],
+  ['as many crashes as can be', [ending('in-doubt', { reason: 'crash' })], [], { mostCrashes: 1 }],
+];
+
+it.each(KEPT)('is content with: %s', (_, endings, receipts, more) => {
+  expect(judged(endings, receipts, more)).toEqual([]);
+});
+
+const other = (outcome: Ending['outcome']) => ending(outcome, { line: 3, reference: 'ben', key: 'b' });
+const BROKEN: readonly [string, readonly Ending[], readonly Omit<Receipt, 'number'>[], Partial<Evidence>?][] = [
+  ['accepted, received twice', [ending('accepted')], [receipt(202), receipt(202)]],
+  ['in doubt, received twice', [ending('in-doubt')], [silent, silent]],
+  ['received without an answer, then again', [ending('accepted')], [silent, receipt(202)]],
+  ['received with 500, then again', [ending('accepted')], [receipt(500), receipt(202)]],
+  ['accepted, never received', [ending('accepted')], []],
+  ['accepted, but only refused', [ending('accepted')], [receipt(429)]],
+  ['accepted with somebody else’s id', [ending('accepted', { messageId: 'id-2' })], [receipt(202)]],
+  ['accepted without the id that was given', [ending('accepted', { messageId: null })], [receipt(202)]],
+  ['rejected with another status', [ending('rejected', { httpStatus: 400 })], [receipt(422)]],
+  ['rejected, never received', [ending('rejected', { httpStatus: 400 })], []],
+  ['rejected after an accepted one', [ending('rejected', { httpStatus: 400 })], [receipt(202), receipt(400)]],
+  ['failed, but received', [ending('failed')], [silent]],
+  ['pending, but received', [ending('pending')], [receipt(202)]],
+  ['pending after a later 404', [ending('pending'), other('accepted')], [receipt(202, 'ben'), receipt(404)]],
+  ['skipped, but received', [ending('skipped', { reason: 'suppressed' })], [receipt(202)]],
+  ['deferred, but received', [ending('deferred')], [receipt(202)]],
+  ['a row without an outcome', [ending('accepted')], [receipt(202)], { lines: [2, 3] }],
+  ['a row with two outcomes', [ending('accepted'), ending('accepted')], [receipt(202)], { lines: [2, 3] }],
+  ['an outcome of no row', [ending('accepted'), other('pending')], [receipt(202)], { lines: [2] }],
+  ['received for nobody of the list', [ending('accepted')], [receipt(202), receipt(202, 'eve')]],
+  ['not what was previewed', [ending('accepted')], [receipt(202)], { previewed: new Map([['anna', 'to Anna']]) }],
+  [
+    'asked again once, sent three times',
+    [ending('accepted')],
+    [silent, silent, receipt(202)],
+    { askedAgain: new Map([['anna', 1]]) },
+  ],
+  ['more crashes than can be', [ending('in-doubt', { reason: 'crash' })], [], { mostCrashes: 0 }],
+];
+
+it.each(BROKEN)('objects to: %s', (_, endings, receipts, more) => {
+  expect(judged(endings, receipts, more)).not.toEqual([]);
+});
