@@ -1,6 +1,6 @@
 import { EXIT, type ExitStatus } from '../errors.ts';
 
-/** Signals while a run is going: the first ends it in good order, the second at once. */
+/** Signals while a run is going: the first ends it in good order (I2), the second at once (I3). */
 export interface Signals {
   readonly first: AbortSignal;
   readonly second: AbortSignal;

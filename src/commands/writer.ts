@@ -2,7 +2,7 @@ import { problem, refuse } from '../errors.ts';
 
 /**
  * Writes to a stream of the process. What is returned resolves when the stream takes more. Once the reader has gone
- * (`| head`), everything is dropped in silence: whoever stops reading must not stop a run.
+ * (`| head`, I4), everything is dropped in silence: whoever stops reading must not stop a run.
  *
  * Throws a HandbillError (exit status 2, `output-exists`) when the stream fails otherwise, such as on a full disk.
  */

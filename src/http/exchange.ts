@@ -61,6 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The last moment at which nothing was sent: whatever speaks against sending is thrown here. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // B10
     if (this.#controller !== null) throw new Fault('HANDBILL_STARTED_TWICE', 'The request was about to be sent twice.');
     // Ended while it waited for its connection: its outcome is out, so its bytes must not go.
     if (this.done) throw new Fault('HANDBILL_STOPPED', 'The request had ended before it could be sent.');

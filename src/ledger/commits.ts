@@ -9,7 +9,8 @@ const ERROR_LENGTH = 2048;
 
 /**
  * The hot path: outcomes and claims. Everything that decides whether somebody is sent to is in the statements, as a
- * compare-and-set, so that it also holds if the run's lock should be lost.
+ * compare-and-set, so that it also holds if the run's lock should be lost (J4). Suppression is looked up in the claim
+ * itself, so that an opt-out during the run still counts (A2, K3).
  */
 export function commitStore(connection: Connection, runs: RunStore): Pick<Ledger, 'commit' | 'skip'> {
   const claim = connection.statement(
@@ -72,7 +73,7 @@ export function commitStore(connection: Connection, runs: RunStore): Pick<Ledger
       return claims.map((request) => claimOne(list, request, now));
     });
 
-  /** Once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
+  /** H1: once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
   let full: LedgerError | null = null;
 
   return {

@@ -24,7 +24,7 @@ export function hasMarker(ledger: string): boolean {
   return existsSync(markerOf(ledger));
 }
 
-/** Refuses to go on without the ledger that a marker speaks of. */
+/** H4: refuses to go on without the ledger that a marker speaks of. */
 export function ledgerMissing(ledger: string): Error {
   return unusable(
     'ledger-missing',

@@ -16,7 +16,7 @@ export type Statement = (...params: readonly Param[]) => number;
 /**
  * One open ledger file: its transactions and prepared statements, and what must happen when the disk fails.
  *
- * After an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
+ * H1: after an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
  * more, and a second sync after a failed one reports success although the data are lost.
  */
 export class Connection {

@@ -66,6 +66,7 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 
+/** A4: `busy` comes after 30 s of waiting; A5: the others. None of them lets a request out. */
 const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
   [5, 'busy'],
   [6, 'busy'],

@@ -17,7 +17,7 @@ const TAKE_WAIT_MS = 500;
 const ASK_WAIT_MS = 10;
 
 /**
- * Takes the lock of one run, or null when another process (or another part of this one) has it. It is a lock on a
+ * J3: takes the lock of one run, or null when another process (or another part of this one) has it. It is a lock on a
  * small database of its own in `locks/` beside the ledger. The file stays: deleting it would let two processes hold
  * locks of the same name. Should somebody delete it all the same, the claims still decide who may send.
  *

@@ -106,7 +106,7 @@ function inspect(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours'
   }
 }
 
-/** Whether this is a ledger of handbill, all of it and nothing else. */
+/** H3: whether this is a ledger of handbill, all of it and nothing else. */
 function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
   // SQLite takes such a file for an empty database and would write over it.
   if (facts.size < SMALLEST_DATABASE_BYTES) throw unusable('ledger-unusable', path, 'The file is not a database.');
@@ -193,6 +193,7 @@ const SETTINGS = [
 ];
 
 const WRITE_SETTINGS = [
+  // C11: a commit that returned outlasts a power cut; with NORMAL, SQLite syncs the log only now and then.
   { set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 },
   // Only macOS knows the difference: there, a plain fsync leaves data in the cache of the disk.
   { set: 'PRAGMA fullfsync = ON', get: 'PRAGMA fullfsync', value: 1 },
@@ -207,6 +208,7 @@ function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
   return null;
 }
 
+/** I1: a clock that was set back would write a history that never was. */
 function checkClock(connection: Connection, nowMs: number): void {
   if (nowMs >= connection.newestMs - CLOCK_TOLERANCE_MS) return;
   const iso = (ms: number) => new Date(ms).toISOString();

@@ -73,7 +73,7 @@ export function closeToReaders(file: string, facts: Stats): void {
   if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
-/** Refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run. */
+/** H6: refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run. */
 export function refuseNetworkFileSystem(folder: string): void {
   const name = networkFileSystem(statfsSync(folder).type);
   if (name === null) return;

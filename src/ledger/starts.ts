@@ -8,7 +8,8 @@ export type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pe
 
 /** The beginning and the end of a start, and the rows that are still to be sent to. */
 export function startStore(connection: Connection, runs: RunStore): StartStore {
-  // The attempt that nobody saw the end of counts: the API may have had it.
+  // B1, C10, I5: the attempt that nobody saw the end of counts, because the API may have had it. A1: what was not
+  // claimed is `pending` as before, and is in `nextPending` again.
   const recover = connection.statement(
     `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
       message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,

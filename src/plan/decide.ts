@@ -86,7 +86,7 @@ function headerChanged(plan: Plan): Diagnostic {
   });
 }
 
-/** Decides about one row; the rules in the order in which they count. */
+/** A2: decides about one row; the rules in the order in which they count. */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
   const content = createContentCheck(campaign);

@@ -44,7 +44,8 @@ const PIECE_BYTES = 16 * 1024;
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
- * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory.
+ * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory; what is
+ * hashed is what is parsed, also when the file is swapped meanwhile (J2).
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {

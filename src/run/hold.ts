@@ -38,6 +38,7 @@ export function holdRun(
   }
 }
 
+/** H2, J3 */
 function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
   const holder = ledger.holder(identity);
   const who =

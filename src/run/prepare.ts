@@ -36,7 +36,7 @@ export interface Prepared {
   discard(): void;
 }
 
-/** A run is continued without being told for this long after its start. */
+/** H5: a run is continued without being told for this long after its start; an older one may be a restored backup. */
 const LATE_MS = 24 * 3_600_000;
 const LOAD_BATCH = 4000;
 
@@ -54,6 +54,7 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
   refuseLate(options, existing);
   const list = await hashList(plan.campaign.recipients);
+  // J1
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
   if (changes.length === 0) return continued(options, existing, list);
   if (options.amend) return load(options, existing);
