@@ -3,8 +3,8 @@ import pLimit from 'p-limit';
 import type { HandbillError } from '../errors.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
-import type { Ledger, RunRecord } from '../ledger/ledger.ts';
-import type { Halt, RunState, SendDecision } from '../model.ts';
+import type { CountRecord, Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Halt, OutcomeState, RunState, SendDecision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
@@ -53,6 +53,7 @@ export interface RunEnd {
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, concurrency, now } = options;
   const { run, recovered } = ledger.start(options.run, now());
+  const before = ledger.counts(run);
   const began = performance.now();
   const stopping = new AbortController();
   const interrupted = (): void => stopping.abort();
@@ -71,7 +72,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     concurrency,
     rows: run.rows,
     limits: plan.campaign.limits,
-    firstStart: run.starts === 1,
+    before: { accepted: sumOf(before, 'accepted'), rejected: sumOf(before, 'rejected') },
     onHalt: () => stopping.abort(),
   });
   const { notAfterMs } = plan.campaign.send;
@@ -97,7 +98,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   };
 
   const todo = createTodo((after, count) => ledger.pending(run, after, count));
-  progress.figures.toDo = pendingCount(ledger, run);
+  progress.figures.toDo = sumOf(before, 'pending');
   options.onStart?.(progress.figures);
   const bug = await feed(options, run, shift, todo, limit, stopping);
   await desk.flush();
@@ -183,8 +184,8 @@ function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
 }
 
-function pendingCount(ledger: Ledger, run: RunRecord): number {
-  return ledger.counts(run).reduce((sum, count) => (count.outcome === 'pending' ? sum + count.count : sum), 0);
+function sumOf(counts: readonly CountRecord[], outcome: OutcomeState): number {
+  return counts.reduce((sum, count) => (count.outcome === outcome ? sum + count.count : sum), 0);
 }
 
 function stateAfter(ledger: Ledger, run: RunRecord, halt: Halt | null, interrupted: boolean): EndState {

@@ -38,16 +38,17 @@ export interface StopContext {
   /** Rows of the list, for the limits that are shares of it. */
   readonly rows: number;
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
-  /** True in the first start of a run: its first answers can show that everything is refused. */
-  readonly firstStart: boolean;
+  /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
+  readonly before: { readonly accepted: number; readonly rejected: number };
   readonly onHalt: () => void;
 }
 
 export function createStop(context: StopContext): Stop {
   const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
+  const { before } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
-  let answers = 0;
+  let accepted = 0;
   let rejected = 0;
   let doubts = 0;
   let doubtsInARow = 0;
@@ -69,7 +70,7 @@ export function createStop(context: StopContext): Stop {
         doubts += 1;
         doubtsInARow += 1;
       } else if (outcome !== 'pending') doubtsInARow = 0;
-      if (outcome === 'accepted' || outcome === 'rejected') answers += 1;
+      if (outcome === 'accepted') accepted += 1;
       if (outcome === 'rejected') rejected += 1;
 
       if (doubts >= doubtLimit)
@@ -81,7 +82,7 @@ export function createStop(context: StopContext): Stop {
           `${FAILURES_IN_A_ROW} recipients in a row could not be sent to: ${verdict.reason ?? 'no connection'}.`,
         );
       }
-      if (context.firstStart && answers === FIRST_REFUSALS && rejected === FIRST_REFUSALS) {
+      if (before.accepted + accepted === 0 && before.rejected + rejected === FIRST_REFUSALS) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
       }
       if (rejectedLimit !== null && rejected >= rejectedLimit) {

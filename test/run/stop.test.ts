@@ -20,7 +20,7 @@ function stopWith(context: Partial<StopContext> = {}) {
     concurrency: 16,
     rows: 10_000,
     limits: { stopAfterInDoubt: null, stopAfterRejected: null },
-    firstStart: true,
+    before: { accepted: 0, rejected: 0 },
     onHalt: () => {
       halts += 1;
     },
@@ -80,14 +80,25 @@ describe('refusals', () => {
     expect(stop.halt?.rule).toBe('refusals');
   });
 
-  it('does not halt when one of them was accepted, or in a later start', () => {
+  it('does not halt when one of them was accepted, in whatever start', () => {
     const one = stopWith().stop;
     one.note(verdict('accepted'));
     refuse(one, 40);
     expect(one.halt).toBeNull();
-    const later = stopWith({ firstStart: false }).stop;
+    const later = stopWith({ before: { accepted: 1, rejected: 0 } }).stop;
     refuse(later, 40);
     expect(later.halt).toBeNull();
+  });
+
+  it('counts the first answers of a run over its starts, and halts once', () => {
+    const second = stopWith({ before: { accepted: 0, rejected: 12 } }).stop;
+    refuse(second, 7);
+    expect(second.halt).toBeNull();
+    refuse(second, 1);
+    expect(second.halt?.rule).toBe('refusals');
+    const third = stopWith({ before: { accepted: 0, rejected: 20 } }).stop;
+    refuse(third, 40);
+    expect(third.halt).toBeNull();
   });
 
   it('halts at limits.stopAfter.rejected', () => {
