@@ -23,8 +23,10 @@ export interface CliResult {
 /** A command that is under way. */
 export interface RunningCli {
   readonly done: Promise<CliResult>;
+  readonly pid: number;
   /** What it has printed so far on stdout. */
   stdout(): string;
+  stderr(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -32,28 +34,40 @@ export interface CliOptions {
   readonly cwd: string;
   /** Added to the bare environment that commands are run with; nothing else of the tests' own environment is. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Program and arguments that start it in its own place, such as `bash -c 'ulimit -n 20; exec "$@"' limits`. */
+  readonly via?: readonly string[];
+  /** Descriptors of this process that it gets instead of pipes that are read. */
+  readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 /** Starts `handbill ARGS` in a process of its own, without a terminal. */
 export function startCli(args: readonly string[], options: CliOptions): RunningCli {
-  const child = spawn(NODE, [CLI, ...args], {
+  const [program = NODE, ...rest] = [...(options.via ?? []), NODE, CLI, ...args];
+  const child = spawn(program, rest, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: options.cwd, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', options.stdout ?? 'pipe', options.stderr ?? 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
   const done = new Promise<CliResult>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (status, signal) => resolve({ status, signal, stdout, stderr }));
   });
-  return { done, stdout: () => stdout, kill: (signal) => void child.kill(signal) };
+  return {
+    done,
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill: (signal) => void child.kill(signal),
+  };
 }
 
 /** Runs `handbill ARGS` to its end. */

@@ -1,6 +1,7 @@
+import type { RunIdentity } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
+import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Ending, type Evidence, violations } from './oracle.ts';
 import { readReceipts } from './receipts.ts';
@@ -26,11 +27,12 @@ export interface SceneOptions {
 export interface Scene extends TestProject {
   readonly ledger: string;
   /** Starts `handbill send`; each call is a start for the oracle. */
-  start(args?: readonly string[]): RunningCli;
-  send(args?: readonly string[]): Promise<CliResult>;
+  start(args?: readonly string[], more?: Partial<CliOptions>): RunningCli;
+  send(args?: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
   /** Any other command. */
-  run(args: readonly string[]): Promise<CliResult>;
-  endings(): Ending[];
+  run(args: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
+  /** Of the run `proof`, `once`, or of another one in the same project. */
+  endings(of?: Partial<RunIdentity>): Ending[];
   evidence(more?: Partial<Evidence>): Evidence;
   /** What speaks against the promise; see oracle.ts. */
   violations(more?: Partial<Evidence>): string[];
@@ -66,17 +68,19 @@ export function createScene(options: SceneOptions): Scene {
   });
   const ledger = project.path('.handbill/ledger.db');
   const cli = { cwd: project.root, env: { HANDBILL_API_KEY: CANARY_KEY, ...options.env } };
-  const reference = createReference({ environment: 'test', campaign: 'proof', occurrence: 'once' }, 'sms');
   const starts: number[] = [];
 
-  const start = (args: readonly string[] = []): RunningCli => {
+  const given = (more: Partial<CliOptions>): CliOptions => ({ ...cli, ...more, env: { ...cli.env, ...more.env } });
+  const start = (args: readonly string[] = [], more: Partial<CliOptions> = {}): RunningCli => {
     starts.push(readReceipts(options.receipts).length);
-    return startCli(['send', 'campaign.yaml', '--env', 'test', '--yes', ...args], cli);
+    return startCli(['send', 'campaign.yaml', '--env', 'test', '--yes', ...args], given(more));
   };
-  const endings = (): Ending[] => {
+  const endings = (of: Partial<RunIdentity> = {}): Ending[] => {
+    const identity = { environment: 'test', campaign: 'proof', occurrence: 'once', ...of };
+    const reference = createReference(identity, 'sms');
     const opened = openExistingLedger(ledger, { nowMs: Date.now() });
     try {
-      const run = opened?.findRun({ environment: 'test', campaign: 'proof', occurrence: 'once' });
+      const run = opened?.findRun(identity);
       if (opened === null || run === null || run === undefined) return [];
       return [...opened.outcomes(run)]
         .flat()
@@ -96,8 +100,8 @@ export function createScene(options: SceneOptions): Scene {
     ...project,
     ledger,
     start,
-    send: async (args) => await start(args).done,
-    run: async (args) => await runCli(args, cli),
+    send: async (args, more) => await start(args, more).done,
+    run: async (args, more = {}) => await runCli(args, given(more)),
     endings,
     evidence,
     violations: (more) => violations(evidence(more)),
