@@ -1,5 +1,6 @@
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
+import { TIMERS, type Timers } from './timers.ts';
 
 /** What the desk needs of a ledger: one transaction for outcomes and claims. */
 export interface DeskLedger {
@@ -27,7 +28,11 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export function createDesk(ledger: DeskLedger, onFailure: (error: Error) => void): Desk {
+export function createDesk(
+  ledger: DeskLedger,
+  onFailure: (error: Error) => void,
+  { soon }: Pick<Timers, 'soon'> = TIMERS,
+): Desk {
   let results: ResultRecord[] = [];
   let claims: ClaimRequest[] = [];
   let waiting: Waiting[] = [];
@@ -59,7 +64,7 @@ export function createDesk(ledger: DeskLedger, onFailure: (error: Error) => void
   const schedule = (): void => {
     if (scheduled) return;
     scheduled = true;
-    setImmediate(commit);
+    soon(commit);
   };
 
   return {
@@ -78,7 +83,7 @@ export function createDesk(ledger: DeskLedger, onFailure: (error: Error) => void
     },
     flush: () =>
       new Promise((resolve) => {
-        setImmediate(() => {
+        soon(() => {
           commit();
           resolve();
         });

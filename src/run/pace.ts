@@ -1,5 +1,4 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { TIMERS, type Timers } from './timers.ts';
 
 /**
  * Paces a whole run: no more than `ratePerSecond` requests a second, and none before the time that the API asked for.
@@ -20,25 +19,26 @@ export interface Pace {
  */
 const CATCH_UP_MS = 20;
 
-export function createPace(ratePerSecond: number | null, stopped: AbortSignal): Pace {
+export function createPace(ratePerSecond: number | null, stopped: AbortSignal, timers: Timers = TIMERS): Pace {
+  const { monotonicMs, sleep } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
   let nextAt = 0;
   let heldUntil = 0;
 
   const pause = async (ms: number): Promise<void> => {
     if (ms <= 0 || stopped.aborted) return;
-    await sleep(ms, undefined, { signal: stopped }).catch(() => undefined);
+    await sleep(ms, stopped);
   };
   const wait = async (ms: number): Promise<void> => {
     await pause(ms);
     // Somebody may have been told to hold back while this one waited.
-    while (!stopped.aborted && heldUntil > performance.now()) await pause(heldUntil - performance.now());
+    while (!stopped.aborted && heldUntil > monotonicMs()) await pause(heldUntil - monotonicMs());
   };
 
   return {
     turn() {
       if (intervalMs === 0 && heldUntil === 0) return undefined;
-      const now = performance.now();
+      const now = monotonicMs();
       if (intervalMs === 0) return heldUntil > now ? wait(heldUntil - now) : undefined;
       nextAt = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
       const at = nextAt;
@@ -46,7 +46,7 @@ export function createPace(ratePerSecond: number | null, stopped: AbortSignal): 
       return at > now ? wait(at - now) : undefined;
     },
     hold(ms) {
-      heldUntil = Math.max(heldUntil, performance.now() + ms);
+      heldUntil = Math.max(heldUntil, monotonicMs() + ms);
     },
     pause,
   };

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import pLimit from 'p-limit';
 import type { HandbillError } from '../errors.ts';
 import type { Endpoint } from '../http/connect.ts';
@@ -14,6 +13,7 @@ import { createPace } from './pace.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
 import { createStop, ledgerHalt } from './stop.ts';
+import { TIMERS, type Timers } from './timers.ts';
 import { createTodo } from './todo.ts';
 
 export interface RunOptions {
@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly interrupt: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
+  /** Default: the real ones. */
+  readonly timers?: Timers;
   readonly onStart?: (figures: Readonly<Figures>) => void;
 }
 
@@ -51,10 +53,10 @@ export interface RunEnd {
  * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the ramp's.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
-  const { plan, ledger, concurrency, now } = options;
+  const { plan, ledger, concurrency, now, timers = TIMERS } = options;
   const { run, recovered } = ledger.start(options.run, now());
   const before = ledger.counts(run);
-  const began = performance.now();
+  const began = timers.monotonicMs();
   const stopping = new AbortController();
   const interrupted = (): void => stopping.abort();
   if (options.interrupt.aborted) interrupted();
@@ -65,8 +67,10 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const ramp = createRamp(concurrency, (width) => {
     limit.concurrency = width;
   });
-  const desk = createDesk({ commit: (results, claims) => ledger.commit(run, results, claims, now()) }, () =>
-    stopping.abort(),
+  const desk = createDesk(
+    { commit: (results, claims) => ledger.commit(run, results, claims, now()) },
+    () => stopping.abort(),
+    timers,
   );
   const stop = createStop({
     concurrency,
@@ -80,7 +84,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const shift: Shift = {
     desk,
     endpoint: options.endpoint,
-    pace: createPace(options.ratePerSecond, stopping.signal),
+    pace: createPace(options.ratePerSecond, stopping.signal, timers),
     ramp,
     stop,
     progress,
@@ -106,7 +110,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const ledgerError = desk.failure;
   const halt = ledgerError === null ? stop.halt : ledgerHalt(ledgerError);
   const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
-  const figures = addFigures(run.figures, progress, performance.now() - began);
+  const figures = addFigures(run.figures, progress, timers.monotonicMs() - began);
   options.interrupt.removeEventListener('abort', interrupted);
   if (bug !== null) throw bug;
   const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
