@@ -1,0 +1,26 @@
+import process from 'node:process';
+import type fc from 'fast-check';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+
+/**
+ * Options of fast-check: a fixed seed and a sample for `npm test`, many more with HANDBILL_FULL=1, another history with
+ * HANDBILL_FUZZ_SEED=NUMBER. A failure prints its smallest input with seed and path; HANDBILL_FUZZ_REPLAY=SEED:PATH
+ * runs that one input again.
+ *
+ * @param sample runs in `npm test`
+ * @param full runs in the full set
+ */
+export function runs<T>(sample: number, full: number): fc.Parameters<T> {
+  const [seed, path] = (process.env['HANDBILL_FUZZ_REPLAY'] ?? '').split(/:(.*)/);
+  if (seed !== undefined && seed !== '' && path !== undefined) return { seed: Number(seed), path, endOnFailure: true };
+  return {
+    seed: Number(process.env['HANDBILL_FUZZ_SEED'] ?? (FULL ? 20_261_122 : 20_261_121)),
+    numRuns: FULL ? full : sample,
+    // Each step of shrinking is a command; enough to make an input readable.
+    interruptAfterTimeLimit: FULL ? 280_000 : 55_000,
+    markInterruptAsFailure: false,
+  };
+}
+
+export const TIMEOUT_MS = 400_000;
