@@ -1,5 +1,6 @@
 import { releaseReserve } from './companions.ts';
 import type { Connection } from './connection.ts';
+import type { DoubtStore } from './doubts.ts';
 import type { ClaimAnswer, ClaimRequest, Ledger, ResultRecord, RunRecord } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import type { RunStore } from './runs.ts';
@@ -12,48 +13,50 @@ const ERROR_LENGTH = 2048;
  * compare-and-set, so that it also holds if the run's lock should be lost (J4). Suppression is looked up in the claim
  * itself, so that an opt-out during the run still counts (A2, K3).
  */
-export function commitStore(connection: Connection, runs: RunStore): Pick<Ledger, 'commit' | 'skip'> {
+export function commitStore(
+  connection: Connection,
+  runs: RunStore,
+  lateAnswer: DoubtStore['lateAnswer'],
+): Pick<Ledger, 'commit' | 'skip'> {
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
+      AND (?6 IS NULL OR attempts = ?6)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
   );
+  // An attempt that is counted already was taken for a crash: its claim is not the one that stands now (J5).
   const record = connection.statement(
-    `UPDATE recipients SET state = ?, reason = ?, attempts = ?, http_status = ?, message_id = ?, error = ?,
-      updated_at = ? WHERE list = ? AND leg = 0 AND row = ? AND state = ?`,
-  );
-  const resolve = connection.statement(
-    `UPDATE recipients SET state = ?, reason = ?, attempts = ?, http_status = ?, message_id = ?, error = ?,
-      updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = 0 AND row = ? AND state = 'in-doubt'
-      AND reason = 'crash'`,
+    `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
+      updated_at = ?7 WHERE list = ?8 AND leg = 0 AND row = ?9 AND state = ?10 AND attempts < ?3`,
   );
   const setSkipped = connection.statement(
     `UPDATE recipients SET state = 'skipped', reason = ?, updated_at = ?
       WHERE list = ? AND leg = 0 AND row = ? AND state = 'pending'`,
   );
-  const look = connection.query('SELECT state, key, address FROM recipients WHERE list = ? AND leg = 0 AND row = ?');
+  const look = connection.query(
+    'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = 0 AND row = ?',
+  );
 
   const recordOne = (list: number, r: ResultRecord, now: number): void => {
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
     if (record(r.state, r.reason, r.attempts, r.httpStatus, r.messageId, error, now, list, r.row, r.from) === 1) return;
-    const state = look.get(list, r.row)?.[0];
+    const [state, , , counted] = look.get(list, r.row) ?? [];
     // Nobody moves a row there while it is claimed, so the caller has mixed up its rows.
-    if (state === undefined || state === 'deferred' || (state === 'pending' && r.from === 'claimed')) {
+    const strange = state === 'deferred' || (state === 'pending' && r.from === 'claimed');
+    if (state === undefined || (strange && Number(counted) < r.attempts)) {
       throw new Error(`Row ${r.row} has a result, but it is ${String(state ?? 'unknown')} and not ${r.from}.`);
     }
     // The lock was lost and another start took the row for a crash. What the API said is better than a doubt.
-    if (r.state === 'accepted' || r.state === 'rejected' || r.state === 'in-doubt') {
-      resolve(r.state, r.reason, r.attempts, r.httpStatus, r.messageId, error, now, list, r.row);
-    }
+    if (r.from === 'claimed') lateAnswer(list, { ...r, error }, now);
   };
 
-  const claimOne = (list: number, { row, to, key }: ClaimRequest, now: number): ClaimAnswer => {
-    if (claim(now, list, row, key, to) === 1) return 'claimed';
+  const claimOne = (list: number, { row, to, key, attempts }: ClaimRequest, now: number): ClaimAnswer => {
+    if (claim(now, list, row, key, to, attempts ?? null) === 1) return 'claimed';
     const found = look.get(list, row);
     if (found === undefined || found[1] !== key || found[2] !== to) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
     }
-    if (found[0] !== 'pending') return 'taken';
+    if (found[0] !== 'pending' || (attempts !== undefined && found[3] !== attempts)) return 'taken';
     // Pending and the right person, so nothing but the suppression is left.
     setSkipped('suppressed', now, list, row);
     return 'suppressed';

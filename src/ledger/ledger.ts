@@ -44,8 +44,9 @@ export interface Ledger {
    * Records outcomes, then claims, in one transaction that is on the disk when this returns: a request may be made
    * for a row that was `claimed`, and for no other. `taken` rows are not pending any more (another process has them).
    *
-   * A result whose row somebody else moved meanwhile is dropped, but for one case: a row that a recovery put in doubt
-   * (`crash`) takes the late answer as evidence.
+   * A result whose row somebody else moved meanwhile is dropped, but for a late answer, which is evidence for the very
+   * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to again
+   * takes an acceptance.
    *
    * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
    * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
@@ -64,6 +65,22 @@ export interface Ledger {
   /** Says who holds the run's lock, for the message that another process shows; null when it is let go. */
   hold(identity: RunIdentity, holder: Holder | null): void;
   holder(identity: RunIdentity): Holder | null;
+
+  // ----------------------------------------------------------------------------------------------------- doubts
+  /** The recipients in doubt in list order, in batches. */
+  doubts(run: RunRecord): Iterable<readonly DoubtRow[]>;
+  /**
+   * Ends doubts by somebody's word (under the run's lock), and keeps what was in doubt, who said it, when and why; all
+   * of it in one transaction. `missed` are those who are not in doubt any more as they were: then nobody is resolved.
+   * A finished run with somebody to send to again is `partial`; one without anything left, not even a doubt, `finished`.
+   */
+  resolve(
+    run: RunRecord,
+    doubts: readonly DoubtRow[],
+    resolution: Resolution,
+  ): { readonly run: RunRecord; readonly missed: readonly DoubtRow[] };
+  /** Everything that ever resolved a doubt of this run, oldest first, in batches. */
+  resolutions(run: RunRecord): Iterable<readonly ResolutionRecord[]>;
 
   // ---------------------------------------------------------------------------------------------------- reading
   /*
@@ -167,6 +184,8 @@ export interface ClaimRequest {
   readonly row: number;
   readonly to: string;
   readonly key: string;
+  /** Attempts so far, as the caller knows them: a row that counts others was somebody else's meanwhile, and is `taken`. */
+  readonly attempts?: number;
 }
 
 export type ClaimAnswer = 'claimed' | 'suppressed' | 'taken';
@@ -200,6 +219,45 @@ export interface CountRecord {
   readonly parts: number;
   /** Null where no row of the group has a price. */
   readonly costMicros: number | null;
+}
+
+/** A recipient of whom nobody knows whether the API had the request. */
+export interface DoubtRow {
+  readonly row: number;
+  readonly line: number;
+  readonly key: string;
+  readonly to: string | null;
+  readonly reason: string | null;
+  /** Over all starts, the one in doubt included: no two doubts of a person have the same. */
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  /** When the request was claimed, just before it was made. */
+  readonly sinceMs: number | null;
+}
+
+/** What somebody says became of doubts: `resend` makes them pending. */
+export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
+
+export interface Resolution {
+  readonly verdict: DoubtVerdict;
+  /** The id that the API gave out, where it is known; for `accepted`. */
+  readonly messageId: string | null;
+  readonly who: string;
+  readonly note: string | null;
+  readonly nowMs: number;
+}
+
+/** One doubt that ended, as it was then. */
+export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
+  readonly verdict: DoubtVerdict;
+  readonly messageId: string | null;
+  /** `user`, or the evidence: `late-result`. */
+  readonly resolvedBy: string;
+  /** Null for evidence. */
+  readonly who: string | null;
+  readonly note: string | null;
+  readonly resolvedAtMs: number;
 }
 
 export interface OutcomeFilter {

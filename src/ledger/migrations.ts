@@ -20,6 +20,10 @@ interface Migration {
  * - Which state may follow which is enforced here, against every bug above. An AFTER trigger, because a BEFORE trigger
  *   makes SQLite read each row twice (1 us more per recipient); chains of `=`, because it builds a temporary table for
  *   each evaluation of an `IN` with more than two values.
+ * - `resolutions` (version 2) is the history of doubts, and stays when a row is resolved, sent to again and in doubt
+ *   once more: the number of attempts says which doubt of that person an entry is about. It refers to the run and the
+ *   key, because `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, but for
+ *   a late acceptance of somebody who was to be sent to again.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -119,6 +123,63 @@ END`,
 ) STRICT, WITHOUT ROWID`,
       'PRAGMA application_id = 1751280748',
       'PRAGMA user_version = 1',
+    ],
+  },
+  {
+    version: 2,
+    schemaSha256: '966ca293c6ca00cb1b7e058f84f9ef37c8a264ea40ce535a72df2cb6131f4211',
+    statements: [
+      `CREATE TABLE resolutions (
+  number INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  leg INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  address TEXT,
+  reason TEXT,
+  http_status INTEGER,
+  error TEXT,
+  doubt_at INTEGER,
+  verdict TEXT NOT NULL CHECK (verdict = 'accepted' OR verdict = 'rejected' OR verdict = 'resend'),
+  message_id TEXT,
+  resolved_by TEXT NOT NULL,
+  who TEXT,
+  note TEXT,
+  resolved_at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX resolutions_doubt ON resolutions (run, key, leg, attempts)',
+      `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON resolutions
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be changed');
+END`,
+      `CREATE TRIGGER resolutions_kept AFTER DELETE ON resolutions
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be forgotten');
+END`,
+      'DROP TRIGGER recipients_move',
+      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
+WHEN NOT CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
+      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
+    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending')
+      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
+        AND resolutions.attempts = OLD.attempts))
+    ELSE NEW.state = OLD.state
+  END
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states');
+END`,
+      'PRAGMA user_version = 2',
     ],
   },
 ];

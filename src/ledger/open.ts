@@ -44,10 +44,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
         db.close();
         return noLedger(path, options);
       }
-      if (userVersion(db) < NEWEST_VERSION) {
-        const hint = 'Send once with this version: it brings the ledger up to date.';
-        throw unusable('ledger-unusable', path, 'An older version of handbill wrote this ledger.', hint);
-      }
+      // An older ledger is read as it is: what it lacks nobody can have written. The next command that writes migrates it.
       return sqliteLedger(new Connection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();

@@ -1,6 +1,7 @@
 import { amender } from './amend.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
+import { doubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { listStore } from './lists.ts';
 import { reader } from './reading.ts';
@@ -12,6 +13,7 @@ import { suppressionStore } from './suppressions.ts';
 export function sqliteLedger(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
+  const { lateAnswer, ...doubts } = doubtStore(connection, runs);
   const { findRun, runById, hold, holder } = runs;
   return {
     path: connection.path,
@@ -23,7 +25,8 @@ export function sqliteLedger(connection: Connection): Ledger {
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs),
-    ...commitStore(connection, runs),
+    ...commitStore(connection, runs, lateAnswer),
+    ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),
     close: () => connection.close(),

@@ -6,14 +6,15 @@ import type { RunStore } from './runs.ts';
 
 export type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pending'>;
 
+/** What is claimed and has no outcome is in doubt; also when somebody resolves doubts before the next start. */
+export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
+  http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
+
 /** The beginning and the end of a start, and the rows that are still to be sent to. */
 export function startStore(connection: Connection, runs: RunStore): StartStore {
   // B1, C10, I5: the attempt that nobody saw the end of counts, because the API may have had it. A1: what was not
   // claimed is `pending` as before, and is in `nextPending` again.
-  const recover = connection.statement(
-    `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1, http_status = NULL,
-      message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`,
-  );
+  const recover = connection.statement(RECOVER);
   const tryAgain = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
       WHERE list = ? AND (state = 'failed' OR state = 'deferred')`,

@@ -29,6 +29,15 @@ function given(from: State, runState = 'running'): DatabaseSync {
   return db;
 }
 
+/** What resolved the doubt that came with this many attempts; the row of `given` has made none. */
+function noted(db: DatabaseSync, attempts = 0, verdict = 'accepted'): DatabaseSync {
+  db.prepare(
+    `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, resolved_at)
+      SELECT number, 0, 'k', ?, 2, ?, 'user', 0 FROM runs`,
+  ).run(attempts, verdict);
+  return db;
+}
+
 const pairs = STATES.flatMap((from) =>
   STATES.map((to) => ({ from, to, legal: (from === to && from !== 'claimed') || LEGAL[from].includes(to) })),
 );
@@ -59,7 +68,43 @@ describe('raw SQL cannot break a move', () => {
     ['skipped', 'pending', 'user', false],
   ];
   it.each(ordered)('%s -> %s by order of %s: %s', (from, to, by, legal) => {
-    const db = given(from);
+    const db = noted(given(from));
+    const move = () => db.prepare('UPDATE recipients SET state = ?, resolved_by = ?').run(to, by);
+    if (legal) expect(move().changes).toBe(1);
+    else expect(move).toThrow('may not move');
+  });
+
+  const histories: [string, (db: DatabaseSync) => unknown][] = [
+    ['nothing noted', () => undefined],
+    ['a note about another attempt', (db) => noted(db, 1)],
+    ['a note about an earlier doubt', (db) => noted(db).exec('UPDATE recipients SET attempts = 1')],
+  ];
+  it.each(histories)('no doubt is resolved with %s', (_, prepare) => {
+    const db = given('in-doubt');
+    prepare(db);
+    for (const to of ['accepted', 'rejected', 'pending']) {
+      const move = () => db.prepare(`UPDATE recipients SET state = ?, resolved_by = 'user'`).run(to);
+      expect(move).toThrow('may not move');
+    }
+  });
+
+  test('what resolved a doubt can neither be changed nor forgotten, and is one of three words', () => {
+    const db = noted(given('in-doubt'));
+    expect(() => db.exec(`UPDATE resolutions SET note = 'x'`)).toThrow('may not be changed');
+    expect(() => db.exec('DELETE FROM resolutions')).toThrow('may not be forgotten');
+    expect(() => noted(db, 0, 'skipped')).toThrow('CHECK');
+    expect(db.prepare('SELECT note FROM resolutions').all()).toEqual([{ note: null }]);
+  });
+
+  test.each([
+    ['who is to be sent to again', 'resend', 'late-result', 'accepted', true],
+    ['who is to be sent to again, by word', 'resend', 'user', 'accepted', false],
+    ['who is to be sent to again, refused', 'resend', 'late-result', 'rejected', false],
+    ['who was never sent to', null, 'late-result', 'accepted', false],
+    ['who was refused before', 'retry-rejected', 'late-result', 'accepted', false],
+  ])('a late answer for somebody %s', (_, order, by, to, legal) => {
+    const db = given('pending');
+    db.prepare('UPDATE recipients SET resolved_by = ?').run(order);
     const move = () => db.prepare('UPDATE recipients SET state = ?, resolved_by = ?').run(to, by);
     if (legal) expect(move().changes).toBe(1);
     else expect(move).toThrow('may not move');

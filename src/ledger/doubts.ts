@@ -1,0 +1,186 @@
+import type { Connection, Value } from './connection.ts';
+import type { DoubtRow, Ledger, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './ledger.ts';
+import { isRunHeld } from './lock.ts';
+import type { RunStore } from './runs.ts';
+import { RECOVER } from './starts.ts';
+
+/** What is known of doubts, and how they end: by somebody's word, or by an answer that comes late. */
+export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolutions'> {
+  /**
+   * Takes the answer of a process that was held for dead: evidence for the attempt that it made, and for no other.
+   * Call it inside a transaction.
+   */
+  lateAnswer(list: number, result: ResultRecord, nowMs: number): void;
+}
+
+const BATCH_ROWS = 1000;
+
+export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
+  // Prepared when they are needed: hardly any run does, and a ledger of version 1 that is only read lacks the table.
+  const query = lazily((sql) => connection.query(sql));
+  const statement = lazily((sql) => connection.statement(sql));
+
+  const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {
+    const { verdict, messageId, who, note } = order;
+    const { row, key, attempts } = doubt;
+    const facts = [run.number, verdict, messageId, who, note, now, list, row, key, attempts];
+    if (statement(NOTE_ORDER)(...facts) === 0) return false;
+    if (verdict === 'resend') statement(SEND_AGAIN)(now, list, row);
+    else statement(SETTLE)(verdict, messageId, now, list, row);
+    return true;
+  };
+
+  return {
+    *doubts(run) {
+      const { list, state } = runs.listOf(run);
+      // Nobody is at the run any more: what is claimed has no outcome and will get none.
+      const leftBehind = state !== 'running' || !isRunHeld(connection.path, run) ? 1 : 0;
+      for (let after = -1; ; ) {
+        const rows = query(NEXT_DOUBTS).all(list, after, leftBehind, BATCH_ROWS);
+        if (rows.length === 0) return;
+        after = Number(rows.at(-1)?.[0]);
+        yield rows.map(toDoubt);
+      }
+    },
+
+    resolve(run, doubts, order) {
+      try {
+        connection.write(order.nowMs, 2 * doubts.length, (now) => {
+          const { list } = runs.listOf(run);
+          statement(RECOVER)(now, list);
+          const missed = doubts.filter((doubt) => !resolveOne(run, list, doubt, order, now));
+          if (missed.length > 0) throw new Missed(missed);
+          const [open, doubtful] = query(WHAT_IS_LEFT).get(list) ?? [];
+          if (open === 1) statement(REOPEN)(run.number);
+          else if (doubtful !== 1) statement(FINISH)(now, run.number);
+        });
+        return { run: runs.record(run.number), missed: [] };
+      } catch (error) {
+        if (error instanceof Missed) return { run: runs.record(run.number), missed: error.doubts };
+        throw error;
+      }
+    },
+
+    *resolutions(run) {
+      if (query(HAS_HISTORY).get() === undefined) return;
+      for (let after = 0; ; ) {
+        const rows = query(NEXT_RESOLUTIONS).all(run.number, after, BATCH_ROWS);
+        if (rows.length === 0) return;
+        after = Number(rows.at(-1)?.[0]);
+        yield rows.map(toResolution);
+      }
+    },
+
+    lateAnswer(list, { row, state, reason, attempts, httpStatus, messageId, error }, now) {
+      if (state === 'in-doubt') {
+        // The doubt stays, but it is known better.
+        statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, row, attempts);
+        return;
+      }
+      if (state !== 'accepted' && state !== 'rejected') return;
+      if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts) === 0) return;
+      statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, row);
+    },
+  };
+}
+
+/** Undoes the whole transaction: a resolution is for everybody who was named, or for nobody. */
+class Missed extends Error {
+  readonly doubts: readonly DoubtRow[];
+
+  constructor(doubts: readonly DoubtRow[]) {
+    super('somebody is not in doubt any more');
+    this.doubts = doubts;
+  }
+}
+
+function lazily<T>(make: (sql: string) => T): (sql: string) => T {
+  const made = new Map<string, T>();
+  return (sql) => {
+    const found = made.get(sql) ?? make(sql);
+    made.set(sql, found);
+    return found;
+  };
+}
+
+// As the next start will count it: the attempt that nobody saw the end of is one, and its reason is the crash.
+const NEXT_DOUBTS = `SELECT row, line, key, address, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
+    attempts + (state = 'claimed'), CASE state WHEN 'claimed' THEN NULL ELSE http_status END,
+    CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at)
+  FROM recipients WHERE list = ? AND leg = 0 AND row > ? AND (state = 'in-doubt' OR (state = 'claimed' AND ? = 1))
+  ORDER BY row LIMIT ?`;
+
+const NOTE_ORDER = `INSERT INTO resolutions (run, leg, key, attempts, line, address, reason, http_status, error, doubt_at,
+    verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT ?1, leg, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at), ?2, ?3,
+    'user', ?4, ?5, ?6
+  FROM recipients WHERE list = ?7 AND leg = 0 AND row = ?8 AND key = ?9 AND attempts = ?10 AND state = 'in-doubt'`;
+
+// The status and the text that the API answered with stay: they are facts, whatever they turned out to mean.
+const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
+    updated_at = ?3, resolved_by = 'user'
+  WHERE list = ?4 AND leg = 0 AND row = ?5 AND state = 'in-doubt'`;
+
+const SEND_AGAIN = `UPDATE recipients SET state = 'pending', reason = 'resend', http_status = NULL, message_id = NULL,
+    error = NULL, updated_at = ?, resolved_by = 'resend'
+  WHERE list = ? AND leg = 0 AND row = ? AND state = 'in-doubt'`;
+
+const WHAT_IS_LEFT = `SELECT max(state = 'pending' OR state = 'failed' OR state = 'deferred'), max(state = 'in-doubt')
+  FROM recipients WHERE list = ? AND leg = 0`;
+
+const REOPEN = `UPDATE runs SET state = 'partial' WHERE number = ? AND state = 'finished'`;
+
+// A halt that left nothing but doubts is over with them.
+const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?) WHERE number = ?`;
+
+// J5: only a doubt that a recovery made, and that nobody has resolved since, takes it; `attempts` says that it is about
+// the very attempt that is in doubt. Who waits to be sent to again is spared the second message.
+const NOTE_LATE = `INSERT INTO resolutions (run, leg, key, attempts, line, address, reason, http_status, error, doubt_at,
+    verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT runs.number, leg, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
+    ?1, ?2, 'late-result', NULL, NULL, ?3
+  FROM recipients JOIN runs ON runs.list = recipients.list
+  WHERE recipients.list = ?4 AND leg = 0 AND row = ?5 AND attempts = ?6
+    AND ((recipients.state = 'in-doubt' AND reason = 'crash')
+      OR (recipients.state = 'pending' AND resolved_by = 'resend' AND ?1 = 'accepted'))`;
+
+const SETTLE_LATE = `UPDATE recipients SET state = ?, reason = ?, http_status = ?, message_id = ?, error = ?,
+    updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = 0 AND row = ?`;
+
+const EXPLAIN = `UPDATE recipients SET reason = ?, http_status = ?, message_id = ?, error = ?, updated_at = ?
+  WHERE list = ? AND leg = 0 AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
+
+const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'resolutions'`;
+
+const NEXT_RESOLUTIONS = `SELECT number, line, key, address, reason, attempts, http_status, error, doubt_at, verdict,
+    message_id, resolved_by, who, note, resolved_at
+  FROM resolutions WHERE run = ? AND leg = 0 AND number > ? ORDER BY number LIMIT ?`;
+
+function toDoubt(row: readonly Value[]): DoubtRow {
+  return { row: Number(row[0]), ...factsOf(row) };
+}
+
+function toResolution(row: readonly Value[]): ResolutionRecord {
+  return {
+    ...factsOf(row),
+    verdict: row[9] as ResolutionRecord['verdict'],
+    messageId: row[10] as string | null,
+    resolvedBy: String(row[11]),
+    who: row[12] as string | null,
+    note: row[13] as string | null,
+    resolvedAtMs: Number(row[14]),
+  };
+}
+
+function factsOf(row: readonly Value[]): Omit<DoubtRow, 'row'> {
+  return {
+    line: Number(row[1]),
+    key: String(row[2]),
+    to: row[3] as string | null,
+    reason: row[4] as string | null,
+    attempts: Number(row[5]),
+    httpStatus: row[6] as number | null,
+    error: row[7] as string | null,
+    sinceMs: row[8] as number | null,
+  };
+}
