@@ -1,0 +1,9 @@
+import { KEEPING } from './keeping.ts';
+import type { Mutant } from './mutant.ts';
+import { REQUESTS } from './requests.ts';
+import { SECRETS } from './secrets.ts';
+import { SENDING } from './sending.ts';
+import { STOPS } from './stops.ts';
+
+/** Every bug that is planted. */
+export const MUTANTS: readonly Mutant[] = [...REQUESTS, ...STOPS, ...SENDING, ...KEEPING, ...SECRETS];

@@ -1,0 +1,228 @@
+import type { Mutant } from './mutant.ts';
+
+const COMMITS = 'src/ledger/commits.ts';
+const STARTS = 'src/ledger/starts.ts';
+const OPEN = 'src/ledger/open.ts';
+const LOCK = 'src/ledger/lock.ts';
+const MIGRATIONS = 'src/ledger/migrations.ts';
+
+const RECOVER = `SET state = 'in-doubt', reason = 'crash', attempts`;
+/** A schema with a bug in it is recognised by its hash; this leaves the look at the hash out, to see what else notices. */
+const ANY_SCHEMA = {
+  file: OPEN,
+  was: 'if (schemaHash(db) !== known.schemaSha256) {',
+  is: "if (schemaHash(db) === '') {",
+};
+/** How each step of the schema is carried out. */
+const EXECUTED = 'db.exec(statement);';
+const NO_MOVES = {
+  file: MIGRATIONS,
+  was: EXECUTED,
+  is: 'if (!/TRIGGER recipients_move/.test(statement)) db.exec(statement);',
+};
+const COMPARE_AND_SET = `AND row = ?3 AND state = 'pending' AND key`;
+
+/** What the ledger promises: FAILURES rules 8, 9, 12 and 13, and section H of its table. */
+export const KEEPING: readonly Mutant[] = [
+  {
+    name: 'requeue-claimed',
+    planted: 'what was claimed when the process died goes back to pending',
+    edits: [{ file: STARTS, was: RECOVER, is: `SET state = 'pending', reason = NULL, attempts` }],
+    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+  },
+  {
+    name: 'requeue-the-newest-claims',
+    planted: 'the claims of the last moment are taken for not yet sent',
+    edits: [
+      {
+        file: STARTS,
+        was: RECOVER,
+        is: `SET state = CASE WHEN claimed_at >= (SELECT max(claimed_at) FROM recipients) - 5 THEN 'pending' ELSE 'in-doubt' END,
+      reason = CASE WHEN claimed_at >= (SELECT max(claimed_at) FROM recipients) - 5 THEN NULL ELSE 'crash' END, attempts`,
+      },
+    ],
+    proof: { in: 'kills' },
+  },
+  {
+    name: 'claims-forgotten-by-amend',
+    planted: 'with --amend, what was in flight at a crash is new again',
+    edits: [{ file: 'src/ledger/amend.ts', was: '        recover(now, oldList);\n', is: '' }],
+    proof: { in: 'ledger/amend.test.ts' },
+  },
+  {
+    name: 'doubts-forgotten-by-amend',
+    planted: 'with --amend, whoever is in doubt is new again',
+    edits: [
+      {
+        file: 'src/ledger/amend.ts',
+        was: `AND (o.state = 'accepted' OR o.state = 'in-doubt' OR`,
+        is: `AND (o.state = 'accepted' OR`,
+      },
+    ],
+    proof: { in: 'ledger/amend.test.ts' },
+  },
+  {
+    name: 'synchronous-normal',
+    planted: 'synchronous=NORMAL: a commit returns before it is on the disk',
+    edits: [
+      {
+        file: OPEN,
+        was: `{ set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 }`,
+        is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
+      },
+    ],
+    proof: { in: 'disk/power-loss.test.ts' },
+  },
+  {
+    name: 'settings-not-set',
+    planted: 'the settings of a connection are not set at all',
+    edits: [{ file: OPEN, was: '      db.exec(set);\n', is: '      if (readOnly) db.exec(set);\n' }],
+    proof: { in: 'ledger/open.test.ts' },
+  },
+  {
+    name: 'suppression-at-plan-time',
+    planted: 'suppression is looked up when the list is read, and not in the claim',
+    edits: [
+      {
+        file: COMMITS,
+        was: 'WHERE suppressions.address = ?5 AND (until_at',
+        is: "WHERE suppressions.address = '' AND (until_at",
+      },
+    ],
+    proof: { in: 'ledger/commits.test.ts', only: 'suppressions of this very moment' },
+  },
+  {
+    name: 'claim-anything',
+    planted: 'a claim takes a row in whatever state, and the database lets it',
+    edits: [{ file: COMMITS, was: COMPARE_AND_SET, is: 'AND row = ?3 AND key' }, NO_MOVES, ANY_SCHEMA],
+    proof: { in: 'ledger/lock.test.ts', only: 'a lock that was lost' },
+  },
+  {
+    name: 'moves-not-enforced',
+    planted: 'the trigger that knows the legal moves is gone',
+    edits: [NO_MOVES, ANY_SCHEMA],
+    proof: { in: 'ledger/moves.test.ts' },
+  },
+  {
+    name: 'doubt-resolved-by-nobody',
+    planted: 'the trigger lets a doubt be resolved without saying by whom',
+    edits: [
+      {
+        file: MIGRATIONS,
+        was: EXECUTED,
+        is: "db.exec(statement.replace(/WHEN 'in-doubt' THEN[^]*?ELSE/, \"WHEN 'in-doubt' THEN 1 ELSE\"));",
+      },
+      ANY_SCHEMA,
+    ],
+    proof: { in: 'ledger/moves.test.ts' },
+  },
+  {
+    name: 'no-run-lock',
+    planted: 'the run lock is not taken',
+    edits: [
+      {
+        file: 'src/run/hold.ts',
+        was: 'const lock = acquireRunLock(path, identity);',
+        is: 'const lock = acquireRunLock(path, { ...identity, occurrence: String(process.pid) });',
+      },
+    ],
+    proof: { in: 'processes', only: 'starts that overlap' },
+  },
+  {
+    name: 'lock-by-pid-file',
+    planted: 'the lock is a file with a process id, which outlives a kill',
+    edits: [
+      {
+        file: LOCK,
+        was: `import { basename, dirname, join } from 'node:path';\n`,
+        is: `import { basename, dirname, join } from 'node:path';\nimport { rmSync, writeFileSync } from 'node:fs';\n`,
+      },
+      {
+        file: LOCK,
+        was: '  const db = lockExclusively(file, TAKE_WAIT_MS);\n  if (db === null) return null;\n',
+        is: `  try {
+    writeFileSync(\`\${file}.pid\`, String(process.pid), { flag: 'wx' });
+  } catch {
+    return null;
+  }
+  const db = { isOpen: true, close: () => rmSync(\`\${file}.pid\`, { force: true }) };
+`,
+      },
+    ],
+    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+  },
+  {
+    name: 'lock-file-opened-again',
+    planted: 'the lock file is opened and closed beside SQLite, which drops the lock',
+    edits: [
+      {
+        file: LOCK,
+        was: `import { existsSync } from 'node:fs';`,
+        is: `import { closeSync, existsSync, openSync } from 'node:fs';`,
+      },
+      {
+        file: LOCK,
+        was: '  if (db === null) return null;\n',
+        is: "  if (db === null) return null;\n  closeSync(openSync(file, 'r'));\n",
+      },
+    ],
+    proof: { in: 'processes', only: 'that is running' },
+  },
+  {
+    name: 'no-marker',
+    planted: 'nothing remembers that a project was sent from',
+    edits: [{ file: STARTS, was: '        leaveMarker(connection.path);\n', is: '' }],
+    proof: { in: 'ledger/open.test.ts', only: 'missing' },
+  },
+  {
+    name: 'marker-not-asked',
+    planted: 'a ledger that is gone is made anew without a word',
+    edits: [
+      {
+        file: OPEN,
+        was: "if (found === 'empty' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);",
+        is: '',
+      },
+    ],
+    proof: { in: 'ledger/open.test.ts', only: 'missing' },
+  },
+  {
+    name: 'written-after-an-io-error',
+    planted: 'a handle is written on after an I/O error',
+    edits: [
+      { file: 'src/ledger/connection.ts', was: `new Set(['io', 'corrupt', 'readonly'])`, is: `new Set(['corrupt'])` },
+    ],
+    proof: { in: 'ledger/disk.test.ts', only: 'I/O error' },
+  },
+  {
+    name: 'reserve-kept',
+    planted: 'the reserve is not given back when the disk is full',
+    edits: [{ file: COMMITS, was: '        releaseReserve(connection.path);\n', is: '' }],
+    proof: { in: 'ledger/disk.test.ts', only: 'full disk' },
+  },
+  {
+    name: 'clock-not-compared',
+    planted: 'a clock that was set back is not noticed',
+    edits: [{ file: OPEN, was: '      checkClock(connection, options.nowMs);\n', is: '' }],
+    proof: { in: 'ledger/open.test.ts', only: 'clock' },
+  },
+  {
+    name: 'any-database-used',
+    planted: 'a database of another program is taken for a ledger',
+    edits: [
+      { file: OPEN, was: 'if (application !== APPLICATION_ID) {', is: 'if (application === -1) {' },
+      { file: OPEN, was: 'if (known === undefined) {', is: 'if (known === undefined && version > 1000) {' },
+      { file: OPEN, was: 'if (schemaHash(db) !== known.schemaSha256) {', is: 'if (version === -1) {' },
+    ],
+    proof: { in: 'ledger/open.test.ts', only: 'untouched when it is not ours' },
+  },
+  {
+    name: 'ledger-through-a-link',
+    planted: 'a link in the place of the ledger is followed',
+    edits: [
+      { file: 'src/ledger/private-files.ts', was: 'if (facts.isSymbolicLink()) {', is: 'if (facts.isFIFO()) {' },
+      { file: 'src/ledger/private-files.ts', was: 'if (!facts.isFile()) throw', is: 'if (facts.isFIFO()) throw' },
+    ],
+    proof: { in: 'ledger/open.test.ts', only: 'refuses' },
+  },
+];

@@ -1,0 +1,33 @@
+/** One textual change of a source file. */
+export interface Edit {
+  /** Path below the project's root. */
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly was: string;
+  readonly is: string;
+}
+
+/** Tests that must be green as the sources are, and red with a bug planted. */
+export interface Proof {
+  /** Test files or folders, relative to `test/`. */
+  readonly in: string;
+  /** Regular expression over full titles; all tests when absent. */
+  readonly only?: string;
+  /** Needs the full set (`HANDBILL_FULL=1`). */
+  readonly full?: true;
+}
+
+/** A bug that somebody could write, and who must notice it. */
+export interface Mutant {
+  /** Of letters, digits and hyphens; its name on the command line. */
+  readonly name: string;
+  /** What is wrong with it, in a few words. */
+  readonly planted: string;
+  readonly edits: readonly Edit[];
+  readonly proof: Proof;
+}
+
+/** The same for equal proofs. */
+export function proofName(proof: Proof): string {
+  return `${proof.in}${proof.only === undefined ? '' : ` -t '${proof.only}'`}${proof.full === true ? ' (full)' : ''}`;
+}

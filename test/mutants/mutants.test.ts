@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { expect, it, test } from 'vitest';
+import { MUTANTS } from './catalogue.ts';
+import { changed } from './plant.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+test('each mutant has a name of its own', () => {
+  expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
+  expect(MUTANTS.filter(({ name }) => !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name))).toEqual([]);
+});
+
+it.each(MUTANTS)('fits the sources: $name', ({ name, edits }) => {
+  const texts = new Map<string, string>();
+  for (const edit of edits) {
+    const text = texts.get(edit.file) ?? readFileSync(join(ROOT, edit.file), 'utf8');
+    texts.set(edit.file, changed(text, edit, name));
+  }
+  expect(texts.size).toBeGreaterThan(0);
+});
+
+it('does not fit where its text is missing or stands twice', () => {
+  const edit = { file: 'a.ts', was: 'one', is: 'two' };
+  expect(changed('is one.', edit, 'sample')).toBe('is two.');
+  for (const text of ['is three.', 'one and one']) {
+    expect(() => changed(text, edit, 'sample')).toThrow('The mutant sample no longer applies');
+  }
+});
+
+test.runIf(process.env['HANDBILL_FULL'] === '1')(
+  'every planted bug is caught',
+  () => {
+    const { PATH, HOME, TMPDIR } = process.env;
+    const hunt = spawnSync(process.execPath, [join(import.meta.dirname, 'hunt.ts')], {
+      encoding: 'utf8',
+      env: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) },
+    });
+    expect(hunt, hunt.stderr).toMatchObject({ status: 0 });
+  },
+  20 * 60_000,
+);

@@ -1,0 +1,323 @@
+import type { Mutant } from './mutant.ts';
+
+const CLASSIFY = 'src/http/classify.ts';
+const EXCHANGE = 'src/http/exchange.ts';
+const LANE = 'src/http/lane.ts';
+const OPTIONS = 'src/http/endpoint-options.ts';
+
+const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', only });
+const answers = (only: string) => ({ in: 'http/classify.test.ts', only });
+const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
+const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
+
+const DISPATCHED = `    const { path, headers, idempotencyHeader } = this.#options;
+    this.client.dispatch(
+`;
+const HANDLER = '  // The lane is itself the handler of its probes.\n';
+
+/** \`fetch\` in the place of undici's dispatch, as well as one can. */
+const FETCH = `
+  #fetch(exchange: Exchange): void {
+    const { origin, path, headers } = this.#options;
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
+    const stopping = new AbortController();
+    const controller = { abort: () => stopping.abort() } as unknown as Dispatcher.DispatchController;
+    const request = { method: 'POST', headers: pairs, body: new Uint8Array(exchange.body), signal: stopping.signal };
+    const work = async (): Promise<void> => {
+      exchange.onRequestStart(controller);
+      const response = await fetch(origin + path, request);
+      exchange.onResponseStart(null, response.status, Object.fromEntries(response.headers));
+      exchange.onResponseData(controller, Buffer.from(await response.arrayBuffer()));
+      exchange.onResponseEnd();
+      this.client.dispatch(this.#probe, this);
+    };
+    work().catch((error: Error) => exchange.onResponseError(null, error));
+  }
+
+`;
+
+/** How requests are made: FAILURES rules 2 to 7. */
+export const REQUESTS: readonly Mutant[] = [
+  {
+    name: 'retry-by-error-code',
+    planted: 'a reset or closed connection is taken for "not sent" and tried again',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: 'function nobodyKnows(attempt: Attempt): Verdict {\n',
+        is: `function nobodyKnows(attempt: Attempt): Verdict {
+  if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(attempt.error?.code ?? '')) {
+    return verdict('failed', 'connect', { again: true });
+  }
+`,
+      },
+    ],
+    proof: servers('reset after the request|close after the request'),
+  },
+  {
+    name: 'retry-after-a-timeout',
+    planted: 'a request without an answer in time is tried again',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: `return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8`,
+        is: `return verdict('failed', 'timeout', { again: true, error });`,
+      },
+    ],
+    proof: servers('silence'),
+  },
+  {
+    name: 'phase-ignored',
+    planted: 'everything that ended in an error before a status is P1',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: `if (attempt.phase === 'P1') return notSent(attempt, context);`,
+        is: `if (attempt.status === null) return notSent(attempt, context);`,
+      },
+    ],
+    proof: servers('in the status line'),
+  },
+  {
+    name: 'http2-allowed',
+    planted: 'allowH2: true',
+    edits: [
+      { file: LANE, was: '      allowH2: false,\n', is: '      allowH2: true,\n' },
+      { file: OPTIONS, was: '    allowH2: false,\n', is: '    allowH2: true,\n' },
+    ],
+    proof: endpoint('never speaks HTTP/2'),
+  },
+  {
+    name: 'fetch',
+    planted: 'fetch instead of dispatch: follows a 307, with key and body, and posts again on 421',
+    edits: [
+      { file: LANE, was: DISPATCHED, is: `    return this.#fetch(exchange);\n${DISPATCHED}` },
+      { file: LANE, was: HANDLER, is: FETCH + HANDLER },
+    ],
+    proof: servers('redirects'),
+  },
+  {
+    name: 'redirects-followed',
+    planted: "undici's redirect interceptor: a 307 or 308 is posted again",
+    edits: [
+      {
+        file: LANE,
+        was: `import { type buildConnector, Client, type Dispatcher } from 'undici';`,
+        is: `import { type buildConnector, Client, type Dispatcher, interceptors } from 'undici';`,
+      },
+      {
+        file: LANE,
+        was: DISPATCHED,
+        is: DISPATCHED.replace('this.client.', 'this.client.compose(interceptors.redirect({ maxRedirections: 3 })).'),
+      },
+    ],
+    proof: servers('redirects'),
+  },
+  {
+    name: 'key-follows-a-redirect',
+    planted: 'a 307 is posted to where it points, with the key, also to another host',
+    edits: [
+      {
+        file: LANE,
+        was: DISPATCHED,
+        is: `    const went = exchange.onResponseStart.bind(exchange);
+    exchange.onResponseStart = (controller, status, all) => {
+      const to = all['location'];
+      const pairs: [string, string][] = [];
+      const list = this.#options.headers;
+      for (let i = 0; i < list.length; i += 2) pairs.push([list[i] ?? '', list[i + 1] ?? '']);
+      if (status === 307 && typeof to === 'string') {
+        void fetch(new URL(to, this.#options.origin), {
+          method: 'POST',
+          headers: pairs,
+          body: new Uint8Array(exchange.body),
+        }).catch(() => {});
+      }
+      went(controller, status, all);
+    };
+${DISPATCHED}`,
+      },
+    ],
+    proof: servers('redirects'),
+  },
+  {
+    name: 'no-start-guard',
+    planted: 'a second start of one attempt is let through',
+    edits: [
+      {
+        file: EXCHANGE,
+        was: `if (this.#controller !== null) throw new Fault('HANDBILL_STARTED_TWICE'`,
+        is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
+      },
+    ],
+    proof: exchange('a second time'),
+  },
+  {
+    name: 'sent-after-its-end',
+    planted: 'a request whose outcome is out is sent all the same when its connection comes',
+    edits: [
+      {
+        file: EXCHANGE,
+        was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
+        is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
+      },
+    ],
+    proof: exchange('when it has ended'),
+  },
+  {
+    name: 'outcome-before-the-body',
+    planted: 'the outcome is settled when the headers are there, whatever comes of the body',
+    edits: [
+      {
+        file: EXCHANGE,
+        was: `    this.#retryAfter = first(headers['retry-after']);\n`,
+        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#settle(null);\n`,
+      },
+    ],
+    proof: servers('2xx, then nothing|2xx, without end|a proper answer'),
+  },
+  {
+    name: 'interim-answer-counts',
+    planted: 'a 103 is taken for the answer',
+    edits: [{ file: EXCHANGE, was: '    if (status < 200) return;\n', is: '' }],
+    proof: servers('103'),
+  },
+  {
+    name: 'cut-body-accepted',
+    planted: 'a connection that breaks counts as the end of a body without a length',
+    edits: [
+      { file: EXCHANGE, was: '    if (broken !== null) {\n', is: '    if (broken !== null && this.#bytes < 0) {\n' },
+    ],
+    proof: servers('D2'),
+  },
+  {
+    name: 'compressed-accepted',
+    planted: 'a compressed answer is read as if it were none',
+    edits: [
+      {
+        file: EXCHANGE,
+        was: `if (encoding === null || encoding === '' || encoding.toLowerCase() === 'identity') this.#settle(null);`,
+        is: `if (encoding === null || encoding.length < 100) this.#settle(null);`,
+      },
+    ],
+    proof: servers('compressed'),
+  },
+  {
+    name: 'answers-without-bound',
+    planted: 'no limit on the size of an answer',
+    edits: [
+      { file: EXCHANGE, was: 'if (this.#bytes > MAX_ANSWER_BYTES) {', is: 'if (this.#bytes > 2 ** 40) {' },
+      { file: LANE, was: 'maxResponseSize: MAX_ANSWER_BYTES,', is: 'maxResponseSize: -1,' },
+    ],
+    proof: servers('without end|too (?:long|large)|larger'),
+  },
+  {
+    name: 'connection-kept-after-anything',
+    planted: 'a connection is used again whatever its last answer was',
+    edits: [{ file: LANE, was: 'if (!exchange.clean) this.retire();', is: 'if (!exchange.clean) this.#drained();' }],
+    proof: servers('S37|silence|2xx, then nothing'),
+  },
+  {
+    name: 'certificates-not-verified',
+    planted: 'rejectUnauthorized: false',
+    edits: [{ file: OPTIONS, was: 'rejectUnauthorized: true,', is: 'rejectUnauthorized: false,' }],
+    proof: endpoint('TLS'),
+  },
+  {
+    name: 'proxy-sees-plain-http',
+    planted: 'plain HTTP, and the key with it, through a proxy on another machine',
+    edits: [
+      {
+        file: OPTIONS,
+        was: `if (url.protocol === 'http:' && !isLoopback(proxy.hostname)) {`,
+        is: `if (url.protocol === 'ftp:') {`,
+      },
+    ],
+    proof: endpoint('on another machine'),
+  },
+  {
+    name: 'html-accepted',
+    planted: 'a login page with status 200 is an acceptance',
+    edits: [
+      {
+        file: 'src/http/answer.ts',
+        was: `if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };`,
+        is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
+      },
+    ],
+    proof: servers('HTML'),
+  },
+  {
+    name: 'text-accepted',
+    planted: 'any text with status 2xx is an acceptance',
+    edits: [
+      {
+        file: 'src/http/answer.ts',
+        was: `attempt.body.trim() === '' || wire.response.accept === 'any';`,
+        is: `true;`,
+      },
+    ],
+    proof: servers('plain text'),
+  },
+  {
+    name: 'required-id-missing',
+    planted: 'an answer without the id that the project requires is an acceptance',
+    edits: [
+      {
+        file: 'src/http/answer.ts',
+        was: 'if (messageId === null && wire.response.messageIdRequired) {',
+        is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
+      },
+    ],
+    proof: answers('required'),
+  },
+  {
+    name: 'rejects-408',
+    planted: '408 is a rejection, although the API may have it',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: `if (status === 408 || status === 499) return verdict('in-doubt'`,
+        is: `if (status === 408 || status === 499) return verdict('rejected'`,
+      },
+    ],
+    proof: answers('every status'),
+  },
+  {
+    name: 'retries-503',
+    planted: '503 is tried again without being told so',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: 'context.wire.retryStatuses.includes(status)) {',
+        is: 'context.wire.retryStatuses.includes(status) || status === 503) {',
+      },
+    ],
+    proof: answers('every status'),
+  },
+  {
+    name: 'retries-500',
+    planted: '500, 502 and 504 are tried again',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: `  return verdict('in-doubt', 'status', { error }); // G1, G5`,
+        is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
+      },
+    ],
+    proof: answers('every status'),
+  },
+  {
+    name: 'aborted-is-pending',
+    planted: 'what was in flight when the run was stopped goes back to pending',
+    edits: [
+      {
+        file: CLASSIFY,
+        was: `return verdict('in-doubt', 'stopped', { error }); // I2`,
+        is: `return verdict('pending', 'stopped', { error });`,
+      },
+    ],
+    proof: endpoint('aborts what takes longer'),
+  },
+];
