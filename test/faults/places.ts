@@ -1,0 +1,48 @@
+import type { Behaviour } from './behaviours/behaviour.ts';
+
+/** Where in a run a behaviour strikes. */
+export interface Place {
+  readonly connection: 'fresh' | 'reused';
+  readonly position: 'first' | 'middle' | 'last';
+  readonly concurrency: 1 | 8;
+}
+
+/** All twelve. */
+export const PLACES: readonly Place[] = (['fresh', 'reused'] as const).flatMap((connection) =>
+  (['first', 'middle', 'last'] as const).flatMap((position) =>
+    ([1, 8] as const).map((concurrency) => ({ connection, position, concurrency })),
+  ),
+);
+
+/** Length of the lists: long enough that all eight requests are in flight in the middle. */
+export const ROWS = 30;
+
+export function rowOf({ position }: Place): number {
+  return { first: 0, middle: ROWS / 2, last: ROWS - 1 }[position];
+}
+
+export function describePlace({ connection, position, concurrency }: Place): string {
+  return `${connection} connection, ${position} of the list, concurrency ${concurrency}`;
+}
+
+export interface Scenario {
+  readonly title: string;
+  readonly behaviour: Behaviour;
+  readonly place: Place;
+}
+
+/**
+ * Each behaviour at every place, or at one that rotates: neighbours in the table strike at different places, so that the
+ * sample covers all places for each group of behaviours.
+ */
+export function scenarios(behaviours: readonly Behaviour[], all: boolean): readonly Scenario[] {
+  return behaviours.flatMap((behaviour, index) => {
+    // 5 and 12 have no common factor: twelve neighbours are at twelve places.
+    const places = all ? PLACES : PLACES.filter((_, at) => at === (index * 5) % PLACES.length);
+    return places.map((place) => ({
+      title: `${behaviour.rows.join(', ')}: ${behaviour.name} (${describePlace(place)})`,
+      behaviour,
+      place,
+    }));
+  });
+}

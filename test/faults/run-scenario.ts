@@ -1,0 +1,214 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { EXIT, type Report, type SendResult, send } from '../../src/index.ts';
+import type { CliResult } from '../helpers/cli.ts';
+import type { Ending as RowEnding } from '../oracle/oracle.ts';
+import { readReceipts } from '../oracle/receipts.ts';
+import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
+import type { Behaviour, Ending } from './behaviours/behaviour.ts';
+import type { FaultServer, PlayedPort } from './fault-server.ts';
+import { type Place, ROWS, rowOf, type Scenario } from './places.ts';
+
+const AUTHORITIES = join(import.meta.dirname, '..', 'fixtures', 'faults', 'authorities.pem');
+/** With this in it one request is far larger than what fits into the buffers between two processes at once. */
+const LARGE = 'x'.repeat(38_000);
+const COPIES = 60;
+
+/**
+ * Sends a list to a server that misbehaves towards one recipient, with the real command line in a process of its own, and
+ * then again to the same server in good order; after each start the promise must hold.
+ */
+export async function runScenario(server: FaultServer, { behaviour, place }: Scenario): Promise<void> {
+  using folder = temporaryFolder();
+  const receipts = folder.path('receipts.jsonl');
+  const row = rowOf(place);
+  await using played = await server.listen({
+    behaviour: behaviour.name,
+    target: numberOf(row),
+    connection: place.connection,
+    after: row,
+    receipts,
+  });
+  using scene = sceneOf(behaviour, place, played.port, receipts);
+
+  const first = await scene.send(['--format', 'json', '--concurrency', String(place.concurrency)]);
+  const report = expectInOrder(scene, first);
+  const endings = scene.endings();
+  const tale = { exit: first.status, halt: report.halt, hit: notAccepted(endings), stderr: first.stderr };
+  const { retryStatuses = [] } = behaviour;
+  expect(scene.violations({ retryStatuses }), JSON.stringify(tale)).toEqual([]);
+  await expectPlayed(played, behaviour, place);
+  expectEnding(endings, report, behaviour, place);
+
+  await played.calm();
+  const received = readReceipts(receipts).length;
+  const second = await sendAgain(scene, place);
+  expect(scene.violations({ retryStatuses, starts: [0, received] })).toEqual([]);
+  expectContinued(endings, scene.endings(), second);
+  expectNoKey(scene, first, JSON.stringify(second.report));
+  if (behaviour.hostile === true) await expectCleanReports(scene);
+}
+
+function sceneOf(behaviour: Behaviour, place: Place, port: number, receipts: string): Scene {
+  const large = behaviour.at === 'half';
+  const names = Array.from({ length: COPIES }, (_, i) => `m${i}: "{{name}}"`);
+  const scene = createScene({
+    rows: ROWS,
+    baseUrl: behaviour.secure === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
+    receipts,
+    // Where only the time limit ends a request, it is short; elsewhere a busy machine must not make it end.
+    campaign: [
+      `send: { timeout: ${behaviour.silent === true ? '1s' : '20s'} }`,
+      ...(large ? [`recipientMetaData: { ${names.join(', ')} }`] : []),
+    ].join('\n'),
+    environment: behaviour.environment ?? '',
+    env: { HANDBILL_DEBUG: '1', ...(behaviour.secure === undefined ? {} : { NODE_EXTRA_CA_CERTS: AUTHORITIES }) },
+  });
+  if (large) {
+    const hit = rowOf(place);
+    const list = Array.from({ length: ROWS }, (_, row) => `${numberOf(row)},${row === hit ? LARGE : 'Ada'}\n`);
+    scene.write('people.csv', `msisdn,name\n${list.join('')}`);
+  }
+  return scene;
+}
+
+/** A documented exit status that fits the report, and no trace of a bug. */
+function expectInOrder(scene: Scene, result: CliResult): Report {
+  const said = result.stdout + result.stderr;
+  expect(result.signal, said).toBeNull();
+  expect(said).not.toMatch(STACK_TRACE);
+  expect(result.stderr).toMatch(PRINTABLE);
+  expect([EXIT.done, EXIT.unsent, EXIT.inDoubt, EXIT.halted], said).toContain(result.status);
+  const report = JSON.parse(result.stdout) as Report;
+  expect(result.status).toBe(documentedExit(report));
+  const { recipients, ...totals } = report.totals;
+  expect(Object.values(totals).reduce((sum, count) => sum + count, 0)).toBe(recipients);
+  expect(recipients).toBe(ROWS);
+  expect(scene.endings()).toHaveLength(ROWS);
+  return report;
+}
+
+/** The exit status that the contract promises for a report, in its order. */
+function documentedExit({ state, totals }: Report): number {
+  if (state === 'halted') return 5;
+  if (totals.inDoubt > 0) return 4;
+  return totals.rejected + totals.failed > 0 ? 3 : 0;
+}
+
+/** The behaviour was really played, on the kind of connection that was asked for. */
+async function expectPlayed(played: PlayedPort, behaviour: Behaviour, place: Place): Promise<void> {
+  const counts = await played.counts();
+  expect(counts.elsewhere).toBe(0);
+  if (behaviour.at === 'connection') expect(counts.badConnections).toBeGreaterThan(0);
+  else expect(counts.hits[place.connection]).toBeGreaterThan(0);
+}
+
+function expectEnding(endings: readonly RowEnding[], report: Report, behaviour: Behaviour, place: Place): void {
+  const halt = report.halt?.rule ?? null;
+  const bad = notAccepted(endings);
+  const target = behaviour.at === 'connection' ? bad[0] : endings.find(({ line }) => line === rowOf(place) + 2);
+  const others = bad.filter(({ line }) => line !== target?.line);
+  const tale = JSON.stringify({ target, halt, others });
+  // Nobody else suffers: they are accepted, or wait for the next start where this one halted.
+  const times = behaviour.connection?.times ?? 1;
+  const suffering = others.filter(({ outcome }) => outcome !== 'pending');
+  expect(suffering.length, tale).toBeLessThan(behaviour.at === 'connection' ? times : 1);
+  if (halt === null) expect(others.filter(({ outcome }) => outcome === 'pending'), tale).toEqual([]);
+
+  const seen = target === undefined ? { outcome: 'accepted', reason: null, httpStatus: 202 } : target;
+  const possible = endingsAt(behaviour, place).map((ending) => ({ ...ending, halt: ending.halt ?? byDoubts(ending, place) }));
+  const is = { outcome: seen.outcome, reason: seen.reason, httpStatus: seen.httpStatus, halt };
+  expect(possible, tale).toContainEqual(is);
+}
+
+function endingsAt(behaviour: Behaviour, place: Place): readonly Ending[] {
+  const { expected, asFirstAnswer } = behaviour;
+  // On a used connection another answer came before.
+  const first = place.position === 'first' && place.connection === 'fresh';
+  const known = first && asFirstAnswer !== undefined ? asFirstAnswer : expected;
+  if (behaviour.at !== 'connection' || place.concurrency === 1) return known;
+  // Beside open connections, one that cannot be opened is no failure.
+  return [...known, { outcome: 'accepted', reason: null, httpStatus: 202, halt: null }];
+}
+
+/** So many doubts as requests in flight, but no fewer, halt a short list (FAILURES rule 10). */
+function byDoubts({ outcome }: Ending, { concurrency }: Place): Ending['halt'] {
+  return outcome === 'in-doubt' && concurrency === 1 ? 'doubt' : null;
+}
+
+/** The library, for speed: the command line does nothing else. */
+async function sendAgain(scene: Scene, { concurrency }: Place): Promise<SendResult> {
+  return await send('campaign.yaml', {
+    cwd: scene.root,
+    env: { HANDBILL_API_KEY: CANARY_KEY },
+    now: Date.now,
+    environment: 'test',
+    concurrency,
+    confirm: async () => true,
+  });
+}
+
+/** Running again sends to whom nothing was sent, and leaves the others as they are. */
+function expectContinued(before: readonly RowEnding[], after: readonly RowEnding[], second: SendResult): void {
+  const open = new Set(before.filter(({ outcome }) => outcome === 'pending' || outcome === 'failed').map(lineOf));
+  expect(after.filter(({ line }) => !open.has(line))).toEqual(before.filter(({ line }) => !open.has(line)));
+  const again = after.filter(({ line }) => open.has(line));
+  expect(again.filter(({ outcome, httpStatus }) => outcome !== 'accepted' || httpStatus !== 202)).toEqual([]);
+  expect(second.posted).toBe(open.size);
+  expect(second.report.state).toBe(open.size === 0 ? second.report.state : 'finished');
+  expect(second.exit).toBe(documentedExit(second.report));
+}
+
+/** SECURITY S7: the key stands nowhere, in no form. */
+export function expectNoKey(scene: Scene, printed: CliResult, ...more: readonly string[]): void {
+  const all: readonly (readonly [string, string | Buffer])[] = [
+    ['stdout', printed.stdout],
+    ['stderr', printed.stderr],
+    ...more.map((text) => ['a report', text] as const),
+    ...scene.contents(),
+  ];
+  const found = all.filter(([, content]) => KEY_FORMS.some((form) => content.includes(form)));
+  expect(found.map(([where]) => where)).toEqual([]);
+  expect(all.some(([where]) => where.endsWith('ledger.db'))).toBe(true);
+}
+
+/** What an answer says reaches every report, but no key, no control character of a terminal and no script of a page. */
+async function expectCleanReports(scene: Scene): Promise<void> {
+  const text = await scene.run(['report', '--format', 'text']);
+  expect(text.stdout).toMatch(PRINTABLE);
+  for (const format of ['jsonl', 'csv', 'html', 'junit']) {
+    const { status, stdout, stderr } = await scene.run(['report', '--format', format]);
+    expect(stderr).toMatch(PRINTABLE);
+    if (status === EXIT.refused) continue;
+    expectNoKey(scene, { status, signal: null, stdout, stderr });
+    if (format === 'jsonl') expect(stdout.split('\n')).toHaveLength(ROWS + 1);
+    if (format === 'html') expect(stdout).not.toContain('<script>');
+  }
+}
+
+function notAccepted(endings: readonly RowEnding[]): RowEnding[] {
+  return endings.filter(({ outcome, httpStatus }) => outcome !== 'accepted' || httpStatus !== 202);
+}
+
+function lineOf({ line }: RowEnding): number {
+  return line;
+}
+
+const KEY_FORMS = [CANARY_KEY, encodeURIComponent(CANARY_KEY), Buffer.from(CANARY_KEY).toString('base64')];
+const STACK_TRACE = /^\s+at .*:\d+:\d+\)?$/m;
+/** S21: nothing that a terminal could take for an order. */
+const PRINTABLE = /^[\t\n\x20-\x7e\u00a0-\u200d\u2010-\u2027\u202f-\u2065\u206a-\uffff]*$/;
+
+interface TemporaryFolder extends Disposable {
+  path(name: string): string;
+}
+
+export function temporaryFolder(): TemporaryFolder {
+  const root = mkdtempSync(join(tmpdir(), 'handbill-faults-'));
+  return {
+    path: (name) => join(root, name),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
