@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunIdentity } from './ledger.ts';
-import { isBusy, ledgerError } from './ledger-error.ts';
+import { fileError, isBusy, ledgerError } from './ledger-error.ts';
 import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 /** Held until it is released or the process ends, however it ends: the kernel lets go of it. */
@@ -25,9 +25,13 @@ const ASK_WAIT_MS = 10;
  */
 export function acquireRunLock(ledgerPath: string, identity: RunIdentity): RunLock | null {
   const file = lockFile(ledgerPath, identity);
-  ensurePrivateFolder(dirname(ledgerPath));
-  ensurePrivateFolder(dirname(file));
-  if (checkPrivateFile(file) === null) createPrivateFile(file);
+  try {
+    ensurePrivateFolder(dirname(ledgerPath));
+    ensurePrivateFolder(dirname(file));
+    if (checkPrivateFile(file) === null) createPrivateFile(file);
+  } catch (error) {
+    throw fileError(error, file);
+  }
   const db = lockExclusively(file, TAKE_WAIT_MS);
   if (db === null) return null;
   return {

@@ -18,9 +18,15 @@ import type { Ran, Target } from './target.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'campaigns');
 
+// Where fsync costs nothing: thousands of ledgers are made here, and none has to outlive a power failure.
+const MEMORY = '/dev/shm';
+
 /** Exit statuses of a command that nobody interrupted. 1 is a bug, and none is a crash. */
 const DOCUMENTED: ReadonlySet<number | null> = new Set([0, 2, 3, 4, 5, 6, 7]);
 const STACK = /^ +at .*(?:file:\/\/|node:|\.[cm]?[jt]s:\d+)/m;
+
+/** What handbill makes in a project, and the plan that a test may put there. */
+const OWN = ['.handbill', '.plan.json'];
 
 /** Bounds for one command: CPU, because other work on the machine lengthens the wall clock. */
 const MOST_CPU_MS = 2_000;
@@ -41,7 +47,7 @@ export interface Arena extends AsyncDisposable {
 }
 
 export async function openArena(target: Target, behaviour?: Behaviour): Promise<Arena> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'handbill-fuzz-')));
+  const base = realpathSync(mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'handbill-fuzz-')));
   const root = join(base, 'project');
   const home = join(base, 'home');
   mkdirSync(home);
@@ -55,7 +61,7 @@ export async function openArena(target: Target, behaviour?: Behaviour): Promise<
   const write = (name: string, content: string | Uint8Array): void => writeFileSync(join(root, name), content);
   write('handbill.yaml', projectFile(server.port));
   const outside = JSON.stringify(entries(base, ['project']));
-  const inside = JSON.stringify(entries(root, ['.handbill']).map(([name]) => name));
+  const inside = JSON.stringify(entries(root, OWN).map(([name]) => name));
 
   return {
     root,
@@ -70,7 +76,7 @@ export async function openArena(target: Target, behaviour?: Behaviour): Promise<
       if (ran.status === 2 && server.connections !== before.connections) {
         wrong.push(`refused, but made a connection and ${requests} requests`);
       }
-      const files = entries(root, ['.handbill']).map(([name]) => name);
+      const files = entries(root, OWN).map(([name]) => name);
       if (JSON.stringify(entries(base, ['project'])) !== outside) wrong.push('wrote outside the project');
       if (JSON.stringify(files) !== inside) wrong.push(`left other files behind: ${files}`);
       if (wrong.length === 0) return ran;

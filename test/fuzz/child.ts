@@ -43,7 +43,11 @@ async function run({ cwd, args, env }: Job): Promise<object> {
   process.exitCode = undefined;
   const cpu = process.cpuUsage();
   const started = performance.now();
-  await main(args);
+  // Node ends a process for what `main` lets through.
+  await main(args).catch((error: unknown) => {
+    stderr += error instanceof Error ? String(error.stack) : String(error);
+    process.exitCode = 1;
+  });
   const wallMs = performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
   for (const again of restore) again();

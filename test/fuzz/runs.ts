@@ -17,9 +17,6 @@ export function runs<T>(sample: number, full: number): fc.Parameters<T> {
   return {
     seed: Number(process.env['HANDBILL_FUZZ_SEED'] ?? (FULL ? 20_261_122 : 20_261_121)),
     numRuns: FULL ? full : sample,
-    // Each step of shrinking is a command; enough to make an input readable.
-    interruptAfterTimeLimit: FULL ? 280_000 : 55_000,
-    markInterruptAsFailure: false,
   };
 }
 

@@ -40,18 +40,30 @@ const STUCK_MS = 30_000;
 /** Many commands in one process (see child.ts); after a hang, a crash or too much memory the next gets a new one. */
 export function startTarget(): Target {
   let child: ChildProcessWithoutNullStreams | null = null;
+  let said = '';
+  const begin = (): ChildProcessWithoutNullStreams => {
+    said = '';
+    const flags = ['--max-semi-space-size=16', '--disable-warning=MaxListenersExceededWarning'];
+    const begun = spawn(NODE, [...flags, CHILD], { env: { PATH: process.env['PATH'], TZ: 'UTC' } });
+    begun.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    return begun;
+  };
   const end = (): void => {
     child?.kill('SIGKILL');
     child = null;
   };
   return {
     async run({ cwd, args, env = {} }) {
-      child ??= spawn(NODE, ['--max-semi-space-size=16', '--disable-warning=MaxListenersExceededWarning', CHILD], {
-        env: { PATH: process.env['PATH'], TZ: 'UTC' },
-      });
+      if (child !== null && child.exitCode !== null) {
+        child = null;
+        throw new Error(`The process ended after a command had ended, by something that the command left: ${said}`);
+      }
+      child ??= begin();
       const ran = await ask(child, { cwd, args, env: { HOME: cwd, ...env } });
-      if (ran.status === null || ran.peakMb > 400) end();
-      return ran;
+      if (ran.status === null || child.exitCode !== null || ran.peakMb > 400) end();
+      return { ...ran, stderr: ran.stderr + said };
     },
     async [Symbol.asyncDispose]() {
       end();
@@ -63,10 +75,8 @@ export function startTarget(): Target {
 export function realTarget(): Target {
   return {
     async run({ cwd, args, env = {} }) {
-      const before = process.resourceUsage();
       const started = performance.now();
       const { status, stdout, stderr } = await runCli(args, { cwd, env });
-      void before;
       return { status, stdout, stderr, cpuMs: 0, wallMs: performance.now() - started, peakMb: 0 };
     },
     async [Symbol.asyncDispose]() {},
@@ -75,11 +85,6 @@ export function realTarget(): Target {
 
 async function ask(child: ChildProcessWithoutNullStreams, job: object): Promise<Ran> {
   const lines = createInterface({ input: child.stdout });
-  let stderr = '';
-  const listen = (text: Buffer): void => {
-    stderr += text.toString('utf8');
-  };
-  child.stderr.on('data', listen);
   resetPeak(child.pid);
   const started = performance.now();
   child.stdin.write(`${encode(job)}\n`);
@@ -90,12 +95,11 @@ async function ask(child: ChildProcessWithoutNullStreams, job: object): Promise<
     setTimeout(STUCK_MS, null, waiting),
   ]);
   waiting.abort();
-  child.stderr.off('data', listen);
   lines.close();
   const wallMs = performance.now() - started;
   const peakMb = peakOf(child.pid);
   if (answer !== null) return { ...decode<Ran>(answer), peakMb };
-  return { status: child.exitCode, stdout: '', stderr, cpuMs: wallMs, wallMs, peakMb };
+  return { status: child.exitCode, stdout: '', stderr: '', cpuMs: wallMs, wallMs, peakMb };
 }
 
 /** Plain ASCII: readline takes U+2028 for the end of a line. */

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acquireRunLock, isRunHeld } from '../../src/ledger/lock.ts';
@@ -31,6 +31,13 @@ describe('the lock of a run', () => {
     ];
     expect(locks).not.toContain(null);
     for (const lock of locks) lock?.release();
+  });
+
+  it('ends with exit status 7 where its folder cannot be made', () => {
+    const path = scratchPath();
+    open(path);
+    writeFileSync(join(dirname(path), 'locks'), '');
+    expect(thrown(() => acquireRunLock(path, HELLO))).toMatchObject({ code: 'ledger-write', exit: 7 });
   });
 
   it('asking creates nothing', () => {

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonical } from '../../src/plan/settings.ts';
+import { type Arena, openArena } from './arena.ts';
+import { damage, damaged } from './mutate.ts';
+import { runs, TIMEOUT_MS } from './runs.ts';
+import { startTarget, type Target } from './target.ts';
+import { words } from './words.ts';
+
+let target: Target;
+let arena: Arena;
+beforeAll(async () => {
+  target = startTarget();
+  arena = await openArena(target);
+});
+afterAll(async () => {
+  await arena[Symbol.asyncDispose]();
+  await target[Symbol.asyncDispose]();
+});
+
+const COMMANDS = ['validate', 'preview', 'plan', 'send', 'report', 'runs', 'suppress', 'completion', 'help'] as const;
+const SUBCOMMANDS = ['add', 'remove', 'list', 'bash', 'send', 'nope'] as const;
+const OPTIONS = [
+  ...['--env', '--occurrence', '--limit', '--concurrency', '--rate', '--if-locked', '--skip-invalid', '--amend'],
+  ...['--late', '--retry-rejected', '--recipients', '--new-ledger', '--quiet', '-q', '--ledger', '--format', '--plan'],
+  ...['--key', '--line', '--at', '--outcome', '--reason', '--until', '--full', '--help', '-h', '--version', '--', '-'],
+  ...['--api-key', '--no-quiet', '--=x', '--env=', '--limit=1', '-qq', '--upload-pack=x', '---', '--__proto__'],
+];
+const VALUES = [
+  ...[
+    'test',
+    'sandbox',
+    'production',
+    'once',
+    '1',
+    '0',
+    '-1',
+    '1e9',
+    '99999999999',
+    '50/s',
+    '1/h',
+    '0/s',
+    'skip',
+    'fail',
+  ],
+  ...[
+    'json',
+    'jsonl',
+    'csv',
+    'html',
+    'text',
+    'xml',
+    '+447700900123',
+    '2027-01-31',
+    '2026-12-01T09:00:00Z',
+    'notification',
+  ],
+  ...[
+    'campaigns/marketing',
+    'campaigns/prices.csv',
+    'handbill.yaml',
+    '/dev/null',
+    '/dev/zero',
+    '/proc/self/mem',
+    '.',
+    '..',
+  ],
+  ...[
+    '/',
+    '~',
+    '*',
+    '$HOME',
+    '../../x',
+    'a\u001b]0;x\u0007',
+    '\u202e',
+    '{{name}}',
+    "'); drop table runs;--",
+    'x'.repeat(5_000),
+  ],
+];
+
+const argument = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...OPTIONS) },
+  { weight: 3, arbitrary: fc.constantFrom(...VALUES) },
+  { weight: 1, arbitrary: fc.constantFrom(...SUBCOMMANDS) },
+  // No NUL: no operating system passes it on.
+  { weight: 1, arbitrary: fc.constantFrom(...words('any')).filter((word) => !word.includes('\0')) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 10, unit: 'grapheme' }) },
+);
+
+/** Mostly a command first; never the sandbox, which serves until it is told to stop, and never `--yes`. */
+const commandLine = fc
+  .tuple(fc.option(fc.constantFrom(...COMMANDS), { freq: 20, nil: '' }), fc.array(argument, { maxLength: 7 }))
+  .map(([command, rest]) => (command === '' ? rest : [command, ...rest]))
+  .filter((args) => !args.includes('sandbox') || (args[0] !== 'sandbox' && args[0] !== 'send'));
+
+it(
+  'whatever the command line is, it ends as documented',
+  async () => {
+    const property = fc.asyncProperty(commandLine, async (args) => {
+      await arena.run(args);
+      expect(arena.server.connections).toBe(0);
+      arena.remove('.handbill');
+    });
+    await fc.assert(property, runs(250, 12_000));
+  },
+  TIMEOUT_MS,
+);
+
+describe('whatever a sealed plan holds, it is sent as sealed or refused', () => {
+  let sealed = '';
+  beforeAll(async () => {
+    sealed = (await arena.run(['plan', 'notification', '--env', 'test'])).stdout;
+    expect(JSON.parse(sealed)).toMatchObject({ campaign: { name: 'notification' } });
+  });
+
+  const send = async (plan: string | Uint8Array): Promise<number | null> => {
+    const before = arena.server.requests.length;
+    arena.write('.plan.json', plan);
+    try {
+      const { status } = await arena.run(['send', '--plan', '.plan.json', '--yes', '--format', 'json']);
+      const posted = arena.server.requests.slice(before).map(({ body }) => body);
+      expect(new Set(posted).size).toBe(posted.length);
+      expect(posted.length).toBeLessThan(30);
+      return status;
+    } finally {
+      arena.remove('.handbill');
+    }
+  };
+
+  it(
+    'damaged',
+    async () => {
+      const property = fc.asyncProperty(damage(words('json')), async ({ edits, spelling }) => {
+        const plan = damaged(sealed, edits, spelling);
+        const same = sameJson(plan, sealed);
+        const status = await send(plan);
+        if (!same) expect(status).toBe(2);
+      });
+      await fc.assert(property, runs(60, 3_000));
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each([
+    ['an input that is none', { inputs: [null] }],
+    ['an input without a name', { inputs: [{ role: 'campaign' }] }],
+  ])('refused: %s', async (_, change) => {
+    const { seal: _old, ...plan } = JSON.parse(sealed) as Record<string, unknown>;
+    const changed = { ...plan, ...change };
+    expect(await send(JSON.stringify({ ...changed, seal: sealOf(changed) }))).toBe(2);
+  });
+
+  it('refused: deeper than the call stack', async () => {
+    const depth = 100_000;
+    expect(await send(sealed.replace('{', `{"deep":${'['.repeat(depth)}${']'.repeat(depth)},`))).toBe(2);
+  });
+
+  it(
+    'damaged and sealed again by somebody who knows how',
+    async () => {
+      const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+        const { seal: _, ...plan } = JSON.parse(sealed) as Record<string, unknown>;
+        for (const { path, value } of changes) set(plan, path, value);
+        await send(JSON.stringify({ ...plan, seal: sealOf(plan) }));
+      });
+      await fc.assert(property, runs(60, 3_000));
+    },
+    TIMEOUT_MS,
+  );
+});
+
+const PATHS = [
+  ...[
+    'version',
+    'campaign',
+    'campaign.name',
+    'campaign.file',
+    'environment',
+    'occurrence',
+    'recipients',
+    'skipInvalid',
+  ],
+  ...['sealedAt', 'inputs', 'inputs.0', 'inputs.0.role', 'inputs.0.file', 'inputs.0.sha256', 'inputs.3', 'estimate'],
+  ...['estimate.send', 'estimate.costMicros', 'extra', '__proto__', 'toString'],
+];
+const change = fc.record({
+  path: fc.constantFrom(...PATHS),
+  value: fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom('campaigns/survey', '../x', '/etc/passwd', 'sandbox', 'once', 'x'.repeat(5_000), null, [null], {}),
+  ),
+});
+
+function sealOf(plan: object): string {
+  return createHash('sha256').update(canonical(plan)).digest('hex');
+}
+
+function set(plan: Record<string, unknown>, path: string, value: unknown): void {
+  const [first = '', ...rest] = path.split('.');
+  if (rest.length === 0) plan[first] = value;
+  else if (typeof plan[first] === 'object' && plan[first] !== null) {
+    set(plan[first] as Record<string, unknown>, rest.join('.'), value);
+  }
+}
+
+function sameJson(plan: Uint8Array, text: string): boolean {
+  try {
+    return canonical(JSON.parse(new TextDecoder().decode(plan))) === canonical(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
