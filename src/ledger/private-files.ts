@@ -10,7 +10,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { unusable } from './ledger-error.ts';
 
 /*
@@ -19,9 +19,13 @@ import { unusable } from './ledger-error.ts';
  * opens them. Never while it has them open: closing such a file drops all locks that this process holds on it.
  */
 
-/** Makes the folder (0700), or checks that nobody else can change what lies in it. */
+/**
+ * Makes the folder (0700), or checks that nobody else can change what lies in it. What it makes is on the disk when
+ * this returns: a folder whose name a power failure takes away takes the ledger along.
+ */
 export function ensurePrivateFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (first !== undefined) syncFoldersAbove(folder, first);
   const facts = statSync(folder);
   checkOwner(folder, facts);
   refuseWritable(folder, facts);
@@ -95,6 +99,15 @@ export function syncFolder(folder: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Makes the names of `first` and of all folders below it, down to `folder`, durable. */
+function syncFoldersAbove(folder: string, first: string): void {
+  const top = dirname(resolve(first));
+  for (let above = dirname(resolve(folder)); ; above = dirname(above)) {
+    syncFolder(above);
+    if (above === top || above === dirname(above)) return;
   }
 }
 
