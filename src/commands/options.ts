@@ -16,7 +16,10 @@ export function addLedger(command: Command): Command {
 }
 
 /** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */
-export function ledgerOption(given: string | undefined, context: CommandContext): { readonly ledger?: string } {
+export function ledgerOption(
+  given: string | undefined,
+  context: Pick<CommandContext, 'env'>,
+): { readonly ledger?: string } {
   const ledger = given ?? context.env['HANDBILL_LEDGER'];
   return ledger === undefined || ledger === '' ? {} : { ledger };
 }

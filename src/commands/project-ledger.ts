@@ -11,7 +11,10 @@ import { ledgerOption } from './options.ts';
  *
  * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml
  */
-export async function projectHere(context: CommandContext, ledger: string | undefined): Promise<ProjectReading> {
+export async function projectHere(
+  context: Pick<CommandContext, 'cwd' | 'env'>,
+  ledger: string | undefined,
+): Promise<ProjectReading> {
   const reading = await readProject(context.cwd, { cwd: context.cwd, ...ledgerOption(ledger, context) });
   const errors = reading.diagnostics.filter((one) => one.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
@@ -25,7 +28,7 @@ export async function projectHere(context: CommandContext, ledger: string | unde
  */
 export async function withLedger<T>(
   reading: ProjectReading,
-  context: CommandContext,
+  context: Pick<CommandContext, 'cwd' | 'now'>,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
   const path = reading.project.ledger;

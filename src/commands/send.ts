@@ -146,7 +146,8 @@ function nothingToDo(ledger: Ledger, plan: Plan): SendResult {
   const run = ledger.findRun(identityOf(plan));
   if (run === null) throw new Error('a run without anything to do is in the ledger');
   const report = summarise(ledger, run);
-  return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null };
+  // A halt was that of an earlier start: this one did nothing that could be halted.
+  return { report, exit: exitOf({ ...report, halt: null }), started: false, posted: 0, recovered: 0, ledgerError: null };
 }
 
 function resultOf(ledger: Ledger, end: RunEnd): SendResult {

@@ -61,6 +61,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { name: 'runs', summary: 'the runs in the ledger, newest first', group: RESULTS, load: () => import('./runs.ts') },
   {
+    name: 'doubt',
+    summary: 'recipients of whom nobody knows yet: who they are, what became of them',
+    group: RESULTS,
+    load: () => import('./doubt.ts'),
+  },
+  {
     name: 'suppress',
     summary: 'who must not be sent to',
     group: MORE,

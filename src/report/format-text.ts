@@ -94,7 +94,7 @@ function next(report: Report, options: ReportOptions, paint: Paint): string {
 }
 
 /** Lines of at most so many columns, broken at spaces; a longer word gets a line of its own. */
-function wrap(text: string, width: number): readonly string[] {
+export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -1,4 +1,4 @@
-import type { Report } from '../model.ts';
+import type { Halt, Report } from '../model.ts';
 import { countOf } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
@@ -18,7 +18,7 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   const { totals, halt, state } = report;
   const again = sendCommand(report, campaign);
   const steps: NextStep[] = [];
-  if (halt !== null) steps.push({ text: `${halt.message} ${halt.next}`, command: again });
+  if (halt !== null) steps.push({ text: whyHalted(halt, totals), command: again });
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
   if (totals.rejected > 0) {
     steps.push({
@@ -35,12 +35,19 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   return steps;
 }
 
+/** Doubts that were resolved since then are no reason any more to find out about them. */
+function whyHalted({ rule, message, next }: Halt, totals: Report['totals']): string {
+  if (rule !== 'doubt' || totals.inDoubt > 0) return `${message} ${next}`;
+  return 'The last start was stopped by doubts. All of them are resolved: send again for the rest.';
+}
+
 function doubtStep(report: Report): NextStep {
   return {
     text:
       `${countOf(report.totals.inDoubt, 'recipient')} in doubt: the request may have reached the API, and no usable ` +
-      'answer came. handbill never sends to them again by itself. Ask the provider about those that this file has as in-doubt:',
-    command: `handbill report ${shellWord(report.run)} --format csv -o ${shellWord(`${report.run}.csv`)}`,
+      'answer came. handbill never sends to them again by itself. This shows who they are, how to find out, and how ' +
+      'to enter it:',
+    command: `handbill doubt list ${shellWord(report.run)}`,
   };
 }
 
@@ -54,7 +61,8 @@ function leftOf(report: Report): string {
   return parts.join(' ');
 }
 
-function sendCommand(report: Report, campaign: string): string {
+/** Starts this run again. */
+export function sendCommand(report: Report, campaign: string): string {
   const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
   const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;
   return `handbill send ${shellWord(campaign)}${environment}${occurrence}`;
@@ -65,6 +73,6 @@ function reportCommand(report: Report): string {
 }
 
 /** One word for a POSIX shell, whatever is in it. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

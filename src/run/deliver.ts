@@ -51,7 +51,7 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
     }
     let facts = unopened;
     if (facts === null) {
-      if (!(await claimed(decision, shift))) return;
+      if (!(await claimed(decision, before + attempt - 1, shift))) return;
       shift.progress.posted();
       facts = await shift.endpoint.post(request.body, request.reference);
       shift.progress.latency(facts.latencyMs);
@@ -67,9 +67,9 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
 }
 
 /** True when the claim is on disk. Where it is not, the connection that was kept for it is given back. */
-async function claimed(decision: SendDecision, shift: Shift): Promise<boolean> {
+async function claimed(decision: SendDecision, attempts: number, shift: Shift): Promise<boolean> {
   try {
-    const answer = await shift.desk.claim({ row: decision.row, to: decision.to, key: decision.key });
+    const answer = await shift.desk.claim({ row: decision.row, to: decision.to, key: decision.key, attempts });
     if (answer === 'claimed') return true;
     if (answer === 'suppressed') shift.progress.settled('skipped');
   } catch {

@@ -39,7 +39,7 @@ export function holdRun(
 }
 
 /** H2, J3 */
-function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
+export function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
   const holder = ledger.holder(identity);
   const who =
     holder === null
@@ -47,7 +47,7 @@ function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
       : ` (process ${holder.pid} on ${holder.host}, since ${new Date(holder.sinceMs).toISOString()})`;
   return new HandbillError(EXIT.locked, [
     problem('locked', `Another process is sending this run${who}.`, {
-      hint: 'Wait for it to end. With --if-locked skip, this is not an error.',
+      hint: 'Wait for it to end. With `send --if-locked skip`, this is not an error.',
     }),
   ]);
 }

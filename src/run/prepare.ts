@@ -141,10 +141,15 @@ function loadRow(decision: Decision, estimator: Estimator): LoadRow {
   return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };
 }
 
+/** A run without `notAfter` that began this long ago is continued only with `--late`. */
+export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): boolean {
+  return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
+}
+
 function refuseLate(options: PrepareOptions, run: RunRecord): void {
   const { plan, nowMs } = options;
   const began = run.startedAtMs;
-  if (options.late || began === null || plan.campaign.send.notAfterMs !== null || nowMs - began <= LATE_MS) return;
+  if (options.late || began === null || plan.campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
   const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
   if (!open) return;
   const hours = Math.floor((nowMs - began) / 3_600_000);

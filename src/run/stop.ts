@@ -17,11 +17,11 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'not-authorised': 'Check the API key, the account and its credit, then send again: nobody was burned.',
   'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
   'not-the-api':
-    'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network, then look at `handbill report`.',
+    'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
   tls: 'The connection cannot be trusted: check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
-    'Ask the API what became of the recipients in doubt (`handbill report --format jsonl`), then send again for the rest.',
+    'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
   refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
   'api-down':
     'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',

@@ -1,0 +1,167 @@
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { DoubtRow, DoubtVerdict, Ledger, RunRecord } from '../ledger/ledger.ts';
+import { isRunHeld } from '../ledger/lock.ts';
+import type { Report } from '../model.ts';
+import { createReference } from '../plan/reference.ts';
+import { createPhoneReader } from '../recipients/phone.ts';
+import { holdRun, locked } from '../run/hold.ts';
+import { summarise } from '../run/summary.ts';
+import type { CommandContext } from './context.ts';
+import { type Doubt, runsNamed, toDoubt } from './doubt-list.ts';
+import { type Named, selectDoubts } from './doubt-select.ts';
+import { projectHere, withLedger } from './project-ledger.ts';
+
+export interface ResolveOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Id of the run, or name of a campaign that has one run only. */
+  readonly run: string;
+  /** What became of them; `resend`: they become pending, and the next send posts to them once more. */
+  readonly verdict: DoubtVerdict;
+  /** Must be said with `resend`: who got the first message gets a second one. */
+  readonly acceptDuplicates?: boolean;
+  /** Who it is about: keys, references or numbers. */
+  readonly names?: readonly Named[];
+  /** Who it is about: first lines of their rows. */
+  readonly lines?: readonly number[];
+  /** It is about everybody in doubt in this run. */
+  readonly all?: boolean;
+  /** The id that the API gave out; for one recipient that was accepted. */
+  readonly messageId?: string;
+  /** Why, for whoever looks at the history. */
+  readonly note?: string;
+  /** Who says so. */
+  readonly by: string;
+  /** Asked before anything is changed; false refuses. Default: refuse. */
+  readonly confirm?: (question: ResolveQuestion) => Promise<boolean>;
+}
+
+/** What is about to be resolved, for the one who is asked. */
+export interface ResolveQuestion {
+  readonly run: RunRecord;
+  readonly verdict: DoubtVerdict;
+  readonly doubts: readonly Doubt[];
+}
+
+export interface ResolveResult {
+  /** Who was resolved; nobody where nobody is in doubt and `all` was asked for. */
+  readonly resolved: readonly Doubt[];
+  readonly run: RunRecord;
+  readonly report: Report;
+  /** Real path of the project's root. */
+  readonly root: string;
+}
+
+/**
+ * Records what became of recipients in doubt: all who are named, or nobody. Who, when and why is kept for ever, with
+ * what was known of the doubt.
+ *
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)
+ */
+export async function resolveDoubts(options: ResolveOptions): Promise<ResolveResult> {
+  refuseUsage(options);
+  const { now } = options;
+  const reading = await projectHere(options, options.ledger);
+  const phone = createPhoneReader(reading.written.defaults?.recipients?.defaultCountry ?? null);
+  const { names = [], lines = [], all = false } = options;
+  const chosen = await withLedger(reading, options, async (ledger) => {
+    const run = oneRun(ledger, options.run);
+    // Asked before the selection, because what is in flight would look as if it were not in doubt.
+    if (isRunHeld(ledger.path, run)) throw locked(ledger, run);
+    return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
+  });
+  const { run, doubts } = chosen;
+  const referenceOf = createReference(run, run.channel);
+  const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf(doubt.key)));
+  if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
+  if (doubts.length > 0) {
+    const question = { run, verdict: options.verdict, doubts: resolved };
+    if (!((await options.confirm?.(question)) ?? false)) {
+      const hint = 'Without a terminal, add --yes.';
+      throw refuse(problem('not-confirmed', 'Nothing was resolved: it was not confirmed.', { hint }));
+    }
+    using held = holdRun(reading.project.ledger, run, now(), false);
+    record(held.ledger, run, doubts, options);
+  }
+  return await withLedger(reading, options, async (ledger) => {
+    const ended = ledger.findRun(run) ?? run;
+    return { resolved, run: ended, report: summarise(ledger, ended), root: reading.project.root };
+  });
+}
+
+function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: ResolveOptions): void {
+  const { missed } = ledger.resolve(run, doubts, {
+    verdict: options.verdict,
+    messageId: options.messageId ?? null,
+    who: options.by,
+    note: options.note ?? null,
+    nowMs: options.now(),
+  });
+  if (missed.length === 0) return;
+  const lines = missed.map(({ line }) => line);
+  const which = `${lines.slice(0, 20).join(', ')}${lines.length > 20 ? ' ...' : ''}`;
+  throw refuse(
+    problem('not-in-doubt', `Something happened meanwhile to ${lines.length} of them (line ${which}).`, {
+      hint: 'Nothing was changed. Look again with `handbill doubt list`.',
+    }),
+  );
+}
+
+/** Resolving is too grave for "the newest one": a name that several runs have is refused. */
+function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
+  const found = runsNamed(ledger, named);
+  const run = found.find(({ id }) => id === named) ?? found[0];
+  if (run !== undefined && (found.length === 1 || run.id === named)) return run;
+  const ids = found.slice(0, 10).map(({ id, environment, occurrence }) => `${id} (${environment}, ${occurrence})`);
+  throw refuse(
+    problem('run-ambiguous', `The campaign "${named}" has ${found.length} runs.`, {
+      hint: `Name one of them: ${ids.join(', ')}${found.length > 10 ? ' ...' : ''}`,
+    }),
+  );
+}
+
+/** Everything that is wrong with what was asked for, at once. */
+function refuseUsage(options: ResolveOptions): void {
+  const { names = [], lines = [], all = false, verdict, messageId, note, by } = options;
+  const some = names.length + lines.length > 0;
+  const wrong: Diagnostic[] = [];
+  if (!some && !all) {
+    const hint = 'Name them with --line, --key or --from FILE, or say --all.';
+    wrong.push(problem('usage', 'It is not said who is meant.', { hint }));
+  }
+  if (some && all) wrong.push(problem('usage', '--all is everybody: nobody can be named beside it.'));
+  if (verdict === 'resend' && options.acceptDuplicates !== true) {
+    const hint = 'Add --accept-duplicates if a second message does less harm than none.';
+    wrong.push(problem('usage', 'Whoever got the first message would get a second one.', { hint }));
+  }
+  if (verdict !== 'resend' && options.acceptDuplicates === true) {
+    wrong.push(problem('usage', '--accept-duplicates belongs to --resend: nothing is sent otherwise.'));
+  }
+  if (messageId !== undefined && verdict !== 'accepted') {
+    wrong.push(problem('usage', '--message-id belongs to --as accepted: the API gives an id to what it took.'));
+  }
+  for (const [option, text] of [
+    ['--message-id', messageId] as const,
+    ['--note', note] as const,
+    ['--by', by] as const,
+  ]) {
+    const fault = text === undefined ? null : faultOf(text);
+    if (fault !== null) wrong.push(problem('usage', `${option} ${fault}.`));
+  }
+  if (wrong.length > 0) throw refuse(...wrong);
+}
+
+/** What is kept for ever has to be worth it: not empty, and short enough to be shown. */
+function faultOf(text: string): string | null {
+  if (text.trim() === '') return 'is empty';
+  return text.length > LONGEST_TEXT ? `is longer than ${LONGEST_TEXT} characters` : null;
+}
+
+const LONGEST_TEXT = 1000;
+
+const MESSAGE_ID_OF_SEVERAL = problem(
+  'usage',
+  '--message-id belongs to one recipient, but several or none are meant.',
+  {
+    hint: 'Resolve them one by one.',
+  },
+);
