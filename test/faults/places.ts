@@ -21,6 +21,11 @@ export function rowOf({ position }: Place): number {
   return { first: 0, middle: ROWS / 2, last: ROWS - 1 }[position];
 }
 
+/** How many requests come before a bad connection: with eight at a time the last ones are under way together. */
+export function requestsBefore(place: Place): number {
+  return Math.max(0, rowOf(place) - (place.concurrency - 1));
+}
+
 export function describePlace({ connection, position, concurrency }: Place): string {
   return `${connection} connection, ${position} of the list, concurrency ${concurrency}`;
 }
@@ -36,7 +41,9 @@ export interface Scenario {
  * sample covers all places for each group of behaviours.
  */
 export function scenarios(behaviours: readonly Behaviour[], all: boolean): readonly Scenario[] {
-  return behaviours.flatMap((behaviour, index) => {
+  // A plain status is played at every place by the full set, and by the tests of statuses.
+  const wanted = all ? behaviours : behaviours.filter(({ plain }) => plain !== true);
+  return wanted.flatMap((behaviour, index) => {
     // 5 and 12 have no common factor: twelve neighbours are at twelve places.
     const places = all ? PLACES : PLACES.filter((_, at) => at === (index * 5) % PLACES.length);
     return places.map((place) => ({

@@ -2,15 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { EXIT, type Report, type SendResult, send } from '../../src/index.ts';
+import { EXIT, type Report, send } from '../../src/index.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import type { Ending as RowEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import type { Behaviour, Ending } from './behaviours/behaviour.ts';
 import type { FaultServer, PlayedPort } from './fault-server.ts';
-import { type Place, ROWS, rowOf, type Scenario } from './places.ts';
+import { type Place, ROWS, requestsBefore, rowOf, type Scenario } from './places.ts';
 
+/** What the command line says to itself by starting once more; said at once it is 70 ms faster. */
+const NODE_OPTIONS = '--max-semi-space-size=16';
 const AUTHORITIES = join(import.meta.dirname, '..', 'fixtures', 'faults', 'authorities.pem');
 /** With this in it one request is far larger than what fits into the buffers between two processes at once. */
 const LARGE = 'x'.repeat(38_000);
@@ -28,7 +30,7 @@ export async function runScenario(server: FaultServer, { behaviour, place }: Sce
     behaviour: behaviour.name,
     target: numberOf(row),
     connection: place.connection,
-    after: row,
+    after: requestsBefore(place),
     receipts,
   });
   using scene = sceneOf(behaviour, place, played.port, receipts);
@@ -44,7 +46,7 @@ export async function runScenario(server: FaultServer, { behaviour, place }: Sce
 
   await played.calm();
   const received = readReceipts(receipts).length;
-  const second = await sendAgain(scene, place);
+  const second = await sendAgain(scene, behaviour, place);
   expect(scene.violations({ retryStatuses, starts: [0, received] })).toEqual([]);
   expectContinued(endings, scene.endings(), second);
   expectNoKey(scene, first, JSON.stringify(second.report));
@@ -64,7 +66,11 @@ function sceneOf(behaviour: Behaviour, place: Place, port: number, receipts: str
       ...(large ? [`recipientMetaData: { ${names.join(', ')} }`] : []),
     ].join('\n'),
     environment: behaviour.environment ?? '',
-    env: { HANDBILL_DEBUG: '1', ...(behaviour.secure === undefined ? {} : { NODE_EXTRA_CA_CERTS: AUTHORITIES }) },
+    env: {
+      HANDBILL_DEBUG: '1',
+      NODE_OPTIONS,
+      ...(behaviour.secure === undefined ? {} : { NODE_EXTRA_CA_CERTS: AUTHORITIES }),
+    },
   });
   if (large) {
     const hit = rowOf(place);
@@ -115,10 +121,17 @@ function expectEnding(endings: readonly RowEnding[], report: Report, behaviour: 
   const times = behaviour.connection?.times ?? 1;
   const suffering = others.filter(({ outcome }) => outcome !== 'pending');
   expect(suffering.length, tale).toBeLessThan(behaviour.at === 'connection' ? times : 1);
-  if (halt === null) expect(others.filter(({ outcome }) => outcome === 'pending'), tale).toEqual([]);
+  if (halt === null)
+    expect(
+      others.filter(({ outcome }) => outcome === 'pending'),
+      tale,
+    ).toEqual([]);
 
   const seen = target === undefined ? { outcome: 'accepted', reason: null, httpStatus: 202 } : target;
-  const possible = endingsAt(behaviour, place).map((ending) => ({ ...ending, halt: ending.halt ?? byDoubts(ending, place) }));
+  const possible = endingsAt(behaviour, place).map((ending) => ({
+    ...ending,
+    halt: ending.halt ?? byDoubts(ending, place),
+  }));
   const is = { outcome: seen.outcome, reason: seen.reason, httpStatus: seen.httpStatus, halt };
   expect(possible, tale).toContainEqual(is);
 }
@@ -138,8 +151,14 @@ function byDoubts({ outcome }: Ending, { concurrency }: Place): Ending['halt'] {
   return outcome === 'in-doubt' && concurrency === 1 ? 'doubt' : null;
 }
 
-/** The library, for speed: the command line does nothing else. */
-async function sendAgain(scene: Scene, { concurrency }: Place): Promise<SendResult> {
+/** By the library, for speed: the command line does nothing else. But only a process of its own takes authorities. */
+async function sendAgain(scene: Scene, behaviour: Behaviour, { concurrency }: Place): Promise<Again> {
+  if (behaviour.secure !== undefined) {
+    const before = JSON.parse((await scene.run(['report', '--format', 'json'])).stdout) as Report;
+    const result = await scene.send(['--format', 'json', '--concurrency', String(concurrency)]);
+    const report = JSON.parse(result.stdout) as Report;
+    return { report, exit: result.status, posted: report.requests.posted - before.requests.posted };
+  }
   return await send('campaign.yaml', {
     cwd: scene.root,
     env: { HANDBILL_API_KEY: CANARY_KEY },
@@ -150,8 +169,14 @@ async function sendAgain(scene: Scene, { concurrency }: Place): Promise<SendResu
   });
 }
 
+interface Again {
+  readonly report: Report;
+  readonly exit: number | null;
+  readonly posted: number;
+}
+
 /** Running again sends to whom nothing was sent, and leaves the others as they are. */
-function expectContinued(before: readonly RowEnding[], after: readonly RowEnding[], second: SendResult): void {
+function expectContinued(before: readonly RowEnding[], after: readonly RowEnding[], second: Again): void {
   const open = new Set(before.filter(({ outcome }) => outcome === 'pending' || outcome === 'failed').map(lineOf));
   expect(after.filter(({ line }) => !open.has(line))).toEqual(before.filter(({ line }) => !open.has(line)));
   const again = after.filter(({ line }) => open.has(line));

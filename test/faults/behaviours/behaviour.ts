@@ -34,6 +34,8 @@ export interface BadConnection {
   /** Asks for a client certificate and accepts none. */
   readonly clientCertificate?: boolean;
   readonly tls?: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
+  /** What it plays is the answer to the request that comes afterwards, as far as anybody can tell. */
+  readonly answersEarly?: boolean;
   /** How many connections are so; default 1. */
   readonly times?: number;
 }
@@ -75,6 +77,8 @@ export interface Behaviour {
   readonly silent?: boolean;
   /** Further lines of the environment in handbill.yaml. */
   readonly environment?: string;
+  /** Nothing but a status: the tests of all statuses play it too. */
+  readonly plain?: boolean;
   /** Statuses that `environment` says may be sent again. */
   readonly retryStatuses?: readonly number[];
   /** The answer carries what may not be shown: every report is searched. */

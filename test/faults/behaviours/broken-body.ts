@@ -42,10 +42,7 @@ export const BROKEN_BODY: readonly Behaviour[] = [
   }),
   success({
     name: 'a body of one byte per 200 ms',
-    plays: [
-      { write: `${ACCEPTED_HEAD}content-length: 100\r\n\r\n` },
-      { drip: ' ', everyMs: 200 },
-    ],
+    plays: [{ write: `${ACCEPTED_HEAD}content-length: 100\r\n\r\n` }, { drip: ' ', everyMs: 200 }],
     silent: true,
   }),
   success({ name: 'a bad chunk', plays: [{ write: `${CHUNKED}zz\r\n{}\r\n0\r\n\r\n` }] }),
@@ -135,10 +132,7 @@ export const BROKEN_BODY: readonly Behaviour[] = [
     rows: ['F1'],
     at: 'request',
     status: 400,
-    plays: [
-      { write: 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n' },
-      { flood: 'no '.repeat(4096) },
-    ],
+    plays: [{ write: 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n' }, { flood: 'no '.repeat(4096) }],
     expected: [rejected(400)],
   },
 ];

@@ -142,9 +142,7 @@ export const NO_ANSWER: readonly Behaviour[] = [
   request({
     name: 'a length and chunks',
     rows: ['C6'],
-    plays: [
-      { write: `${ACCEPTED_HEAD}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n` },
-    ],
+    plays: [{ write: `${ACCEPTED_HEAD}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n` }],
     expected: BAD,
   }),
   request({

@@ -11,6 +11,7 @@ const status = (row: string, number: number, expected: Ending, more: Case = {}):
   plays: [{ answer: [number, SAYS] }],
   status: number,
   expected: [expected],
+  plain: Object.keys(more).every((name) => name === 'asFirstAnswer'),
   ...more,
 });
 
@@ -19,9 +20,7 @@ const redirect = (number: number): Behaviour =>
   status(
     number >= 307 ? 'E1' : 'E2',
     number,
-    number >= 307
-      ? pending(number, 'wrong-address', 'wrong-address')
-      : doubtOf(number, 'redirect', 'wrong-address'),
+    number >= 307 ? pending(number, 'wrong-address', 'wrong-address') : doubtOf(number, 'redirect', 'wrong-address'),
     {
       name: `${number} to another host`,
       rows: [number >= 307 ? 'E1' : 'E2', 'S1'],
