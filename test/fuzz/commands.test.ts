@@ -162,7 +162,7 @@ describe('whatever a sealed plan holds, it is sent as sealed or refused', () => 
     async () => {
       const property = fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
         const { seal: _, ...plan } = JSON.parse(sealed) as Record<string, unknown>;
-        for (const { path, value } of changes) set(plan, path, value);
+        for (const { path, value } of changes) set(plan, path, structuredClone(value));
         await send(JSON.stringify({ ...plan, seal: sealOf(plan) }));
       });
       await fc.assert(property, runs(60, 3_000));

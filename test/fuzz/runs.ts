@@ -10,12 +10,13 @@ const FULL = process.env['HANDBILL_FULL'] === '1';
  *
  * @param sample runs in `npm test`
  * @param full runs in the full set
+ * @param shard makes another history, for parts that run at once
  */
-export function runs<T>(sample: number, full: number): fc.Parameters<T> {
+export function runs<T>(sample: number, full: number, shard = 0): fc.Parameters<T> {
   const [seed, path] = (process.env['HANDBILL_FUZZ_REPLAY'] ?? '').split(/:(.*)/);
   if (seed !== undefined && seed !== '' && path !== undefined) return { seed: Number(seed), path, endOnFailure: true };
   return {
-    seed: Number(process.env['HANDBILL_FUZZ_SEED'] ?? (FULL ? 20_261_122 : 20_261_121)),
+    seed: Number(process.env['HANDBILL_FUZZ_SEED'] ?? (FULL ? 20_261_122 : 20_261_121)) + shard * 1_000,
     numRuns: FULL ? full : sample,
   };
 }

@@ -1,0 +1,102 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { startCli, until } from '../helpers/cli.ts';
+import { answer, type RawRequest } from '../helpers/raw-server.ts';
+import { type Ending, violations } from '../oracle/oracle.ts';
+import type { Receipt } from '../oracle/receipts.ts';
+import { CANARY_KEY } from '../oracle/scene.ts';
+import { type Arena, openArena } from './arena.ts';
+import { damage, hurt } from './hurt.ts';
+import { runs, TIMEOUT_MS } from './runs.ts';
+import { startTarget } from './target.ts';
+
+const ROWS = 12;
+const SEND = ['send', 'notification', '--env', 'test', '--yes', '--concurrency', '3'];
+const LINES = Array.from({ length: ROWS }, (_, row) => row + 2);
+
+/** Takes everything; the requests from `holdFrom` on get no answer. */
+class Api {
+  receipts: Receipt[] = [];
+  holdFrom = Number.POSITIVE_INFINITY;
+
+  readonly reply = (request: RawRequest): void => {
+    const { body } = request;
+    const number = this.receipts.length + 1;
+    const reference = /"handbill":"([^"]+)"/.exec(body)?.[1] ?? null;
+    const held = number >= this.holdFrom;
+    this.receipts.push({ number, status: held ? null : 202, id: held ? null : `m-${number}`, text: body, reference });
+    if (!held) answer(202, `{"id":"m-${number}"}`)(request);
+  };
+}
+
+type End = 'good order' | 'kill -9';
+
+/** A run that was left half done, by `--limit` or by a kill; its ledger is the one that is damaged. */
+async function halfDone(arena: Arena, api: Api, how: End): Promise<void> {
+  const list = Array.from({ length: ROWS }, (_, row) => `+4474001000${row + 10},R-${row},1\n`).join('');
+  arena.write('campaigns/notification/people.csv', `mobile,order,parcels\n${list}`);
+  arena.write('campaigns/notification/parcel.hbs', 'Parcel {{order}}');
+  if (how === 'good order') {
+    expect((await arena.run([...SEND, '--limit', '6'])).status).toBe(0);
+    return;
+  }
+  api.holdFrom = 7;
+  const sender = startCli(SEND, { cwd: arena.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
+  await until('nine requests', () => api.receipts.length === 9);
+  sender.kill('SIGKILL');
+  await sender.done;
+  api.holdFrom = Number.POSITIVE_INFINITY;
+}
+
+it.concurrent.each<End>(['good order', 'kill -9'])(
+  'whatever becomes of the bytes of a ledger that was left by a %s: refused, or the promise holds',
+  async (how) => {
+    const api = new Api();
+    await using target = startTarget();
+    await using arena = await openArena(target, api.reply);
+    await halfDone(arena, api, how);
+    const before = api.receipts;
+    const folder = join(arena.root, '.handbill');
+    const kept = mkdtempSync(join(tmpdir(), 'handbill-kept-'));
+    cpSync(folder, kept, { recursive: true });
+    const files = readdirSync(kept, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\./.test(name))
+      .toSorted();
+    const stats = new Map<string, number>();
+    const property = fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 2 }), async (damages) => {
+      api.receipts = [...before];
+      for (const one of damages) {
+        const file = join(folder, files[one.file % files.length] ?? '');
+        if (!existsSync(file)) continue;
+        const bytes = hurt(readFileSync(file), one);
+        if (bytes === null) rmSync(file);
+        else writeFileSync(file, bytes);
+      }
+      try {
+        const sent = await arena.run(SEND);
+        stats.set(String(sent.status), (stats.get(String(sent.status)) ?? 0) + 1);
+        const posted = api.receipts.length - before.length;
+        if (sent.status === 7 || sent.status === 2) {
+          if (posted > 0) expect(new Set(api.receipts.map((r) => r.reference)).size).toBe(api.receipts.length);
+          await arena.run(['report', '--format', 'jsonl']);
+          await arena.run(['runs']);
+        } else {
+          const report = await arena.run(['report', '--format', 'jsonl']);
+          const texts = report.stdout.split('\n').filter((line) => line !== '');
+          const endings = texts.map((line) => JSON.parse(line) as Ending);
+          expect(violations({ lines: LINES, endings, receipts: api.receipts })).toEqual([]);
+        }
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+        cpSync(kept, folder, { recursive: true });
+      }
+    });
+    await fc.assert(property, runs(60, 2_000));
+    rmSync(kept, { recursive: true });
+    process.stderr.write(`${how} ${JSON.stringify([...stats])}\n`);
+  },
+  TIMEOUT_MS,
+);
