@@ -98,6 +98,7 @@ export const CODES = {
   'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
   'plan-invalid': 'The plan file is not one that this handbill wrote.',
   'not-confirmed': 'What was asked for was not confirmed.',
+  interrupted: 'The command was told to stop before it had sent anything.',
   'too-late': 'The run is older than handbill continues without being told to.',
   'missing-api-key': 'The API key is not where the environment says.',
   'invalid-api-key': 'The API key has characters that cannot stand in a header.',

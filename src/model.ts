@@ -444,6 +444,7 @@ export const HALT_RULES = [
   'refusals',
   'api-down',
   'throttled',
+  'input-changed',
   'ledger',
 ] as const;
 export type HaltRule = (typeof HALT_RULES)[number];

@@ -15,14 +15,21 @@ export interface Confirmation {
   readonly estimate: Estimate | null;
 }
 
-/** Asks on the terminal, stating what will happen; without a terminal the answer is no. */
-export async function confirm(question: Confirmation, context: CommandContext): Promise<boolean> {
+/** Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no. */
+export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
   if (!context.interactive) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // While it reads a line the terminal makes no signals of its own: Ctrl-C comes here.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = await terminal.question('Type "yes" to send: ');
+    // A terminal that is closed (Ctrl-D, or it is gone) never answers the question.
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    const answer = await Promise.race([closed, terminal.question('Type "yes" to send: ', { signal: stopped })]);
     return answer.trim().toLowerCase() === 'yes';
+  } catch (error) {
+    if (stopped.aborted) return false;
+    throw error;
   } finally {
     terminal.close();
   }

@@ -9,7 +9,7 @@ import { loadPrices } from '../plan/prices.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { prepareApi } from '../run/api.ts';
 import { holdRun } from '../run/hold.ts';
-import { identityOf, prepareRun } from '../run/prepare.ts';
+import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
 import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
@@ -59,7 +59,8 @@ export interface SendOptions {
  * Sends a campaign, or continues what an earlier start left: the whole pipeline. Nothing is posted unless everything
  * was checked; nobody is posted to twice.
  *
- * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger)
+ * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger),
+ *   130 (interrupted before any request)
  */
 export async function send(target: string, options: SendOptions): Promise<SendResult> {
   const { cwd, now } = options;
@@ -88,19 +89,21 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     late: options.late === true,
     retryRejected: options.retryRejected === true,
   };
-  const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now() });
+  const interrupt = options.interrupt ?? new AbortController().signal;
+  const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now(), interrupt });
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     return nothingToDo(ledger, plan);
   }
-  if (plan.environment.apiKey !== null && !(await asked(options, plan, prepared))) {
+  const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
+  if (interrupt.aborted || !confirmed) {
     prepared.discard();
-    throw refuse(
-      problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint: 'Without a terminal, add --yes.' }),
-    );
+    throw interrupt.aborted ? interruptedEarly() : notConfirmed();
   }
   const run = prepared.seal();
   const api = await openApi();
   const abort = (): void => api.endpoint.abort();
+  const { stopWaiting } = api.endpoint;
+  interrupt.addEventListener('abort', stopWaiting, { once: true });
   options.abort?.addEventListener('abort', abort, { once: true });
   try {
     const end = await sendRun({
@@ -113,16 +116,22 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
       concurrency,
       ratePerSecond: lowest(options.ratePerSecond, plan.environment.ratePerSecond, campaign.send.ratePerSecond),
       limit: options.limit ?? null,
-      interrupt: options.interrupt ?? new AbortController().signal,
+      interrupt,
       now,
       random: options.random ?? Math.random,
       onStart: (figures) => options.onStart?.(figures, campaign),
     });
     return resultOf(ledger, end);
   } finally {
+    interrupt.removeEventListener('abort', stopWaiting);
     options.abort?.removeEventListener('abort', abort);
     await api.close(timeoutMs);
   }
+}
+
+function notConfirmed(): HandbillError {
+  const hint = 'Without a terminal, add --yes.';
+  return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
 }
 
 async function asked(
@@ -147,7 +156,14 @@ function nothingToDo(ledger: Ledger, plan: Plan): SendResult {
   if (run === null) throw new Error('a run without anything to do is in the ledger');
   const report = summarise(ledger, run);
   // A halt was that of an earlier start: this one did nothing that could be halted.
-  return { report, exit: exitOf({ ...report, halt: null }), started: false, posted: 0, recovered: 0, ledgerError: null };
+  return {
+    report,
+    exit: exitOf({ ...report, halt: null }),
+    started: false,
+    posted: 0,
+    recovered: 0,
+    ledgerError: null,
+  };
 }
 
 function resultOf(ledger: Ledger, end: RunEnd): SendResult {
@@ -257,7 +273,7 @@ async function run(
       amend: flags.amend === true,
       late: flags.late === true,
       retryRejected: flags.retryRejected === true,
-      confirm: async (question) => flags.yes === true || confirm(question, context),
+      confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
       interrupt: signals.first,
       abort: signals.second,
       onStart: line.start,
@@ -272,6 +288,9 @@ async function run(
     context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
   } catch (error) {
     line.stop();
+    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
+      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
+    }
     if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip')) throw error;
     if (flags.quiet !== true) context.err('Another process is sending this run: left to it.\n');
   } finally {

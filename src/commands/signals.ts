@@ -1,6 +1,6 @@
 import { EXIT, type ExitStatus } from '../errors.ts';
 
-/** Signals while a run is going: the first ends it in good order (I2), the second at once (I3). */
+/** Signals while a run is going: the first ends it in good order (I2), the second or SIGQUIT at once (I3). */
 export interface Signals {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
@@ -9,10 +9,12 @@ export interface Signals {
   stop(): void;
 }
 
-const STATUS: ReadonlyMap<NodeJS.Signals, ExitStatus> = new Map([
+const STATUS: ReadonlyMap<NodeJS.Signals, ExitStatus> = new Map<NodeJS.Signals, ExitStatus>([
   ['SIGINT', EXIT.interrupted],
   ['SIGTERM', EXIT.terminated],
   ['SIGHUP', EXIT.hangup],
+  // Ctrl-\ is an interrupt that does not wait.
+  ['SIGQUIT', EXIT.interrupted],
 ]);
 
 export function watchSignals(say: (text: string) => void): Signals {
@@ -20,13 +22,11 @@ export function watchSignals(say: (text: string) => void): Signals {
   const second = new AbortController();
   let status: ExitStatus | null = null;
   const listener = (signal: NodeJS.Signals): void => {
-    if (status !== null) {
-      second.abort();
-      return;
-    }
-    status = STATUS.get(signal) ?? EXIT.interrupted;
-    say('\nFinishing what is in flight; once more to stop at once.\n');
+    const atOnce = status !== null || signal === 'SIGQUIT';
+    status ??= STATUS.get(signal) ?? EXIT.interrupted;
     first.abort();
+    if (atOnce) second.abort();
+    else say('\nFinishing what is in flight; once more to stop at once.\n');
   };
   for (const signal of STATUS.keys()) process.on(signal, listener);
   return {

@@ -17,6 +17,8 @@ export interface Endpoint {
   ready(): Promise<Attempt | null>;
   /** Gives back what `ready` kept, when there is nothing to post after all. */
   release(): void;
+  /** Ends the waiting of `ready`: nothing more is to be posted. */
+  stopWaiting(): void;
   /** One POST. Never rejects, never sends twice, never follows anything. */
   post(body: string, reference: string): Promise<Attempt>;
   /** Takes nothing more, waits for what is in flight for at most `graceMs`, then aborts. */
@@ -145,7 +147,12 @@ export function connect(options: EndpointOptions): Endpoint {
     return inFlight > 0 || opening > 0 || waiting.length > 0;
   });
 
+  const stopWaiting = (): void => {
+    for (const waiter of waiting.splice(0)) waiter.resolve(notStarted(toAttemptError(stopped()), 0));
+  };
+
   const endpoint: Endpoint = {
+    stopWaiting,
     ready() {
       if (closed) return Promise.resolve(notStarted(toAttemptError(stopped()), 0));
       if (idle.length > promised.length) {
@@ -177,7 +184,7 @@ export function connect(options: EndpointOptions): Endpoint {
     },
     async close(graceMs) {
       closed = true;
-      for (const waiter of waiting.splice(0)) waiter.resolve(notStarted(toAttemptError(stopped()), 0));
+      stopWaiting();
       for (const exchange of [...queue]) exchange.stop(stopped());
       for (const lane of lanes) if (lane.exchange === null) lane.retire();
       if (inFlight > 0 && graceMs > 0) {
@@ -193,7 +200,7 @@ export function connect(options: EndpointOptions): Endpoint {
     },
     abort() {
       closed = true;
-      for (const waiter of waiting.splice(0)) waiter.resolve(notStarted(toAttemptError(stopped()), 0));
+      stopWaiting();
       for (const exchange of [...queue]) exchange.stop(stopped());
       for (const lane of lanes) {
         lane.exchange?.stop(stopped());

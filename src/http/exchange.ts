@@ -5,6 +5,9 @@ import { Fault, toAttemptError } from './fault.ts';
 /** Longest body of an answer that is read, in bytes. An answer to one message has some hundred. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** The share of the time limit after which a request is not begun any more. */
+const LATEST_START = 0.75;
+
 /** What an exchange needs of the connection that carries it. */
 export interface Carrier {
   /** The error event of the socket, if there was one. */
@@ -29,6 +32,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** On the monotonic clock, in ms. */
   readonly startedAt: number;
   readonly deadline: number;
+  /** From then on it is not begun any more. */
+  readonly startBy: number;
   carrier: Carrier | null = null;
   done = false;
   /** The whole answer came and the connection is in order. */
@@ -56,6 +61,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.reference = reference;
     this.startedAt = startedAt;
     this.deadline = startedAt + timeoutMs;
+    this.startBy = startedAt + timeoutMs * LATEST_START;
     this.#resolve = resolve;
   }
 
@@ -65,7 +71,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#controller !== null) throw new Fault('HANDBILL_STARTED_TWICE', 'The request was about to be sent twice.');
     // Ended while it waited for its connection: its outcome is out, so its bytes must not go.
     if (this.done) throw new Fault('HANDBILL_STOPPED', 'The request had ended before it could be sent.');
-    if (performance.now() >= this.deadline) throw new Fault('HANDBILL_TIMEOUT', 'No connection within the time limit.');
+    // With little time left the answer would come too late, and the recipient be in doubt; not begun, it is tried again.
+    if (performance.now() >= this.startBy) throw new Fault('HANDBILL_TIMEOUT', 'No connection within the time limit.');
     this.#controller = controller;
     this.#phase = 'P2';
   }

@@ -119,5 +119,6 @@ function record(
   }
   if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
   shift.progress.settled(state);
-  shift.stop.note(verdict);
+  // What still comes in after a signal did not end this start.
+  if (!shift.stopped.aborted) shift.stop.note(verdict);
 }

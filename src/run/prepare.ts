@@ -1,5 +1,5 @@
 import type { PriceList } from '../content/price.ts';
-import { problem, refuse } from '../errors.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger, LoadRow, RunIdentity, RunRecord } from '../ledger/ledger.ts';
 import type { Decision } from '../model.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
@@ -20,6 +20,8 @@ export interface PrepareOptions {
   readonly retryRejected: boolean;
   readonly late: boolean;
   readonly nowMs: number;
+  /** Ends the preparation: nothing is left of it. */
+  readonly interrupt: AbortSignal;
 }
 
 /** A run that is ready to be started. */
@@ -45,7 +47,7 @@ const LOAD_BATCH = 4000;
  * pass; an unfinished one continues with what the ledger holds, provided that no input changed; with `amend` the new
  * inputs are checked, loaded beside the old list and merged with it.
  *
- * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late.
+ * Throws `HandbillError` (exit 2): invalid rows, limits, changed inputs, too late; (exit 130): interrupted.
  */
 export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const { ledger, plan } = options;
@@ -122,11 +124,19 @@ async function checkAndLoad(options: PrepareOptions, draft: RunRecord): Promise<
     skipInvalid: options.skipInvalid,
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
+    if (options.interrupt.aborted) throw interruptedEarly();
     for (const decision of batch) rows.push(loadRow(decision, estimator));
     if (rows.length >= LOAD_BATCH) flush();
   });
   flush();
   return checked;
+}
+
+/** I2, before the first request: there is nothing to finish. */
+export function interruptedEarly(): HandbillError {
+  return new HandbillError(EXIT.interrupted, [
+    problem('interrupted', 'Nothing was sent: the command was told to stop before it began.'),
+  ]);
 }
 
 function loadRow(decision: Decision, estimator: Estimator): LoadRow {

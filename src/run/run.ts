@@ -1,8 +1,9 @@
 import pLimit from 'p-limit';
-import type { HandbillError } from '../errors.ts';
+import { HandbillError } from '../errors.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { CountRecord, Ledger, RunRecord } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
 import type { Halt, OutcomeState, RunState, SendDecision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -12,7 +13,7 @@ import { createDesk } from './desk.ts';
 import { createPace } from './pace.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
-import { createStop, ledgerHalt } from './stop.ts';
+import { createStop, inputHalt, ledgerHalt } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import { createTodo } from './todo.ts';
 
@@ -21,7 +22,7 @@ export interface RunOptions {
   readonly ledger: Ledger;
   readonly run: RunRecord;
   readonly list: ListDigest;
-  readonly endpoint: Endpoint;
+  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly wire: CompiledWire;
   readonly concurrency: number;
   readonly ratePerSecond: number | null;
@@ -104,17 +105,21 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const todo = createTodo((after, count) => ledger.pending(run, after, count));
   progress.figures.toDo = sumOf(before, 'pending');
   options.onStart?.(progress.figures);
-  const bug = await feed(options, run, shift, todo, limit, stopping);
+  const trouble = await feed(options, run, shift, todo, limit, stopping);
   await desk.flush();
 
-  const ledgerError = desk.failure;
-  const halt = ledgerError === null ? stop.halt : ledgerHalt(ledgerError);
+  const { posted } = progress.figures;
+  const ledgerError = desk.failure ?? (trouble instanceof LedgerError ? trouble : null);
+  // Before the first request a changed input is refused as it is; after it, it halts what has begun (J2).
+  const changed = trouble instanceof HandbillError && ledgerError === null && posted > 0 ? inputHalt(trouble) : null;
+  const halt = ledgerError === null ? (changed ?? stop.halt) : ledgerHalt(ledgerError);
   const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
   const figures = addFigures(run.figures, progress, timers.monotonicMs() - began);
   options.interrupt.removeEventListener('abort', interrupted);
-  if (bug !== null) throw bug;
+  // Whatever happened, this start has ended, and what it did is recorded.
   const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
-  return { run: ended, state, halt, recovered, posted: progress.figures.posted, ledgerError };
+  if (trouble !== null && ledgerError === null && changed === null) throw trouble;
+  return { run: ended, state, halt, recovered, posted, ledgerError };
 }
 
 /** Feeds the deliveries, at most two rounds ahead of what is in flight; returns what must not be swallowed. */

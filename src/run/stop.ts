@@ -26,6 +26,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'api-down':
     'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
+  'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
 };
 
@@ -117,8 +118,14 @@ function haltMessage(rule: HaltRule, verdict: Verdict): string {
     refusals: `Too many recipients were refused${why}.`,
     'api-down': `The API cannot be reached${why}.`,
     throttled: `The API asks to wait for more than 15 minutes${why}.`,
+    'input-changed': `An input was changed while it was being sent from${why}.`,
     ledger: `The ledger could not be written${why}.`,
   }[rule];
+}
+
+/** The halt of a list that is not what it was when the run was prepared. */
+export function inputHalt(error: Error): Halt {
+  return { rule: 'input-changed', message: error.message, next: NEXT['input-changed'] };
 }
 
 /** The halt of a ledger that could not be written; exit status 7, not 5. */
