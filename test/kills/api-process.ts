@@ -1,0 +1,105 @@
+/**
+ * `FOLDER`: plays the API for any number of scenes at once, with faults, until its stdin ends. Says its origin on stdout.
+ * `POST /SCENE/PROFILE/v2/messages` is written to FOLDER/SCENE.jsonl before it is answered. Started by api.ts.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type Conduct, conductOf, type Profile, readProfile } from './conduct.ts';
+
+interface Desk {
+  readonly scene: string;
+  readonly profile: Profile;
+  readonly file: number;
+  number: number;
+  /** Requests by reference; only where somebody may come again. */
+  readonly seen: Map<string, number>;
+}
+
+const [folder = '.'] = process.argv.slice(2);
+const desks = new Map<string, Desk>();
+const RESET_AFTER_MS = 20;
+const ACCEPTED = { 'content-type': 'application/json' };
+
+/** Status and id that go into the receipt. */
+const SAYS: Readonly<Record<Conduct, { readonly status: number | null; readonly givesId: boolean }>> = {
+  accept: { status: 202, givesId: true },
+  busy: { status: 429, givesId: false },
+  'always-busy': { status: 429, givesId: false },
+  refuse: { status: 400, givesId: false },
+  fail: { status: 500, givesId: false },
+  reset: { status: null, givesId: false },
+  close: { status: null, givesId: false },
+  silence: { status: null, givesId: false },
+  half: { status: 202, givesId: false },
+};
+
+interface Reply {
+  readonly conduct: Conduct;
+  readonly id: string | null;
+  readonly number: number;
+}
+
+function deskOf(url: string): Desk {
+  const [, scene = '', profile = ''] = url.split('/');
+  const key = `${scene}/${profile}`;
+  let desk = desks.get(key);
+  if (desk === undefined) {
+    const file = openSync(join(folder, `${scene}.jsonl`), 'a', 0o600);
+    desk = { scene, profile: readProfile(profile), file, number: 0, seen: new Map() };
+    desks.set(key, desk);
+  }
+  return desk;
+}
+
+function receive(desk: Desk, text: string, outgoing: ServerResponse): void {
+  desk.number += 1;
+  const { number, profile } = desk;
+  const reference = /"handbill":"([^"]+)"/.exec(text)?.[1] ?? '';
+  const earlier = desk.seen.get(reference) ?? 0;
+  desk.seen.set(reference, earlier + 1);
+  const conduct = conductOf(profile, desk.scene, reference, { number, earlier });
+  const { status, givesId } = SAYS[conduct];
+  const id = givesId ? `id-${desk.scene}-${number}` : null;
+  writeSync(desk.file, `${JSON.stringify({ number, status, id, text })}\n`);
+  // Spread, so that answers do not come in step.
+  const waitMs = profile.latencyMs * (0.5 + (number % 7) / 6);
+  if (waitMs === 0) answer({ conduct, id, number }, outgoing);
+  else setTimeout(() => answer({ conduct, id, number }, outgoing), waitMs);
+}
+
+function answer({ conduct, id, number }: Reply, outgoing: ServerResponse): void {
+  const { status } = SAYS[conduct];
+  const body = JSON.stringify({ id });
+  if (conduct === 'silence') return;
+  if (conduct === 'reset') outgoing.socket?.resetAndDestroy();
+  else if (conduct === 'close') outgoing.socket?.end();
+  else if (conduct === 'half') {
+    outgoing.writeHead(202, { ...ACCEPTED, 'content-length': body.length });
+    outgoing.write(body.slice(0, body.length / 2));
+    setTimeout(() => outgoing.socket?.resetAndDestroy(), RESET_AFTER_MS);
+  } else if (conduct === 'accept') {
+    outgoing.writeHead(202, { ...ACCEPTED, 'content-length': body.length });
+    outgoing.end(body);
+  } else {
+    // `Retry-After` holds back everybody, else only this recipient waits: both are wanted, the first seldom.
+    const wait = conduct === 'busy' && number % 4 === 0 ? { 'retry-after': '0' } : {};
+    outgoing.writeHead(status ?? 500, { ...wait, 'content-length': 0 });
+    outgoing.end();
+  }
+}
+
+const server = createServer({ keepAliveTimeout: 120_000 }, (incoming, outgoing) => {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('error', () => {});
+  outgoing.on('error', () => {});
+  incoming.on('end', () => receive(deskOf(incoming.url ?? ''), Buffer.concat(chunks).toString(), outgoing));
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object' && address !== null) process.stdout.write(`http://127.0.0.1:${address.port}\n`);
+});
+// Whoever started it may itself be ended in any way.
+process.stdin.resume().on('end', () => process.exit(0));

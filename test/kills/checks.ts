@@ -1,0 +1,63 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { CliResult } from '../helpers/cli.ts';
+import type { Ending } from '../oracle/oracle.ts';
+import type { Receipt } from '../oracle/receipts.ts';
+import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
+
+/** What a start may end with here: nothing bad, rejected, in doubt, halted by a stop rule. */
+const DOCUMENTED = [0, 3, 4, 5];
+
+/** A frame of a stack, as V8 prints it. */
+const FRAME = /^\s+at .*:\d+:\d+\)?$/m;
+
+/** What is wrong with the way in which a start ended; one that was killed says nothing, or what it got to say. */
+export function* badEnd({ status, signal, stdout, stderr }: CliResult): Generator<string> {
+  if (signal !== 'SIGKILL' && !DOCUMENTED.includes(status ?? -1)) yield `exit status ${status}: ${stderr}`;
+  if (FRAME.test(stderr) || FRAME.test(stdout)) yield `a stack trace: ${stderr}${stdout}`;
+  if (stderr.includes('a bug')) yield `a bug: ${stderr}`;
+  if (stderr.includes(CANARY_KEY) || stdout.includes(CANARY_KEY)) yield 'the API key was printed';
+}
+
+export function* damage(ledger: string): Generator<string> {
+  const db = new DatabaseSync(ledger, { readOnly: true });
+  try {
+    const found = db.prepare('PRAGMA integrity_check').get()?.['integrity_check'];
+    if (found !== 'ok') yield `integrity_check: ${String(found)}`;
+  } finally {
+    db.close();
+  }
+}
+
+/** Files of the project that hold the API key. */
+export function* keysOnDisk(scene: Scene): Generator<string> {
+  for (const [file, bytes] of scene.contents()) if (bytes.includes(CANARY_KEY)) yield `the API key stands in ${file}`;
+}
+
+/** Bodies by reference, as `preview` shows them for the start of the run; the bytes, not what they mean. */
+export async function previewedBodies(scene: Scene, startedAt: string): Promise<ReadonlyMap<string, string>> {
+  // The run itself is done, so it is looked at without its ledger.
+  const nowhere = ['--ledger', scene.path('nowhere/ledger.db')];
+  const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt, ...nowhere];
+  const { status, stdout, stderr } = await scene.run(args);
+  if (status !== 0) throw new Error(`preview ended with ${status}: ${stderr}`);
+  const bodies = stdout.split('\n').flatMap((line): [string, string][] => {
+    const at = line.indexOf(BODY);
+    if (at === -1) return [];
+    const body = line.slice(at + BODY.length, -'}}'.length);
+    return [[/"handbill":"([^"]+)"/.exec(body)?.[1] ?? '?', body]];
+  });
+  return new Map(bodies);
+}
+
+const BODY = '"headers":{"content-type":"application/json"},"body":';
+
+/** Rows that a kill left in doubt. */
+export function crashed(endings: readonly Ending[]): Ending[] {
+  return endings.filter(({ outcome, reason }) => outcome === 'in-doubt' && reason === 'crash');
+}
+
+/** How many of them the server received all the same. */
+export function receivedOf(doubts: readonly Ending[], receipts: readonly Receipt[]): number {
+  const received = new Set(receipts.map(({ reference }) => reference));
+  return doubts.filter(({ reference }) => received.has(reference)).length;
+}

@@ -1,0 +1,196 @@
+import { cpSync, existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CliResult } from '../helpers/cli.ts';
+import { readReceipts } from '../oracle/receipts.ts';
+import type { Scene } from '../oracle/scene.ts';
+import { type Address, type KillsApi, startSandboxApi } from './api.ts';
+import { createKillsScene } from './campaign.ts';
+import { badEnd, crashed, damage, receivedOf } from './checks.ts';
+import { hasFinished, judgeFinished, SEND, sendUntilFinished } from './finish.ts';
+import { createGauge, type Gauge, type Moment, pickMoment, type Watched, waitForInstant } from './instants.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** One run that is killed several times, as its seed decides. The instants themselves depend on the machine. */
+export interface RoundPlan {
+  readonly seed: number;
+  readonly kills: number;
+  readonly rows: number;
+  readonly concurrency: number;
+  readonly latencyMs: number;
+  readonly api: 'sandbox' | 'faulty';
+  /** Thousandths of the recipients. */
+  readonly faults: number;
+  /** Look into the ledger after each kill; else nothing but the next start ever touches what a kill left. */
+  readonly looks: boolean;
+  /** What campaign.yaml says under `limits`. */
+  readonly limits?: string;
+}
+
+export interface RoundResult {
+  readonly plan: RoundPlan;
+  readonly kills: number;
+  readonly moments: readonly Moment[];
+  readonly starts: number;
+  /** Rows in doubt after kills, and how many of them had been received. */
+  readonly doubts: number;
+  readonly received: number;
+  /** Statuses of answers in the receipts, with how often; `none` where there was no answer. */
+  readonly answers: ReadonlyMap<string, number>;
+  readonly violations: readonly string[];
+  /** A copy of the project, when something speaks against the promise. */
+  readonly kept: string | null;
+}
+
+export function planRound(seed: number): RoundPlan {
+  const random = createRandom(seed);
+  const api = random.chance(1 / 3) ? 'sandbox' : 'faulty';
+  return {
+    seed,
+    kills: random.between(4, 8),
+    rows: random.between(150, 300),
+    concurrency: random.between(8, 16),
+    latencyMs: random.between(20, 60),
+    api,
+    faults: api === 'sandbox' ? 0 : random.pick([0, 20, 50, 100]),
+    looks: random.chance(0.5),
+  };
+}
+
+/** Kills a run as planned (at most `most` times), brings it to its end and judges it. */
+export async function playRound(plan: RoundPlan, api: KillsApi, most = Number.POSITIVE_INFINITY): Promise<RoundResult> {
+  const address = await addressFor(plan, api);
+  const { rows, concurrency } = plan;
+  using scene = createKillsScene({ address, rows, concurrency, timeout: '1s', ...limitsOf(plan) });
+  try {
+    return await killAndJudge(
+      plan,
+      { scene, address, gauge: createGauge(address.receipts), startMs: 450 },
+      Math.min(plan.kills, most),
+    );
+  } finally {
+    await address.close();
+  }
+}
+
+function limitsOf({ limits }: RoundPlan): { readonly limits?: string } {
+  return limits === undefined ? {} : { limits };
+}
+
+async function addressFor(plan: RoundPlan, api: KillsApi): Promise<Address> {
+  if (plan.api === 'sandbox') return await startSandboxApi(plan.latencyMs);
+  return api.addressOf(`s${plan.seed}`, { latencyMs: plan.latencyMs, faults: plan.faults, busyNumber: 0 });
+}
+
+interface Stage {
+  readonly scene: Scene;
+  readonly address: Address;
+  readonly gauge: Gauge;
+  /** From the start of a process to its first request, as last seen: it depends on what else the machine does. */
+  startMs: number;
+}
+
+async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promise<RoundResult> {
+  const { scene, address } = stage;
+  const random = createRandom(plan.seed ^ 0x5eed);
+  const ends: CliResult[] = [];
+  const moments: Moment[] = [];
+  const found: string[] = [];
+  let known = 0;
+  for (let tries = 0; moments.length < most && tries < 2 * most; tries++) {
+    const moment = pickMoment(random);
+    const end = await killOnce(plan, stage, moment, { random, left: most - moments.length });
+    ends.push(end);
+    if (end.signal === 'SIGKILL') moments.push(moment);
+    else if (hasFinished(end) || [...badEnd(end)].length > 0) break;
+    if (!plan.looks || end.signal !== 'SIGKILL') continue;
+    const looked = look(stage, known, plan.concurrency);
+    known = looked.crashes;
+    found.push(...looked.found);
+  }
+  const last = ends.at(-1);
+  try {
+    if (last === undefined || !hasFinished(last)) ends.push(...(await sendUntilFinished(scene)));
+    found.push(...(await judgeFinished({ scene, ends, mostCrashes: moments.length * plan.concurrency, bodies: true })));
+  } catch (error) {
+    found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((end) => [...badEnd(end)]));
+  }
+  const receipts = readReceipts(address.receipts);
+  const doubts = crashed(scene.endings());
+  return {
+    plan,
+    kills: moments.length,
+    moments,
+    starts: ends.length,
+    doubts: doubts.length,
+    received: receivedOf(doubts, receipts),
+    answers: counted(receipts.map(({ status }) => String(status ?? 'none'))),
+    violations: [...new Set(found)],
+    kept: found.length > 0 ? keep(scene, address) : null,
+  };
+}
+
+interface Aim {
+  readonly random: Random;
+  /** Kills that are still to come in this round, this one included. */
+  readonly left: number;
+}
+
+/** One start that is killed at an instant of `moment`, unless it ends before. */
+async function killOnce(plan: RoundPlan, stage: Stage, moment: Moment, aim: Aim): Promise<CliResult> {
+  const { scene, gauge } = stage;
+  const began = performance.now();
+  const child = scene.start(SEND);
+  let ended = false;
+  void child.done.then(() => {
+    ended = true;
+  });
+  const share = plan.latencyMs / plan.concurrency;
+  const leftRows = Math.max(0, plan.rows - gauge.requests());
+  const watched: Watched = {
+    hasEnded: () => ended,
+    onRequest: () => {
+      stage.startMs = performance.now() - began;
+    },
+    ledgerLog: `${scene.ledger}-wal`,
+    requests: gauge.requests,
+    // The last ones are in flight or being recorded.
+    nearlyAll: plan.rows - 2,
+    wholeMs: stage.startMs + leftRows * share,
+    // So that the list lasts for the kills to come.
+    sendingMs: (2 * leftRows * share) / (aim.left + 1),
+  };
+  const instant = await waitForInstant(moment, watched, aim.random);
+  if (instant) child.kill('SIGKILL');
+  return await child.done;
+}
+
+interface Looked {
+  readonly crashes: number;
+  readonly found: readonly string[];
+}
+
+/** What a kill left, before anybody else touches it. */
+function look({ scene, address }: Stage, known: number, concurrency: number): Looked {
+  const endings = scene.endings();
+  const crashes = crashed(endings).length;
+  const found: string[] = [];
+  if (crashes - known > concurrency) found.push(`one kill left ${crashes - known} in doubt, more than ${concurrency}`);
+  // A kill may come before there is a run, or even a ledger.
+  if (endings.length > 0) found.push(...scene.violations(), ...damage(scene.ledger));
+  else if (readReceipts(address.receipts).length > 0) found.push('somebody was sent to before the list was sealed');
+  return { crashes, found };
+}
+
+function keep(scene: Scene, { receipts }: Address): string {
+  const folder = mkdtempSync(join(tmpdir(), 'handbill-kills-kept-'));
+  cpSync(scene.root, folder, { recursive: true });
+  if (existsSync(receipts)) cpSync(receipts, join(folder, 'receipts.jsonl'));
+  return folder;
+}
+
+function counted(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
