@@ -328,7 +328,8 @@ describe.concurrent('a run that is stopped', () => {
   });
 
   it('401 stops it at the first request, and everybody stays pending', async () => {
-    await using api = await startApi(answer(401, '{"title":"Unauthorized"}'));
+    // Late enough for others to be on their way, if they were let.
+    await using api = await startApi(afterMs(SLOW_MS, answer(401, '{"title":"Unauthorized"}')));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const sent = await run(project, ...slowSend);
     expect(sent).toMatchObject({ status: 5 });

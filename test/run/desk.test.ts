@@ -50,6 +50,15 @@ it('writes an outcome at the end of the turn when nobody claims', async () => {
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
 });
 
+it('writes an outcome by the next turn, also when nobody asks for anything', async () => {
+  const ledger = paper();
+  const desk = createDesk(ledger, () => undefined);
+  desk.record(result(1));
+  expect(ledger.transactions).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
+});
+
 it('tries once more to keep the outcomes when a commit fails, and refuses every claim from then on', async () => {
   const full = new LedgerError('full', problem('ledger-write', 'No room.'));
   const ledger = paper((n) => (n === 1 ? full : null));
