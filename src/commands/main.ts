@@ -34,7 +34,8 @@ export async function main(args: readonly string[]): Promise<void> {
 /** The process as commands see it. */
 function contextOf(here: NodeJS.Process): CommandContext {
   const { stdout, stderr, stdin, env } = here;
-  const dropped = createWriter(stderr);
+  const complain = createWriter(stderr);
+  const write = async (text: string): Promise<void> => await complain(text);
   const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   return {
     cwd: here.cwd(),
@@ -42,8 +43,8 @@ function contextOf(here: NodeJS.Process): CommandContext {
     now: Date.now,
     out: createWriter(stdout),
     err: (text) => {
-      // A closed stderr must not stop a run.
-      void Promise.resolve(dropped(text)).catch(() => undefined);
+      // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
+      void write(text).catch(() => undefined);
     },
     colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
     width: stdout.columns || stderr.columns || 80,

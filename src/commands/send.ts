@@ -279,12 +279,10 @@ async function run(
       onStart: line.start,
     });
     line.stop();
-    await printSend(result, {
-      ...context,
-      format: flags.format,
-      quiet: flags.quiet === true,
-      campaign: target ?? sealed?.campaign.file ?? '',
-    });
+    const campaign = target ?? sealed?.campaign.file ?? '';
+    await printSend(result, { ...context, format: flags.format, quiet: flags.quiet === true, campaign }).catch(
+      (error: unknown) => notPrinted(error, context),
+    );
     context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
   } catch (error) {
     line.stop();
@@ -296,6 +294,12 @@ async function run(
   } finally {
     signals.stop();
   }
+}
+
+/** I4: the exit status says what became of the run, also where its report cannot be written. */
+function notPrinted(error: unknown, context: CommandContext): void {
+  if (!(error instanceof HandbillError)) throw error;
+  context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
 }
 
 /** A plan says for which environment and occurrence it was sealed; nothing else may be said beside it. */

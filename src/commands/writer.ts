@@ -16,7 +16,7 @@ export function createWriter(stream: NodeJS.WriteStream): (text: string) => Prom
   };
   stream.on('error', (error: NodeJS.ErrnoException) => {
     gone = true;
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') failure = error;
+    if (!GONE.has(error.code ?? '')) failure = error;
     wake();
   });
   stream.on('drain', wake);
@@ -31,3 +31,6 @@ export function createWriter(stream: NodeJS.WriteStream): (text: string) => Prom
     return new Promise<void>((resolve) => waiting.push(resolve)).then(check);
   };
 }
+
+/** Nobody reads any more; EIO is what a terminal says that was closed. */
+const GONE: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);
