@@ -1,0 +1,220 @@
+import type { Threshold } from '../../src/model.ts';
+import { PROFILES, type Profile } from './behaviour.ts';
+import type { Random } from './random.ts';
+import { BEGINNING, type Edition, type Scene, type Stage } from './scene.ts';
+import type { FaultKind, Word } from './sqlite.ts';
+import type { Operation } from './watch.ts';
+
+/** How one process of handbill is started and what happens to it; all of it drawn before it begins. */
+export interface StartPlan {
+  readonly profile: Profile;
+  readonly concurrency: number;
+  readonly attempts: number;
+  readonly ratePerSecond: number | null;
+  readonly limit: number | null;
+  readonly notAfterMs: number | null;
+  readonly stopAfterInDoubt: Threshold | null;
+  readonly stopAfterRejected: Threshold | null;
+  readonly retryStatuses: readonly number[];
+  readonly skipInvalid: boolean;
+  readonly amend: boolean;
+  readonly retryRejected: boolean;
+  readonly late: boolean;
+  readonly unconfirmed: boolean;
+  /** The list as it is while this start goes on. */
+  readonly edited: boolean;
+  /** `deleted`: taken although another process holds it, because somebody deleted its file. */
+  readonly lock: 'none' | 'held' | 'deleted';
+  readonly onlyOwn: boolean;
+  readonly kill: { readonly site: string; readonly nth: number } | null;
+  readonly killAfterMs: number | null;
+  readonly fault: Fault | null;
+  /** The clock is set by so much before the start. */
+  readonly clockStepMs: number;
+  /** And by so much while it goes on. */
+  readonly clockStepAfter: { readonly ms: number; readonly byMs: number } | null;
+  readonly interruptAfterMs: number | null;
+  readonly secondSignalAfterMs: number | null;
+  /** Somebody says STOP: after how long, and which of the rows. */
+  readonly suppressAfter: { readonly ms: number; readonly share: number } | null;
+}
+
+/** The ledger fails: the first to last time that `operation` says `word`. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly word: Word;
+  readonly operation: Operation;
+  readonly first: number;
+  readonly times: number;
+  /** It was done, and only the answer is an error. */
+  readonly doneAllTheSame: boolean;
+}
+
+/** One history: its list and its starts. The last one, with a good server, is not among them. */
+export interface HistoryPlan {
+  readonly scene: Scene;
+  readonly starts: readonly (StartPlan & { readonly beside: Beside | null })[];
+  readonly retryStatuses: readonly number[];
+}
+
+/** Another process that tries to send at the same time. */
+export interface Beside {
+  readonly afterMs: number;
+  readonly plan: StartPlan;
+}
+
+const KILL_ONCE = [
+  'open',
+  'hold',
+  'beginLoad',
+  'load',
+  'sealLoad',
+  'start',
+  'finish',
+  'amend',
+  'retryRejected',
+  'discardLoad',
+] as const;
+const KILL_OFTEN = [
+  'before commit',
+  'after commit',
+  'ready',
+  'between claim and post',
+  'received',
+  'answered',
+] as const;
+
+export function drawHistory(random: Random, stage: Stage): HistoryPlan {
+  const scene = random.pick(stage.scenes);
+  const retryStatuses = random.chance(0.2) ? [503] : [];
+  const shared = {
+    attempts: random.pick([3, 3, 3, 1, 2, 4]),
+    notAfterMs: random.chance(0.12) ? BEGINNING + Math.round(random.scale(20, 7_200_000)) : null,
+    retryStatuses,
+  };
+  const count = random.weighted({ 1: 3, 2: 4, 3: 3, 4: 2, 5: 1 } as Record<string, number>);
+  let edited = false;
+  const starts = Array.from({ length: Number(count) }, (_, at) => {
+    if (at > 0 && random.chance(0.15)) edited = true;
+    const two = random.chance(0.05);
+    const common = { ...shared, edited, onlyOwn: two };
+    const plan = drawStart(random, { ...common, lock: two ? 'held' : random.chance(0.03) ? 'held' : 'none' });
+    const beside = two
+      ? {
+          afterMs: Math.round(random.scale(0.5, 400)),
+          plan: { ...drawStart(random, { ...common, lock: 'deleted' }), edited: edited || random.chance(0.1) },
+        }
+      : null;
+    return { ...plan, beside };
+  });
+  return { scene, starts, retryStatuses };
+}
+
+type Common = Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'>;
+
+function drawStart(random: Random, common: Common): StartPlan {
+  const violent = random.chance(0.55);
+  const afterMs = (): number => random.scale(0.5, 3000);
+  return {
+    ...common,
+    profile:
+      PROFILES[
+        random.weighted({
+          good: 4,
+          usual: 6,
+          mixed: 5,
+          throttling: 4,
+          doubtful: 4,
+          refusing: 2,
+          unreachable: 2,
+          wrong: 2,
+        })
+      ],
+    concurrency: random.pick([1, 2, 3, 4, 8, 16]),
+    ratePerSecond: random.chance(0.2) ? random.pick([2, 10, 50, 200]) : null,
+    limit: random.chance(0.1) ? random.whole(1, 12) : null,
+    stopAfterInDoubt: random.chance(0.5) ? { count: 1000 } : random.chance(0.2) ? { share: 0.1 } : null,
+    stopAfterRejected: random.chance(0.15) ? { count: random.whole(1, 8) } : null,
+    skipInvalid: !random.chance(0.05),
+    amend: random.chance(0.8),
+    retryRejected: random.chance(0.15),
+    late: random.chance(0.7),
+    unconfirmed: random.chance(0.02),
+    kill: violent && random.chance(0.75) ? drawKill(random) : null,
+    killAfterMs: violent && random.chance(0.25) ? afterMs() : null,
+    fault: random.chance(0.15) ? drawFault(random) : null,
+    clockStepMs: random.chance(0.1) ? drawStep(random) : 0,
+    clockStepAfter: random.chance(0.08) ? { ms: afterMs(), byMs: drawStep(random) } : null,
+    interruptAfterMs: random.chance(0.12) ? afterMs() : null,
+    secondSignalAfterMs: random.chance(0.05) ? afterMs() : null,
+    suppressAfter: random.chance(0.15) ? { ms: afterMs(), share: random.next() } : null,
+  };
+}
+
+function drawKill(random: Random): StartPlan['kill'] {
+  if (random.chance(0.35)) {
+    return { site: `${random.pick(['before', 'after'])} ${random.pick(KILL_ONCE)}`, nth: 1 };
+  }
+  return { site: random.pick(KILL_OFTEN), nth: Math.round(random.scale(1, 40)) };
+}
+
+function drawFault(random: Random): Fault {
+  const kind = random.weighted<FaultKind>({ full: 4, 'io-write': 2, 'io-fsync': 3, busy: 3, readonly: 1, corrupt: 1 });
+  const operation = random.weighted<Operation>({
+    commit: 14,
+    start: 1,
+    finish: 2,
+    beginLoad: 1,
+    load: 1,
+    sealLoad: 1,
+    skip: 1,
+    amend: 1,
+  });
+  const word = kind === 'busy' ? 'begin' : random.chance(0.1) ? 'begin' : 'commit';
+  return {
+    kind,
+    word,
+    operation,
+    first: operation === 'commit' ? Math.round(random.scale(1, 25)) : 1,
+    times: random.pick([1, 2, 1000]),
+    doneAllTheSame: kind === 'io-fsync' && random.chance(0.5),
+  };
+}
+
+/** Within what time servers do, within hours as people do, or more than a day. */
+function drawStep(random: Random): number {
+  const sign = random.chance(0.5) ? 1 : -1;
+  return Math.round(sign * random.pick([random.scale(100, 240_000), random.scale(400_000, 7_200_000), 90_000_000]));
+}
+
+/** A start with which everything goes well. */
+export function goodStart(
+  edition: Edition,
+  common: Pick<StartPlan, 'retryStatuses' | 'edited' | 'notAfterMs'>,
+): StartPlan {
+  return {
+    ...common,
+    profile: PROFILES.good,
+    concurrency: Math.min(4, edition.rows),
+    attempts: 3,
+    ratePerSecond: null,
+    limit: null,
+    stopAfterInDoubt: null,
+    stopAfterRejected: null,
+    skipInvalid: true,
+    amend: true,
+    retryRejected: false,
+    late: true,
+    unconfirmed: false,
+    lock: 'none',
+    onlyOwn: false,
+    kill: null,
+    killAfterMs: null,
+    fault: null,
+    clockStepMs: 0,
+    clockStepAfter: null,
+    interruptAfterMs: null,
+    secondSignalAfterMs: null,
+    suppressAfter: null,
+  };
+}

@@ -1,0 +1,142 @@
+import type { Attempt } from '../../src/model.ts';
+import type { Behaviour } from './behaviour.ts';
+import type { StartPlan } from './plan.ts';
+import type { Edition } from './scene.ts';
+import type { LedgerView, RowView } from './watch.ts';
+import type { World } from './world.ts';
+
+/** What one start may do, checked while it does it. */
+export interface Rules {
+  /** The delivery of one recipient begins. */
+  begins(reference: string): void;
+  /** Its claim is on the disk. */
+  claimed(row: RowView): void;
+  posting(body: string, reference: string): void;
+  answered(reference: string, behaviour: Behaviour, attempt: Attempt): void;
+  connectFailed(code: string): void;
+  ledgerFailed(operation: string): void;
+  /** From here on nothing more may be posted. */
+  stopped(why: string): void;
+  ended(state: string, ledgerFailed: boolean): void;
+  readonly posts: number;
+}
+
+interface RulesOptions {
+  readonly name: string;
+  readonly plan: StartPlan;
+  readonly edition: Edition;
+  readonly world: World;
+  readonly view: LedgerView;
+}
+
+/** Statuses that end a start by themselves (FAILURES rule 10). */
+const HALTING = new Set([300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 402, 403, 407, 501, 505, 511]);
+const HALTING_CODES = new Set(['CERT_HAS_EXPIRED', 'UND_ERR_INVALID_ARG']);
+const LONGEST_WAIT_S = 15 * 60;
+/** What a late turn may catch up (run/pace.ts). */
+const CATCH_UP_MS = 20;
+
+export function createRules({ name, plan, edition, world, view }: RulesOptions): Rules {
+  /** Claims that no post has used. */
+  const tickets = new Set<string>();
+  const inFlight = new Set<string>();
+  const posted = new Map<string, number>();
+  const begun = new Set<string>();
+  const accepted = new Map<string, string | null>();
+  let posts = 0;
+  let retries = 0;
+  /** Who had begun when there were too many retries; null while there are not. */
+  let begunInTime: ReadonlySet<string> | null = null;
+  let canary = true;
+  let stopped: string | null = null;
+  let heldUntil = 0;
+  /** When the next post is due, at the rate. */
+  let dueMs = Number.NEGATIVE_INFINITY;
+
+  const object = (what: string): void => world.object(`${name}: ${what}`);
+
+  const checkRate = (): void => {
+    if (plan.ratePerSecond === null) return;
+    const interval = 1000 / plan.ratePerSecond;
+    const now = world.monotonicMs;
+    if (now < dueMs - CATCH_UP_MS - 1e-6) object(`posts faster than ${plan.ratePerSecond}/s`);
+    dueMs = Math.max(dueMs, now - CATCH_UP_MS) + interval;
+  };
+  const checkRetries = (reference: string): void => {
+    const before = posted.get(reference) ?? 0;
+    posted.set(reference, before + 1);
+    if (before + 1 > plan.attempts) object(`${reference} is posted for the ${before + 1}th time, of ${plan.attempts}`);
+    if (before > 0) {
+      retries += 1;
+      world.cover('retry');
+    }
+    const tooMany = retries > Math.max(10, posts * 0.1);
+    if (!tooMany) begunInTime = null;
+    else begunInTime ??= new Set(begun);
+    if (begunInTime === null) return;
+    world.cover('one lane after too many retries');
+    const late = [...inFlight].filter((other) => begunInTime?.has(other) === false);
+    if (late.length > 1) object(`${late.length} recipients at a time after ${retries} retries of ${posts} requests`);
+  };
+
+  return {
+    get posts() {
+      return posts;
+    },
+    begins: (reference) => begun.add(reference),
+    claimed(row) {
+      const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key);
+      tickets.add(reference);
+      if (plan.notAfterMs !== null && world.wallMs > plan.notAfterMs + 1000) object(`claims row ${row.row} too late`);
+    },
+    posting(body, reference) {
+      posts += 1;
+      world.cover('posted');
+      world.note(() => `${name} posts ${reference}`);
+      if (!tickets.delete(reference)) object(`posts ${reference} without a claim`);
+      if (view.byReference(reference)?.state !== 'claimed') object(`posts ${reference}, which is not claimed`);
+      if (edition.bodies.get(reference) !== body)
+        object(`posts ${reference} with another body than previewed: ${body}`);
+      if (stopped !== null) object(`posts after ${stopped}`);
+      if (world.monotonicMs < heldUntil) object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
+      if (canary && inFlight.size > 0) object('posts beside the canary');
+      inFlight.add(reference);
+      if (inFlight.size > plan.concurrency) object(`${inFlight.size} requests in flight`);
+      checkRate();
+      checkRetries(reference);
+      if (plan.limit !== null && posted.size > plan.limit) object(`posts to ${posted.size}, more than --limit`);
+    },
+    answered(reference, { kind, id }, { phase, status, retryAfter }) {
+      inFlight.delete(reference);
+      if (phase === 'P4' && (kind === 'accepted' || kind === 'accepted-empty')) {
+        canary = false;
+        accepted.set(reference, id);
+      }
+      if (status === null) return;
+      if (HALTING.has(status)) stopped ??= `status ${status}`;
+      const wait = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
+      if (wait > LONGEST_WAIT_S && wait < 1e6) stopped ??= `Retry-After: ${wait}`;
+      else if (wait > 0 && wait <= LONGEST_WAIT_S) {
+        heldUntil = Math.max(heldUntil, world.monotonicMs + wait * 1000);
+        world.cover('Retry-After');
+      }
+    },
+    connectFailed(code) {
+      if (HALTING_CODES.has(code)) stopped ??= code;
+    },
+    ledgerFailed(operation) {
+      if (operation === 'commit' || operation === 'skip') stopped ??= 'a failure of the ledger';
+    },
+    stopped(why) {
+      stopped ??= why;
+    },
+    ended(state, ledgerFailed) {
+      world.cover(`ended:${state}`);
+      if (ledgerFailed) return;
+      for (const reference of accepted.keys()) {
+        const found = view.byReference(reference)?.state;
+        if (found !== 'accepted') object(`${reference} was accepted by the API and is ${found} in the ledger`);
+      }
+    },
+  };
+}

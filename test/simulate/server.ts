@@ -1,0 +1,268 @@
+import type { Endpoint } from '../../src/http/connect.ts';
+import type { Attempt, Phase } from '../../src/model.ts';
+import type { Receipt } from '../oracle/receipts.ts';
+import { type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** The API of a history: its receipts outlive every start. */
+export interface Server {
+  readonly receipts: readonly Receipt[];
+  /** Of one start; all connections to this server are made here. */
+  connect(options: ConnectOptions): SimulatedEndpoint;
+}
+
+export interface ConnectOptions {
+  readonly profile: Profile;
+  readonly connections: number;
+  readonly timeoutMs: number;
+  /** See `drawBehaviour`. */
+  readonly onlyOwn: boolean;
+  readonly watch: EndpointWatch;
+}
+
+/** Who looks at what goes over the connections; each call may end the process that makes it. */
+export interface EndpointWatch {
+  ready(): void;
+  /** `post` was called; nothing has left yet. */
+  posting(body: string, reference: string): void;
+  /** The server has it all. */
+  received(reference: string): void;
+  /** The client is about to be told. */
+  answering(reference: string, behaviour: Behaviour, attempt: Attempt): void;
+  connectFailed(code: string): void;
+}
+
+export interface SimulatedEndpoint extends Omit<Endpoint, 'stopWaiting'> {
+  /** The process is dead: what it waited for ends at once and means nothing. */
+  die(): void;
+}
+
+type Written = { -readonly [K in keyof Receipt]: Receipt[K] };
+
+interface InFlight {
+  readonly behaviour: Behaviour;
+  readonly reference: string;
+  readonly text: string;
+  readonly since: number;
+  readonly cancel: (() => void)[];
+  readonly resolve: (attempt: Attempt) => void;
+  phase: Phase;
+  receipt: Written | null;
+}
+
+interface Waiting {
+  readonly resolve: (attempt: Attempt | null) => void;
+  readonly since: number;
+}
+
+export function createServer(world: World, random: Random): Server {
+  const receipts: Written[] = [];
+  let posts = 0;
+  const write = (flight: InFlight): void => {
+    flight.receipt = {
+      number: receipts.length + 1,
+      status: null,
+      id: null,
+      text: flight.text,
+      reference: flight.reference,
+    };
+    receipts.push(flight.receipt);
+  };
+  const sign = (flight: InFlight): void => {
+    if (flight.receipt === null) return;
+    flight.receipt.status = flight.behaviour.status;
+    flight.receipt.id = flight.behaviour.id;
+  };
+  const nextBehaviour = (profile: Profile, onlyOwn: boolean): Behaviour => {
+    posts += 1;
+    return drawBehaviour(random, profile, posts, onlyOwn);
+  };
+  return {
+    receipts,
+    connect: (options) => createEndpoint(world, random, options, { write, sign, nextBehaviour }),
+  };
+}
+
+interface Desk {
+  readonly write: (flight: InFlight) => void;
+  readonly sign: (flight: InFlight) => void;
+  readonly nextBehaviour: (profile: Profile, onlyOwn: boolean) => Behaviour;
+}
+
+/**
+ * Connections as src/http opens them: asked for before they are needed, one POST on each at a time, opened one after
+ * the other; whoever finds none waits.
+ */
+function createEndpoint(world: World, random: Random, options: ConnectOptions, desk: Desk): SimulatedEndpoint {
+  const { profile, connections, timeoutMs, onlyOwn, watch } = options;
+  const flights = new Set<InFlight>();
+  const waiting: Waiting[] = [];
+  let idle = 0;
+  let promised = 0;
+  let opening = 0;
+  let closed = false;
+  let dead = false;
+
+  const attempt = (phase: Phase, since: number, rest: Partial<Attempt>): Attempt => ({
+    phase,
+    status: null,
+    error: null,
+    contentType: null,
+    retryAfter: null,
+    body: '',
+    latencyMs: world.monotonicMs - since,
+    ...rest,
+  });
+  const failed = (phase: Phase, since: number, code: string): Attempt =>
+    attempt(phase, since, { error: { code, message: 'simulated' } });
+  const serve = (): void => {
+    while (waiting.length > 0 && idle > promised) {
+      promised += 1;
+      waiting.shift()?.resolve(null);
+    }
+    while (!closed && waiting.length > opening && idle + flights.size + opening < connections) open();
+  };
+  const open = (): void => {
+    opening += 1;
+    const { kind, ms, code } = drawConnect(random, profile);
+    world.after(ms, () => {
+      opening -= 1;
+      if (closed) return;
+      world.cover(`connect:${kind}`);
+      if (code === null) idle += 1;
+      else {
+        const waiter = waiting.shift();
+        watch.connectFailed(code);
+        world.note(() => `connecting failed: ${code}`);
+        waiter?.resolve(failed('P1', waiter.since, code));
+      }
+      serve();
+    });
+  };
+  const end = (flight: InFlight, facts: Attempt): void => {
+    if (!flights.delete(flight)) return;
+    for (const cancel of flight.cancel) cancel();
+    if (facts.phase === 'P4' && facts.error === null && !closed) idle += 1;
+    flight.resolve(facts);
+    serve();
+  };
+  const answer = (flight: InFlight): void => {
+    const { behaviour, since } = flight;
+    const { status, code, contentType, retryAfter, body } = behaviour;
+    const whole = code === null;
+    const facts =
+      behaviour.reach === 'answered'
+        ? attempt(whole ? 'P4' : 'P3', since, {
+            status,
+            contentType,
+            retryAfter,
+            body,
+            error: whole ? null : { code, message: 'simulated' },
+          })
+        : failed(flight.phase, since, code ?? 'UNKNOWN');
+    watch.answering(flight.reference, behaviour, facts);
+    if (dead) return;
+    if (behaviour.reach === 'answered') desk.sign(flight);
+    world.cover(`post:${behaviour.kind}`);
+    world.note(() => `answer to ${flight.reference}: ${behaviour.kind} ${facts.phase} ${status ?? code}`);
+    end(flight, facts);
+  };
+  const stop = (flight: InFlight): void => end(flight, failed(flight.phase, flight.since, 'HANDBILL_STOPPED'));
+  const stopAll = (): void => {
+    closed = true;
+    for (const waiter of waiting.splice(0)) waiter.resolve(failed('P1', waiter.since, 'HANDBILL_STOPPED'));
+    for (const flight of flights) stop(flight);
+  };
+
+  return {
+    ready() {
+      if (closed) return Promise.resolve(failed('P1', world.monotonicMs, 'HANDBILL_STOPPED'));
+      watch.ready();
+      if (closed) return Promise.resolve(failed('P1', world.monotonicMs, 'HANDBILL_STOPPED'));
+      return new Promise((resolve) => {
+        waiting.push({ resolve, since: world.monotonicMs });
+        serve();
+      });
+    },
+    release() {
+      promised = Math.max(0, promised - 1);
+      serve();
+    },
+    post(body, reference) {
+      promised = Math.max(0, promised - 1);
+      const since = world.monotonicMs;
+      if (closed) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
+      watch.posting(body, reference);
+      if (dead) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
+      idle = Math.max(0, idle - 1);
+      return new Promise((resolve) => {
+        const behaviour = desk.nextBehaviour(profile, onlyOwn);
+        const flight: InFlight = {
+          behaviour,
+          reference,
+          text: body,
+          since,
+          cancel: [],
+          resolve,
+          phase: 'P1',
+          receipt: null,
+        };
+        flights.add(flight);
+        const { reach, arriveMs, answerMs } = behaviour;
+        const begin = (): void => {
+          if (reach !== 'unstarted') flight.phase = 'P2';
+        };
+        const arrive = (): void => {
+          if (reach === 'silent' || reach === 'answered') {
+            desk.write(flight);
+            world.note(() => `received ${reference}`);
+            watch.received(reference);
+          }
+        };
+        flight.cancel.push(world.after(arriveMs / 2, begin));
+        flight.cancel.push(world.after(arriveMs, arrive));
+        flight.cancel.push(world.after(arriveMs + answerMs, () => answer(flight)));
+        flight.cancel.push(
+          world.after(timeoutMs, () => {
+            world.cover('post:timed-out');
+            const facts = failed(flight.phase, since, 'HANDBILL_TIMEOUT');
+            watch.answering(reference, { ...behaviour, status: null, reach: 'silent' }, facts);
+            end(flight, facts);
+          }),
+        );
+      });
+    },
+    close(graceMs) {
+      closed = true;
+      for (const waiter of waiting.splice(0)) waiter.resolve(failed('P1', waiter.since, 'HANDBILL_STOPPED'));
+      if (flights.size === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        world.after(graceMs, () => {
+          stopAll();
+          resolve();
+        });
+      });
+    },
+    abort: stopAll,
+    die() {
+      dead = true;
+      for (const flight of flights) {
+        // Bytes that have left arrive although nobody waits for the answer any more; the server may still give one.
+        const underWay = flight.phase === 'P2' && flight.receipt === null && flight.behaviour.reach !== 'unreceived';
+        if (underWay && random.chance(0.5)) {
+          desk.write(flight);
+          world.cover('received after a kill');
+        }
+        if (flight.receipt !== null && flight.behaviour.reach === 'answered' && random.chance(0.5)) desk.sign(flight);
+      }
+      stopAll();
+    },
+    get inFlight() {
+      return flights.size;
+    },
+    get idle() {
+      return idle;
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openLedger } from '../../src/ledger/open.ts';
+import { type Ending as RowEnding, violations } from '../oracle/oracle.ts';
+import type { Coverage } from './coverage.ts';
+import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
+import { createRandom, type Random } from './random.ts';
+import { BEGINNING, type Edition, IDENTITY, type Stage } from './scene.ts';
+import { createServer, type Server } from './server.ts';
+import { beginStart, type Sabotage, type Start } from './start.ts';
+import { createLedgerView, type LedgerView } from './watch.ts';
+import { createWorld, type World } from './world.ts';
+
+export interface Simulation {
+  readonly seed: number;
+  /** What speaks against the promise; empty when it was kept. */
+  readonly violations: readonly string[];
+  /** The whole history, if it was asked for. */
+  readonly log: readonly string[];
+}
+
+export interface SimulateOptions {
+  readonly coverage: Coverage;
+  readonly recording?: boolean;
+  readonly sabotage?: Sabotage;
+}
+
+/**
+ * One history: a list, a server, some starts with all that can go wrong, and a last start with a server that answers
+ * well. The seed decides everything; the same seed is the same history.
+ */
+export async function simulate(seed: number, stage: Stage, options: SimulateOptions): Promise<Simulation> {
+  const { coverage, recording = false, sabotage = {} } = options;
+  const random = createRandom(seed);
+  const plan = drawHistory(random.fork(), stage);
+  const world = createWorld({ startMs: BEGINNING, recording, coverage });
+  const history = createHistory({ stage, plan, world, random, sabotage });
+  try {
+    await history.run();
+  } catch (error) {
+    world.object(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    history.close();
+  }
+  coverage.count('history');
+  return { seed, violations: world.violations, log: world.log };
+}
+
+interface HistoryOptions {
+  readonly stage: Stage;
+  readonly plan: HistoryPlan;
+  readonly world: World;
+  readonly random: Random;
+  readonly sabotage: Sabotage;
+}
+
+function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions) {
+  const { scene } = plan;
+  const server: Server = createServer(world, random.fork());
+  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf);
+  /** How many receipts there were when each start began. */
+  const starts: number[] = [];
+  const sealed: Edition[] = [];
+  let folder = stage.folder();
+  let alive: Start[] = [];
+  /** Rows that may be claimed by processes that are no more. */
+  let abandoned = 0;
+  let latestMs = world.wallMs;
+  let count = 0;
+
+  const begin = (start: StartPlan): Start => {
+    count += 1;
+    const name = `start ${count}`;
+    const edition = start.edited ? scene.after : scene.before;
+    world.cover('start');
+    world.cover(`server:${start.profile.name}`);
+    world.note(() => `${name} begins: ${JSON.stringify({ ...start, profile: start.profile.name })}`);
+    const begun: Start = beginStart({
+      name,
+      plan: start,
+      edition,
+      folder,
+      world,
+      random: random.fork(),
+      server,
+      view,
+      sabotage,
+      mostClaimed: () => alive.reduce((sum, other) => sum + other.plan.concurrency, abandoned),
+      onKill() {
+        // Only when nobody else has the ledger open does the copy show what a kill leaves.
+        if (alive.every((other) => other === begun || other.ending !== null || other.killed))
+          folder = stage.folder(folder);
+      },
+      onStarted() {
+        abandoned = 0;
+        starts.push(server.receipts.length);
+      },
+      onSealed() {
+        if (sealed.at(-1) !== edition) sealed.push(edition);
+      },
+    });
+    alive.push(begun);
+    return begun;
+  };
+
+  /** Lets one or two processes live until they have ended, and tidies up behind them. */
+  const live = async (start: StartPlan & { readonly beside?: { afterMs: number; plan: StartPlan } | null }) => {
+    if (start.clockStepMs !== 0) {
+      world.setClock(start.clockStepMs);
+      world.cover('clock set between starts');
+    }
+    const before = folder;
+    const cancel: (() => void)[] = [];
+    alive = [];
+    const first = begin(start);
+    provoke(first, cancel);
+    const { beside } = start;
+    if (beside) {
+      cancel.push(
+        world.after(beside.afterMs, () => {
+          world.cover('two at a time');
+          provoke(begin(beside.plan), cancel);
+        }),
+      );
+    }
+    await world.run(() => alive.every(({ ending }) => ending !== null));
+    for (const undo of cancel) undo();
+    for (const one of alive) judgeEnding(world, one);
+    // The end of a process that let go of nothing is as a kill for the files.
+    if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
+    for (const one of alive) one.bury();
+    if (folder !== before) stage.remove(before);
+    for (const one of alive) if (one.mayHaveLeft) abandoned += one.plan.concurrency;
+    latestMs = Math.max(latestMs, world.wallMs);
+    const last = alive.at(-1) ?? first;
+    alive = [];
+    return last;
+  };
+
+  const provoke = (start: Start, cancel: (() => void)[]): void => {
+    const { killAfterMs, interruptAfterMs, secondSignalAfterMs, clockStepAfter, suppressAfter } = start.plan;
+    if (killAfterMs !== null) cancel.push(world.after(killAfterMs, () => start.kill('any moment')));
+    if (interruptAfterMs !== null) cancel.push(world.after(interruptAfterMs, start.interrupt));
+    if (secondSignalAfterMs !== null) cancel.push(world.after(secondSignalAfterMs, start.abort));
+    if (clockStepAfter !== null) {
+      cancel.push(
+        world.after(clockStepAfter.ms, () => {
+          world.setClock(clockStepAfter.byMs);
+          world.cover('clock set while sending');
+        }),
+      );
+    }
+    if (suppressAfter !== null) {
+      cancel.push(
+        world.after(suppressAfter.ms, () => {
+          const { address } = view.rows[Math.floor(suppressAfter.share * view.rows.length)] ?? {};
+          if (typeof address === 'string') start.suppress(address);
+        }),
+      );
+    }
+  };
+
+  return {
+    async run() {
+      for (const start of plan.starts) await live(start);
+      // The clock is put right, and the server is well.
+      world.setClock(Math.max(0, latestMs - world.wallMs) + 1000);
+      const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
+      const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
+      const last = await live(
+        goodStart(edition, { retryStatuses: plan.retryStatuses, edited: edition === scene.after, notAfterMs }),
+      );
+      const { ending } = last;
+      const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
+      if (!finished) world.object(`the last start ended with ${JSON.stringify(ending)}`);
+      for (const what of judgeLedger({ folder, server, view, starts, sealed, plan })) world.object(what);
+    },
+    close() {
+      for (const one of alive) one.bury();
+      stage.remove(folder);
+    },
+  };
+}
+
+/** A start ends in one of the documented ways. */
+function judgeEnding(world: World, { name, ending, rules }: Start): void {
+  if (ending === null) return;
+  world.cover(`ending:${ending.kind}${ending.kind === 'refused' ? ` ${ending.exit} ${ending.code}` : ''}`);
+  if (ending.kind === 'sent' && ending.halt !== null) world.cover(`halt:${ending.halt}`);
+  if (ending.kind === 'bug') world.object(`${name} ended with ${ending.message}`);
+  if (ending.kind !== 'refused') return;
+  if (ending.exit !== 2 && ending.exit !== 7) world.object(`${name} ended with exit status ${ending.exit}`);
+  if (ending.exit === 2 && rules.posts > 0) world.object(`${name} was refused after ${rules.posts} requests`);
+}
+
+interface Remains {
+  readonly folder: string;
+  readonly server: Server;
+  readonly view: LedgerView;
+  readonly starts: readonly number[];
+  readonly sealed: readonly Edition[];
+  readonly plan: HistoryPlan;
+}
+
+/** The oracle's judgement of what is in the ledger at the very end, and of the file itself. */
+function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): string[] {
+  const path = join(folder, 'ledger.db');
+  const found: string[] = [];
+  const last = sealed.at(-1);
+  if (last === undefined || !existsSync(path)) return ['nothing was ever sent'];
+  const ledger = openLedger(path, { mode: 'read', nowMs: Number.MAX_SAFE_INTEGER });
+  try {
+    const run = ledger.findRun(IDENTITY);
+    if (run === null) return ['the run is gone'];
+    const outcomes = [...ledger.outcomes(run)].flat();
+    for (const { row, outcome } of outcomes) {
+      if (outcome === 'pending' || outcome === 'failed') found.push(`row ${row} is forgotten: ${outcome}`);
+    }
+    const { referenceOf } = last.plan;
+    const endings = outcomes.map(
+      (o): RowEnding => ({ ...o, line: o.row + 2, reference: o.key === null ? null : referenceOf(o.key) }),
+    );
+    const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
+    const gone = [...known].filter((key) => !last.keys.has(key)).length;
+    const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
+    const { receipts } = server;
+    const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
+    found.push(...violations({ ...evidence, retryStatuses: plan.retryStatuses }));
+    const total = ledger.counts(run).reduce((sum, { count }) => sum + count, 0);
+    if (total !== lines.length) found.push(`${total} outcomes are counted for ${lines.length} rows`);
+  } finally {
+    ledger.close();
+  }
+  const db = new DatabaseSync(path);
+  const check = Object.values(db.prepare('PRAGMA integrity_check').get() ?? {})[0];
+  db.close();
+  if (check !== 'ok') found.push(`integrity_check says ${String(check)}`);
+  return found;
+}

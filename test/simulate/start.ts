@@ -1,0 +1,397 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { HandbillError } from '../../src/errors.ts';
+import { compilePointers } from '../../src/http/pointers.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { holdRun } from '../../src/run/hold.ts';
+import { prepareRun } from '../../src/run/prepare.ts';
+import { sendRun } from '../../src/run/run.ts';
+import type { Timers } from '../../src/run/timers.ts';
+import type { StartPlan } from './plan.ts';
+import type { Random } from './random.ts';
+import { createRules, type Rules } from './rules.ts';
+import { type Edition, IDENTITY } from './scene.ts';
+import type { Server, SimulatedEndpoint } from './server.ts';
+import { openedFor, type SqliteWatch, sqliteError, type Word } from './sqlite.ts';
+import type { LedgerView, Operation } from './watch.ts';
+import type { World } from './world.ts';
+
+/** How a start ended, as its process would say it. */
+export type Ending =
+  | { readonly kind: 'killed' }
+  | { readonly kind: 'nothing-to-do' }
+  | { readonly kind: 'sent'; readonly state: string; readonly halt: string | null; readonly ledgerFailed: boolean }
+  /** By a refusal with exit status 2, or because the ledger could not be used: 7. */
+  | { readonly kind: 'refused'; readonly exit: number; readonly code: string }
+  /** By something that is no HandbillError: exit status 1. */
+  | { readonly kind: 'bug'; readonly message: string };
+
+/** One process of handbill, from its beginning to its end. */
+export interface Start {
+  readonly name: string;
+  readonly plan: StartPlan;
+  readonly rules: Rules;
+  readonly endpoint: SimulatedEndpoint;
+  /** Null while it lives. */
+  readonly ending: Ending | null;
+  readonly killed: boolean;
+  /** Rows may be claimed that it will never record. */
+  readonly mayHaveLeft: boolean;
+  kill(site: string): void;
+  interrupt(): void;
+  abort(): void;
+  suppress(address: string): void;
+  /** The end of a killed process: what it still does means nothing. */
+  readonly gone: Promise<void>;
+  /** It has ended, but its ledger was not closed: only the end of the process lets go of it. */
+  readonly holdsOn: boolean;
+  bury(): void;
+}
+
+/** What a kill is: thrown where the process was, so that it goes no further. */
+export class Killed extends Error {}
+
+/** Parts that are broken on purpose, to see that the simulation objects. */
+export interface Sabotage {
+  readonly ledger?: (ledger: Ledger, db: DatabaseSync) => Ledger;
+  readonly endpoint?: (endpoint: SimulatedEndpoint) => SimulatedEndpoint;
+}
+
+export interface StartOptions {
+  readonly name: string;
+  readonly plan: StartPlan;
+  readonly edition: Edition;
+  readonly folder: string;
+  readonly world: World;
+  readonly random: Random;
+  readonly server: Server;
+  readonly view: LedgerView;
+  readonly sabotage: Sabotage;
+  /** Most rows that all processes together may hold claimed. */
+  readonly mostClaimed: () => number;
+  /** Called at the very instant of a kill, before anything else. */
+  readonly onKill: () => void;
+  readonly onStarted: () => void;
+  readonly onSealed: () => void;
+}
+
+/** Begins a start; it goes on as the world does. */
+export function beginStart(options: StartOptions): Start {
+  const { name, plan, folder, world, random, server, view, edition } = options;
+  const path = join(folder, 'ledger.db');
+  const interrupt = new AbortController();
+  const death = new AbortController();
+  const timers = createTimers(world, death.signal);
+  const campaign = campaignOf(edition.plan, plan, (reference) => rules.begins(reference));
+  let ending: Ending | null = null;
+  let operation: Operation = 'open';
+  let ledger: Ledger | null = null;
+  let db: DatabaseSync | null = null;
+  let faults = 0;
+  let ioFailed = false;
+  let left = false;
+
+  const kill = (site: string): void => {
+    if (death.signal.aborted || ending !== null) return;
+    world.cover(`kill:${site}`);
+    world.note(() => `${name} KILLED: ${site}`);
+    options.onKill();
+    left = true;
+    death.abort();
+    endpoint.die();
+    interrupt.abort();
+  };
+  const sites = createSites(plan, kill);
+  const rules = createRules({ name, plan, edition, world, view });
+
+  const decide = (word: Word, run: () => void): void => {
+    // Whatever a dead process still tries comes to nothing.
+    if (death.signal.aborted) throw new Killed();
+    if (ioFailed && word !== 'rollback') world.object(`${name} says ${word} after an I/O error`);
+    if (word === 'commit') sites.at(`before ${operation}`);
+    if (death.signal.aborted) throw new Killed();
+    const { fault } = plan;
+    const strikes = fault !== null && fault.word === word && fault.operation === operation;
+    if (strikes) faults += 1;
+    if (strikes && faults >= fault.first && faults < fault.first + fault.times) {
+      world.cover(`fault:${fault.kind} ${word}`);
+      world.cover(`fault in:${operation}`);
+      world.note(() => `${name} ${word} of ${operation} fails: ${fault.kind}`);
+      if (fault.kind.startsWith('io')) ioFailed = true;
+      left = true;
+      // A failed fsync: the bytes may be there all the same.
+      if (fault.doneAllTheSame && word === 'commit') {
+        run();
+        committed();
+      }
+      rules.ledgerFailed(operation);
+      throw sqliteError(fault.kind);
+    }
+    run();
+    if (word !== 'commit') return;
+    committed();
+    sites.at(`after ${operation}`);
+    if (death.signal.aborted) throw new Killed();
+  };
+  const committed = (): void => {
+    if (db === null) return;
+    world.note(() => `${name} ${operation} is on the disk`);
+    world.cover(`commit:${operation}`);
+    if (operation === 'start') options.onStarted();
+    if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
+    const mostClaimed = options.mostClaimed();
+    view.committed(db, { name, operation, mostClaimed, claimed: rules.claimed });
+  };
+  const watch: SqliteWatch = {
+    opened(connection) {
+      db = connection;
+    },
+    decide,
+  };
+
+  const connected = server.connect({
+    profile: plan.profile,
+    connections: plan.concurrency,
+    timeoutMs: campaign.campaign.send.timeoutMs,
+    onlyOwn: plan.onlyOwn,
+    watch: {
+      ready: () => sites.at('ready'),
+      posting(body, reference) {
+        sites.at('between claim and post');
+        if (death.signal.aborted) return;
+        rules.posting(body, reference);
+      },
+      received: () => sites.at('received'),
+      answering(reference, behaviour, attempt) {
+        sites.at('answered');
+        if (!death.signal.aborted) rules.answered(reference, behaviour, attempt);
+      },
+      connectFailed: (code) => rules.connectFailed(code),
+    },
+  });
+  const endpoint = options.sabotage.endpoint?.(connected) ?? connected;
+
+  const watched = (real: Ledger): Ledger => {
+    if (db === null) throw new Error('The ledger was opened without being watched.');
+    const sabotaged = options.sabotage.ledger?.(real, db) ?? real;
+    return named(sabotaged, (next) => {
+      const before = operation;
+      operation = next;
+      return () => {
+        operation = before;
+      };
+    });
+  };
+
+  const pipeline = async (): Promise<Ending> => {
+    const nowMs = world.wallMs;
+    using held = openedFor(watch, () => hold(path, plan, nowMs));
+    ledger = watched(held.ledger);
+    const prepared = await prepareRun({
+      ledger,
+      plan: campaign,
+      prices: null,
+      skipInvalid: plan.skipInvalid,
+      amend: plan.amend,
+      retryRejected: plan.retryRejected,
+      late: plan.late,
+      nowMs,
+      interrupt: interrupt.signal,
+    });
+    if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) return { kind: 'nothing-to-do' };
+    if (plan.unconfirmed) {
+      prepared.discard();
+      return { kind: 'refused', exit: 2, code: 'not-confirmed' };
+    }
+    const run = prepared.seal();
+    const end = await sendRun({
+      plan: campaign,
+      ledger,
+      run,
+      list: prepared.list,
+      endpoint,
+      wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
+      concurrency: plan.concurrency,
+      ratePerSecond: plan.ratePerSecond,
+      limit: plan.limit,
+      interrupt: interrupt.signal,
+      now: () => world.wallMs,
+      random: () => random.next(),
+      timers,
+    });
+    await endpoint.close(campaign.campaign.send.timeoutMs);
+    rules.ended(end.state, end.ledgerError !== null);
+    return { kind: 'sent', state: end.state, halt: end.halt?.rule ?? null, ledgerFailed: end.ledgerError !== null };
+  };
+
+  const gone = pipeline()
+    .catch((error: unknown): Ending => endingOf(error))
+    .then((said) => {
+      ending = death.signal.aborted ? { kind: 'killed' } : said;
+      world.note(() => `${name} ended: ${JSON.stringify(ending)}`);
+    });
+
+  return {
+    name,
+    plan,
+    rules,
+    endpoint,
+    get ending() {
+      return ending;
+    },
+    get killed() {
+      return death.signal.aborted;
+    },
+    get mayHaveLeft() {
+      return left;
+    },
+    kill,
+    interrupt() {
+      if (ending !== null) return;
+      world.cover('interrupt');
+      world.note(() => `${name} is interrupted`);
+      rules.stopped('an interrupt');
+      interrupt.abort();
+    },
+    abort() {
+      if (ending !== null) return;
+      world.cover('interrupt:second');
+      world.note(() => `${name} is interrupted again`);
+      rules.stopped('an interrupt');
+      interrupt.abort();
+      endpoint.abort();
+    },
+    suppress(address) {
+      if (ending !== null || ledger === null || ioFailed) return;
+      try {
+        ledger.suppress(address, { reason: 'STOP', untilMs: null, source: 'reply', nowMs: world.wallMs });
+      } catch (error) {
+        if (error instanceof Killed || error instanceof HandbillError) return;
+        throw error;
+      }
+      world.cover('suppressed while sending');
+      world.note(() => `${address} is suppressed`);
+      view.suppressed(address);
+    },
+    gone,
+    get holdsOn() {
+      return db?.isOpen === true;
+    },
+    bury: () => {
+      if (db?.isOpen === true) db.close();
+    },
+  };
+}
+
+function endingOf(error: unknown): Ending {
+  if (error instanceof HandbillError) {
+    return { kind: 'refused', exit: error.exit, code: error.diagnostics[0]?.code ?? 'unknown' };
+  }
+  return { kind: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** Opens the ledger as `handbill send` does; with the run's lock, or without it, which costs less. */
+function hold(path: string, plan: StartPlan, nowMs: number): { ledger: Ledger } & Disposable {
+  if (plan.lock !== 'none') {
+    if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
+    return holdRun(path, IDENTITY, nowMs, false);
+  }
+  const ledger = openLedger(path, { mode: 'write', nowMs });
+  return { ledger, [Symbol.dispose]: () => ledger.close() };
+}
+
+function campaignOf(plan: Plan, start: StartPlan, begins: (reference: string) => void): Plan {
+  const { attempts, notAfterMs, stopAfterInDoubt, stopAfterRejected } = start;
+  const send = { ...plan.campaign.send, attempts, notAfterMs };
+  const limits = { ...plan.campaign.limits, stopAfterInDoubt, stopAfterRejected };
+  return {
+    ...plan,
+    campaign: { ...plan.campaign, send, limits },
+    expander(startMs) {
+      const expand = plan.expander(startMs);
+      return (to, key, personal) => {
+        const request = expand(to, key, personal);
+        begins(request.reference);
+        return request;
+      };
+    },
+  };
+}
+
+/** The same ledger; `enter` is told which call goes on. */
+function named(ledger: Ledger, enter: (operation: Operation) => () => void): Ledger {
+  const within = <A extends readonly unknown[], T>(operation: Operation, call: (...args: A) => T) => {
+    return (...args: A): T => {
+      const leave = enter(operation);
+      try {
+        return call(...args);
+      } finally {
+        leave();
+      }
+    };
+  };
+  return {
+    ...ledger,
+    beginLoad: within('beginLoad', ledger.beginLoad),
+    load: within('load', ledger.load),
+    sealLoad: within('sealLoad', ledger.sealLoad),
+    discardLoad: within('discardLoad', ledger.discardLoad),
+    amend: within('amend', ledger.amend),
+    start: within('start', ledger.start),
+    retryRejected: within('retryRejected', ledger.retryRejected),
+    commit: within('commit', ledger.commit),
+    skip: within('skip', ledger.skip),
+    finish: within('finish', ledger.finish),
+    hold: within('hold', ledger.hold),
+    suppress: within('suppress', ledger.suppress),
+  };
+}
+
+/** Kills when the place that was drawn is reached for the n-th time. */
+function createSites(plan: StartPlan, kill: (site: string) => void): { at(site: string): void } {
+  let left = plan.kill?.nth ?? 0;
+  return {
+    at(site) {
+      if (plan.kill === null || plan.kill.site !== site) return;
+      left -= 1;
+      if (left === 0) kill(site);
+    },
+  };
+}
+
+/** Timers of one process: for a dead one everything is over at once, and nothing comes of it. */
+function createTimers(world: World, death: AbortSignal): Timers {
+  return {
+    monotonicMs: () => world.monotonicMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (death.aborted || signal.aborted) return resolve();
+        const over = (): void => {
+          cancel();
+          signal.removeEventListener('abort', over);
+          death.removeEventListener('abort', over);
+          resolve();
+        };
+        const cancel = world.after(ms, over);
+        signal.addEventListener('abort', over);
+        death.addEventListener('abort', over);
+      }),
+    soon(work) {
+      if (death.aborted) return queueMicrotask(work);
+      const now = (): void => {
+        cancel();
+        death.removeEventListener('abort', dead);
+        work();
+      };
+      const dead = (): void => {
+        cancel();
+        queueMicrotask(work);
+      };
+      const cancel = world.after(0, now);
+      death.addEventListener('abort', dead, { once: true });
+    },
+  };
+}
