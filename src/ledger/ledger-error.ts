@@ -58,6 +58,11 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }
 
+/** SQLITE_READONLY_ROLLBACK: a journal waits to be undone, which only a connection that may write can do. */
+export function needsRollback(error: unknown): boolean {
+  return isSqliteError(error) && error.errcode === 776;
+}
+
 interface SqliteError extends Error {
   readonly errcode: number;
 }

@@ -5,7 +5,7 @@ import { problem, refuse } from '../errors.ts';
 import { hasMarker, ledgerMissing } from './companions.ts';
 import { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
-import { isBusy, ledgerError, unusable } from './ledger-error.ts';
+import { isBusy, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { APPLICATION_ID, MIGRATIONS, migrate, NEWEST_VERSION, schemaHash, userVersion } from './migrations.ts';
 import {
   checkPrivateFile,
@@ -14,6 +14,7 @@ import {
   createPrivateFile,
   ensurePrivateFolder,
   refuseNetworkFileSystem,
+  syncFoldersAbove,
 } from './private-files.ts';
 import { sqliteLedger } from './sqlite-ledger.ts';
 
@@ -40,7 +41,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
   return guarded(path, () => {
     const db = connect(path, options, true);
     try {
-      if (inspect(db, path, facts) === 'empty') {
+      if (inspect(db, path, facts) !== 'ours') {
         db.close();
         return noLedger(path, options);
       }
@@ -61,10 +62,16 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
     const facts = checkFiles(path);
     // Looked at through a connection that cannot write: a file that is not ours stays as it is, to the last byte.
-    const found = facts === null || facts.size === 0 ? 'empty' : inspectFile(path, options, facts);
-    if (found === 'empty' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);
+    let found = inspectFile(path, options, facts);
+    if (found === 'half-made') {
+      undoFirstPage(path);
+      found = inspectFile(path, options, checkFiles(path));
+    }
+    if (found !== 'ours' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);
     if (facts === null) createPrivateFile(path);
     else closeToReaders(path, facts);
+    // Also when an earlier process made the folder: it may have been killed before it got to this.
+    if (found !== 'ours') syncFoldersAbove(folder);
     const db = connect(path, options, false);
     try {
       migrate(db, options.nowMs);
@@ -84,7 +91,21 @@ function checkFiles(path: string): Stats | null {
   return checkPrivateFile(path);
 }
 
-function inspectFile(path: string, options: LedgerOptions, facts: Stats): 'empty' | 'ours' {
+/** `half-made`: killed, or without power, while SQLite wrote the first page of a new file. */
+type Found = 'empty' | 'half-made' | 'ours';
+
+/** Lets SQLite go back to the empty file that its journal speaks of: the page is all that was ever written. */
+function undoFirstPage(path: string): void {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, defensive: true });
+  try {
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+  } finally {
+    db.close();
+  }
+}
+
+function inspectFile(path: string, options: LedgerOptions, facts: Stats | null): Found {
+  if (facts === null || facts.size === 0) return 'empty';
   const db = connect(path, options, true);
   try {
     return inspect(db, path, facts);
@@ -94,10 +115,13 @@ function inspectFile(path: string, options: LedgerOptions, facts: Stats): 'empty
 }
 
 /** Looks at one state of the file, even while another process makes the ledger. */
-function inspect(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
+function inspect(db: DatabaseSync, path: string, facts: Stats): Found {
   db.exec('BEGIN');
   try {
     return identify(db, path, facts);
+  } catch (error) {
+    if (needsRollback(error) && facts.size <= PAGE_BYTES) return 'half-made';
+    throw error;
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');
   }
@@ -243,6 +267,9 @@ function guarded<T>(path: string, work: () => T): T {
 }
 
 const SMALLEST_DATABASE_BYTES = 512;
+
+/** SQLite's own default. A new ledger is not larger before it has its write-ahead log. */
+const PAGE_BYTES = 4096;
 
 const BUSY_TIMEOUT_MS = 30_000;
 

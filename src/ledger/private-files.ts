@@ -20,8 +20,8 @@ import { unusable } from './ledger-error.ts';
  */
 
 /**
- * Makes the folder (0700), or checks that nobody else can change what lies in it. What it makes is on the disk when
- * this returns: a folder whose name a power failure takes away takes the ledger along.
+ * Makes the folder (0700), or checks that nobody else can change what lies in it. C11: what it makes is on the disk
+ * when this returns; a folder whose name a power failure takes away takes the ledger along.
  */
 export function ensurePrivateFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -102,11 +102,19 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Makes the names of `first` and of all folders below it, down to `folder`, durable. */
-function syncFoldersAbove(folder: string, first: string): void {
+/**
+ * Makes the name of a folder durable, and those of the folders above it from `first` on: what was just made, or only
+ * the folder itself.
+ */
+export function syncFoldersAbove(folder: string, first = folder): void {
   const top = dirname(resolve(first));
   for (let above = dirname(resolve(folder)); ; above = dirname(above)) {
-    syncFolder(above);
+    try {
+      syncFolder(above);
+    } catch (error) {
+      // Somebody else's folder may be closed to readers; then nobody but its owner can do this.
+      if (codeOf(error) !== 'EACCES') throw error;
+    }
     if (above === top || above === dirname(above)) return;
   }
 }

@@ -26,7 +26,9 @@ export function tracing(file: string): string[] {
 /** The proofs that look at system calls are no proofs without it, so they fail instead of being skipped. */
 export function needStrace(): void {
   if (spawnSync('strace', ['--version']).status === 0) return;
-  throw new Error('strace is needed to watch system calls (Linux: apt-get install strace); without it this proves nothing');
+  throw new Error(
+    'strace is needed to watch system calls (Linux: apt-get install strace); without it this proves nothing',
+  );
 }
 
 /** Reads what strace wrote: everything below the folder `root`, and every request. */
@@ -93,7 +95,7 @@ function fromHex(text: string): Buffer {
 }
 
 function* deedsOf(call: Call, offsets: Map<string, number>): Generator<Deed> {
-  const { name, args, result, strings, fd, path } = call;
+  const { name, args, result, strings, path } = call;
   if (!(result >= 0) || path.endsWith('(deleted)')) return;
   const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = strings;
   switch (name) {
@@ -112,12 +114,12 @@ function* deedsOf(call: Call, offsets: Map<string, number>): Generator<Deed> {
     case 'rename':
       return yield { kind: 'rename', path: first.toString(), to: second.toString() };
     case 'ftruncate':
-      return yield { kind: 'truncate', path, size: Number(/, (\d+)\)/.exec(args)?.[1]) };
+      return yield { kind: 'truncate', path, size: numberAt(/, (\d+)\s*\)\s+= 0$/, args) };
     case 'fsync':
     case 'fdatasync':
       return yield { kind: 'sync', path };
     case 'pwrite64': {
-      const offset = Number(/, (\d+)\) += \d+$/.exec(args)?.[1]);
+      const offset = numberAt(/, (\d+)\s*\)\s+= \d+$/, args);
       return yield { kind: 'write', path, offset, bytes: first.subarray(0, result) };
     }
     case 'write':
@@ -130,8 +132,15 @@ function* deedsOf(call: Call, offsets: Map<string, number>): Generator<Deed> {
       return;
     default:
       // A call that the model of the disk does not know: better no proof than a false one.
-      if (path.includes('/.handbill') || first.includes('/.handbill')) throw new Error(`unknown to this test: ${name}(${args}`);
+      if (path.includes('/.handbill') || first.includes('/.handbill'))
+        throw new Error(`unknown to this test: ${name}(${args}`);
   }
+}
+
+function numberAt(pattern: RegExp, args: string): number {
+  const found = pattern.exec(args)?.[1];
+  if (found === undefined) throw new Error(`not understood: ${args.slice(-200)}`);
+  return Number(found);
 }
 
 function* written({ name, strings, fd, path, result }: Call, offsets: Map<string, number>): Generator<Deed> {
