@@ -1,6 +1,14 @@
 /** handbill as a library: what the commands do, as functions that return data. */
 export { loadCampaign, readCampaign } from './campaign/load.ts';
 export type { Confirmation } from './commands/confirm.ts';
+export { type Doubt, type DoubtListOptions, listDoubts } from './commands/doubt-list.ts';
+export {
+  type ResolveOptions,
+  type ResolveQuestion,
+  type ResolveResult,
+  resolveDoubts,
+} from './commands/doubt-resolve.ts';
+export type { Named } from './commands/doubt-select.ts';
 export { type PlanCommandOptions, plan } from './commands/plan.ts';
 export { type PreviewOptions, preview } from './commands/preview.ts';
 export type { Preview, Previewed } from './commands/previewed.ts';

@@ -19,7 +19,7 @@ describe('nextSteps', () => {
     [
       'in doubt',
       withTotals({ inDoubt: 1 }),
-      'handbill report hello-00c0ffee --format csv -o hello-00c0ffee.csv',
+      'handbill doubt list hello-00c0ffee',
       /never sends to them again/,
     ],
     ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry-rejected', /refused 2 recipients/],
@@ -46,8 +46,17 @@ describe('nextSteps', () => {
   });
   it('begins with why a run was halted', () => {
     const steps = nextSteps(TROUBLED, 'spring-sale');
-    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'report', 'send', null]);
+    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', null]);
     expect(steps[0]?.text).toBe(`${TROUBLED.halt?.message} ${TROUBLED.halt?.next}`);
+  });
+  it('forgets a halt by doubts once they are resolved, but for sending on', () => {
+    const resolved = { ...TROUBLED, totals: { ...TROUBLED.totals, inDoubt: 0, rejected: 0 } };
+    const steps = nextSteps(resolved, 'spring-sale');
+    expect(steps[0]?.text).toContain('All of them are resolved');
+    expect(steps[0]?.command).toContain('handbill send spring-sale');
+    expect(steps[0]?.text).not.toContain('Five requests');
+    const other = { ...resolved, halt: { rule: 'throttled', message: 'The API asks to wait.', next: 'Wait.' } as const };
+    expect(nextSteps(other, 'spring-sale')[0]?.text).toBe('The API asks to wait. Wait.');
   });
   test.each(["it's here", 'a b', '$(touch x)', '`x`', 'a;b', 'ü', '*', '-x', '"', "'"])(
     'a shell takes %j as one word',
