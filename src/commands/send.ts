@@ -92,7 +92,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const interrupt = options.interrupt ?? new AbortController().signal;
   const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now(), interrupt });
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
-    return nothingToDo(ledger, plan);
+    return nothingToDo(ledger, plan, now());
   }
   const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
   if (interrupt.aborted || !confirmed) {
@@ -151,19 +151,14 @@ async function asked(
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }
 
-function nothingToDo(ledger: Ledger, plan: Plan): SendResult {
-  const run = ledger.findRun(identityOf(plan));
-  if (run === null) throw new Error('a run without anything to do is in the ledger');
+function nothingToDo(ledger: Ledger, plan: Plan, nowMs: number): SendResult {
+  const found = ledger.findRun(identityOf(plan));
+  if (found === null) throw new Error('a run without anything to do is in the ledger');
+  // Killed after the last outcome, or halted by it: nobody else would ever say that the run is finished.
+  const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
+  const run = found.state === 'finished' ? found : ledger.finish(found, ended);
   const report = summarise(ledger, run);
-  // A halt was that of an earlier start: this one did nothing that could be halted.
-  return {
-    report,
-    exit: exitOf({ ...report, halt: null }),
-    started: false,
-    posted: 0,
-    recovered: 0,
-    ledgerError: null,
-  };
+  return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null };
 }
 
 function resultOf(ledger: Ledger, end: RunEnd): SendResult {
