@@ -15,6 +15,8 @@ export interface ListenOptions {
   readonly connection: 'fresh' | 'reused';
   /** For bad connections: how many requests came before. */
   readonly after: number;
+  /** For bad connections: all of them are. */
+  readonly everyConnection?: boolean;
   readonly receipts: string;
   /** Default: any that is free. */
   readonly port?: number;
@@ -137,7 +139,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     behaviour.connection !== undefined && !calm && requests >= options.after + (reused && options.after === 0 ? 1 : 0);
   const takeBad = (): BadConnection | null => {
     const bad = behaviour.connection;
-    if (bad === undefined || !badMayCome() || counts.badConnections >= (bad.times ?? 1)) return null;
+    const most = options.everyConnection === true ? Number.POSITIVE_INFINITY : (bad?.times ?? 1);
+    if (bad === undefined || !badMayCome() || counts.badConnections >= most) return null;
     counts.badConnections += 1;
     return bad;
   };
