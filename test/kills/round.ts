@@ -194,3 +194,15 @@ function counted(words: readonly string[]): Map<string, number> {
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
+
+/** A list as large as campaigns get, with stop rules that do not end it. The seed is given with it. */
+export const LARGE: Omit<RoundPlan, 'seed'> = {
+  kills: 10,
+  rows: 100_000,
+  concurrency: 64,
+  latencyMs: 10,
+  api: 'faulty',
+  faults: 50,
+  looks: false,
+  limits: '{ stopAfter: { inDoubt: 100000 } }',
+};
