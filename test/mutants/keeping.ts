@@ -71,13 +71,7 @@ export const KEEPING: readonly Mutant[] = [
         is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
       },
     ],
-    proof: { in: 'disk/power-loss.test.ts' },
-  },
-  {
-    name: 'settings-not-set',
-    planted: 'the settings of a connection are not set at all',
-    edits: [{ file: OPEN, was: '      db.exec(set);\n', is: '      if (readOnly) db.exec(set);\n' }],
-    proof: { in: 'ledger/open.test.ts' },
+    proof: { in: 'disk/power-loss.test.ts', only: 'a start that continues', full: true },
   },
   {
     name: 'suppression-at-plan-time',
@@ -89,7 +83,7 @@ export const KEEPING: readonly Mutant[] = [
         is: "WHERE suppressions.address = '' AND (until_at",
       },
     ],
-    proof: { in: 'ledger/commits.test.ts', only: 'suppressions of this very moment' },
+    proof: { in: 'run/suppressed.test.ts' },
   },
   {
     name: 'claim-anything',
@@ -126,7 +120,7 @@ export const KEEPING: readonly Mutant[] = [
         is: 'const lock = acquireRunLock(path, { ...identity, occurrence: String(process.pid) });',
       },
     ],
-    proof: { in: 'processes', only: 'starts that overlap' },
+    proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },
   },
   {
     name: 'lock-by-pid-file',
@@ -166,7 +160,7 @@ export const KEEPING: readonly Mutant[] = [
         is: "  if (db === null) return null;\n  closeSync(openSync(file, 'r'));\n",
       },
     ],
-    proof: { in: 'processes', only: 'that is running' },
+    proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },
   },
   {
     name: 'no-marker',
@@ -180,7 +174,7 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: OPEN,
-        was: "if (found === 'empty' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);",
+        was: "if (found !== 'ours' && options.newLedger !== true && hasMarker(path)) throw ledgerMissing(path);",
         is: '',
       },
     ],

@@ -36,7 +36,7 @@ export async function prove(root: string, proof: Proof): Promise<Verdict> {
       'run',
       ...['--config', 'test/vitest.config.ts', '--reporter', 'json', '--outputFile', output],
       ...['--maxWorkers', '1', '--bail', String(ENOUGH)],
-      ...(proof.only === undefined ? [] : ['-t', proof.only]),
+      ...(proof.only === undefined ? [] : [`--testNamePattern=${proof.only}`]),
       ...proof.in.split(' ').map((file) => `test/${file}`),
     ],
     proof.full === true ? { HANDBILL_FULL: '1' } : {},
@@ -93,7 +93,7 @@ function verdict(output: string, said: string): Omit<Verdict, 'seconds'> {
 
 /** `expect`, and the properties of fast-check, which say so themselves. A time limit or a TypeError is none. */
 function isExpectation(message: string): boolean {
-  return /^(?:AssertionError|Error: Property failed)/.test(message);
+  return /^(?:AssertionError|Error: (?:Property failed|promise (?:resolved|rejected) ))/.test(message);
 }
 
 function firstLine(text: string): string {

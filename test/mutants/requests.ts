@@ -5,8 +5,13 @@ const EXCHANGE = 'src/http/exchange.ts';
 const LANE = 'src/http/lane.ts';
 const OPTIONS = 'src/http/endpoint-options.ts';
 
+/** The command line against a server that misbehaves, by the names of its behaviours. */
+const server = (...names: readonly string[]) => ({
+  in: 'faults/behaviours.test.ts',
+  only: `: (?:${names.join('|')}) \\((?:fresh|reused)`,
+});
+const status = (code: number) => ({ in: 'faults/statuses.test.ts', only: `: ${code}, body` });
 const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', only });
-const answers = (only: string) => ({ in: 'http/classify.test.ts', only });
 const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
 
@@ -17,7 +22,7 @@ const HANDLER = '  // The lane is itself the handler of its probes.\n';
 
 /** \`fetch\` in the place of undici's dispatch, as well as one can. */
 const FETCH = `
-  #fetch(exchange: Exchange): void {
+  #fetch(exchange: Exchange): boolean {
     const { origin, path, headers } = this.#options;
     const pairs: [string, string][] = [];
     for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
@@ -33,6 +38,7 @@ const FETCH = `
       this.client.dispatch(this.#probe, this);
     };
     work().catch((error: Error) => exchange.onResponseError(null, error));
+    return true;
   }
 
 `;
@@ -53,7 +59,7 @@ export const REQUESTS: readonly Mutant[] = [
 `,
       },
     ],
-    proof: servers('reset after the request|close after the request'),
+    proof: server('reset after the request', 'close after the request'),
   },
   {
     name: 'retry-after-a-timeout',
@@ -65,7 +71,7 @@ export const REQUESTS: readonly Mutant[] = [
         is: `return verdict('failed', 'timeout', { again: true, error });`,
       },
     ],
-    proof: servers('silence'),
+    proof: server('silence'),
   },
   {
     name: 'phase-ignored',
@@ -77,7 +83,7 @@ export const REQUESTS: readonly Mutant[] = [
         is: `if (attempt.status === null) return notSent(attempt, context);`,
       },
     ],
-    proof: servers('in the status line'),
+    proof: server('half a status line, then reset', 'half of the headers, then close'),
   },
   {
     name: 'http2-allowed',
@@ -86,13 +92,13 @@ export const REQUESTS: readonly Mutant[] = [
       { file: LANE, was: '      allowH2: false,\n', is: '      allowH2: true,\n' },
       { file: OPTIONS, was: '    allowH2: false,\n', is: '    allowH2: true,\n' },
     ],
-    proof: endpoint('never speaks HTTP/2'),
+    proof: server('HTTP/2 on offer, which refuses every first stream'),
   },
   {
     name: 'fetch',
     planted: 'fetch instead of dispatch: follows a 307, with key and body, and posts again on 421',
     edits: [
-      { file: LANE, was: DISPATCHED, is: `    return this.#fetch(exchange);\n${DISPATCHED}` },
+      { file: LANE, was: DISPATCHED, is: `    if (this.#fetch(exchange)) return;\n${DISPATCHED}` },
       { file: LANE, was: HANDLER, is: FETCH + HANDLER },
     ],
     proof: servers('redirects'),
@@ -121,25 +127,23 @@ export const REQUESTS: readonly Mutant[] = [
       {
         file: LANE,
         was: DISPATCHED,
-        is: `    const went = exchange.onResponseStart.bind(exchange);
+        is: `    const [began, ended] = [exchange.onResponseStart.bind(exchange), exchange.onResponseEnd.bind(exchange)];
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < this.#options.headers.length; i += 2) {
+      pairs.push([this.#options.headers[i] ?? '', this.#options.headers[i + 1] ?? '']);
+    }
+    let followed: Promise<unknown> = Promise.resolve();
     exchange.onResponseStart = (controller, status, all) => {
-      const to = all['location'];
-      const pairs: [string, string][] = [];
-      const list = this.#options.headers;
-      for (let i = 0; i < list.length; i += 2) pairs.push([list[i] ?? '', list[i + 1] ?? '']);
-      if (status === 307 && typeof to === 'string') {
-        void fetch(new URL(to, this.#options.origin), {
-          method: 'POST',
-          headers: pairs,
-          body: new Uint8Array(exchange.body),
-        }).catch(() => {});
-      }
-      went(controller, status, all);
+      const to = new URL(String(all['location'] ?? ''), this.#options.origin);
+      const again = { method: 'POST', headers: pairs, body: new Uint8Array(exchange.body) };
+      if (status === 307) followed = fetch(to, again).catch(() => {});
+      began(controller, status, all);
     };
+    exchange.onResponseEnd = () => void followed.then(ended);
 ${DISPATCHED}`,
       },
     ],
-    proof: servers('redirects'),
+    proof: server('307 to another host'),
   },
   {
     name: 'no-start-guard',
@@ -175,13 +179,13 @@ ${DISPATCHED}`,
         is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#settle(null);\n`,
       },
     ],
-    proof: servers('2xx, then nothing|2xx, without end|a proper answer'),
+    proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
   },
   {
     name: 'interim-answer-counts',
     planted: 'a 103 is taken for the answer',
     edits: [{ file: EXCHANGE, was: '    if (status < 200) return;\n', is: '' }],
-    proof: servers('103'),
+    proof: server('103 Early Hints, then the answer'),
   },
   {
     name: 'cut-body-accepted',
@@ -189,7 +193,7 @@ ${DISPATCHED}`,
     edits: [
       { file: EXCHANGE, was: '    if (broken !== null) {\n', is: '    if (broken !== null && this.#bytes < 0) {\n' },
     ],
-    proof: servers('D2'),
+    proof: server('no length, whole JSON, then reset'),
   },
   {
     name: 'compressed-accepted',
@@ -201,7 +205,7 @@ ${DISPATCHED}`,
         is: `if (encoding === null || encoding.length < 100) this.#settle(null);`,
       },
     ],
-    proof: servers('compressed'),
+    proof: server('a compressed answer'),
   },
   {
     name: 'answers-without-bound',
@@ -210,19 +214,13 @@ ${DISPATCHED}`,
       { file: EXCHANGE, was: 'if (this.#bytes > MAX_ANSWER_BYTES) {', is: 'if (this.#bytes > 2 ** 40) {' },
       { file: LANE, was: 'maxResponseSize: MAX_ANSWER_BYTES,', is: 'maxResponseSize: -1,' },
     ],
-    proof: servers('without end|too (?:long|large)|larger'),
-  },
-  {
-    name: 'connection-kept-after-anything',
-    planted: 'a connection is used again whatever its last answer was',
-    edits: [{ file: LANE, was: 'if (!exchange.clean) this.retire();', is: 'if (!exchange.clean) this.#drained();' }],
-    proof: servers('S37|silence|2xx, then nothing'),
+    proof: server('a body without end'),
   },
   {
     name: 'certificates-not-verified',
     planted: 'rejectUnauthorized: false',
     edits: [{ file: OPTIONS, was: 'rejectUnauthorized: true,', is: 'rejectUnauthorized: false,' }],
-    proof: endpoint('TLS'),
+    proof: server('a certificate with another name', 'a certificate that nobody signed'),
   },
   {
     name: 'proxy-sees-plain-http',
@@ -246,7 +244,7 @@ ${DISPATCHED}`,
         is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
       },
     ],
-    proof: servers('HTML'),
+    proof: server('a login page in HTML'),
   },
   {
     name: 'text-accepted',
@@ -258,7 +256,7 @@ ${DISPATCHED}`,
         is: `true;`,
       },
     ],
-    proof: servers('plain text'),
+    proof: server('plain text'),
   },
   {
     name: 'required-id-missing',
@@ -270,7 +268,7 @@ ${DISPATCHED}`,
         is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
       },
     ],
-    proof: answers('required'),
+    proof: server('JSON without an id, where the project names its place'),
   },
   {
     name: 'rejects-408',
@@ -282,7 +280,7 @@ ${DISPATCHED}`,
         is: `if (status === 408 || status === 499) return verdict('rejected'`,
       },
     ],
-    proof: answers('every status'),
+    proof: status(408),
   },
   {
     name: 'retries-503',
@@ -294,7 +292,7 @@ ${DISPATCHED}`,
         is: 'context.wire.retryStatuses.includes(status) || status === 503) {',
       },
     ],
-    proof: answers('every status'),
+    proof: status(503),
   },
   {
     name: 'retries-500',
@@ -306,7 +304,7 @@ ${DISPATCHED}`,
         is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
       },
     ],
-    proof: answers('every status'),
+    proof: status(500),
   },
   {
     name: 'aborted-is-pending',

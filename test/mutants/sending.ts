@@ -30,7 +30,7 @@ export const SENDING: readonly Mutant[] = [
       },
       { file: DELIVER, was: POST, is: `${POST}      if (!(await claim)) return;\n` },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'suppressed' },
+    proof: { in: 'run/suppressed.test.ts' },
   },
   {
     name: 'claim-answered-before-the-commit',
@@ -81,7 +81,7 @@ export const SENDING: readonly Mutant[] = [
         is: `if (answer === 'suppressed') return true;`,
       },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'suppressed' },
+    proof: { in: 'run/suppressed.test.ts' },
   },
   {
     name: 'retry-keeps-its-claim',
@@ -99,7 +99,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
     edits: [{ file: DELIVER, was: 'attempt < shift.attempts &&', is: 'attempt <= shift.attempts &&' }],
-    proof: { in: 'faults' },
+    proof: { in: 'faults/behaviours.test.ts', only: ': 429 ' },
   },
   {
     name: 'retry-after-ignored',
@@ -111,7 +111,7 @@ export const SENDING: readonly Mutant[] = [
         is: '',
       },
     ],
-    proof: { in: 'faults' },
+    proof: { in: 'run/retry-after.test.ts', only: 'F5' },
   },
   {
     name: 'retry-after-for-one',
@@ -123,7 +123,19 @@ export const SENDING: readonly Mutant[] = [
         is: `    if (verdict.retryAfterMs !== null) await shift.pace.pause(verdict.retryAfterMs);\n`,
       },
     ],
-    proof: { in: 'faults' },
+    proof: { in: 'run/retry-after.test.ts', only: 'F5' },
+  },
+  {
+    name: 'wait-of-503-ignored',
+    planted: 'Retry-After of a 503, which is not tried again, is not waited for',
+    edits: [
+      {
+        file: DELIVER,
+        was: '  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);\n',
+        is: '',
+      },
+    ],
+    proof: { in: 'run/retry-after.test.ts', only: 'G2' },
   },
   {
     name: 'outcome-waits-for-a-claim',
@@ -167,7 +179,9 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'late-run-continued',
     planted: 'a run from long ago (a restored backup) is continued without a word',
-    edits: [{ file: 'src/run/prepare.ts', was: 'nowMs - began <= LATE_MS) return;', is: 'nowMs >= began) return;' }],
+    edits: [
+      { file: 'src/run/prepare.ts', was: 'const LATE_MS = 24 * 3_600_000;', is: 'const LATE_MS = 24 * 3_600_000_000;' },
+    ],
     proof: { in: 'run/late.test.ts', only: '24 hours' },
   },
   {
@@ -200,13 +214,13 @@ function swapped(id: string | null): string | null {
         is: `shift.endpoint.post(request.body + '\\n', request.reference)`,
       },
     ],
-    proof: { in: 'e2e/campaigns.test.ts', only: 'what preview shows' },
+    proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
   },
   {
     name: 'validity-of-each-start',
     planted: 'a validity counts from each start and not from the first',
     edits: [{ file: 'src/run/run.ts', was: 'plan.expander(run.startedAtMs ?? now())', is: 'plan.expander(now())' }],
-    proof: { in: 'e2e/campaigns.test.ts', only: 'two starts' },
+    proof: { in: 'run/validity.test.ts' },
   },
   {
     name: 'reference-from-content',

@@ -3,8 +3,8 @@ import type { Edit, Mutant } from './mutant.ts';
 const CLASSIFY = 'src/http/classify.ts';
 const STOP = 'src/run/stop.ts';
 
+const status = (code: number) => ({ in: 'faults/statuses.test.ts', only: `: ${code}, body` });
 const rules = (only: string) => ({ in: 'run/stop.test.ts', only });
-const answers = (only: string) => ({ in: 'http/classify.test.ts', only });
 
 function removed(name: string, planted: string, edits: readonly Edit[], proof: Mutant['proof']): Mutant {
   return { name: `goes-on-${name}`, planted: `the stop rule is gone: ${planted}`, edits, proof };
@@ -34,7 +34,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('pending', 'wrong-address', { error });`,
       },
     ],
-    answers('every status'),
+    status(307),
   ),
   removed(
     'after-302',
@@ -46,7 +46,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('in-doubt', 'redirect', { error });`,
       },
     ],
-    answers('every status'),
+    status(302),
   ),
   removed(
     'after-a-first-404',
@@ -58,7 +58,7 @@ export const STOPS: readonly Mutant[] = [
         is: 'if (context.firstAnswer && context.stopping && (status === 404',
       },
     ],
-    answers('every status'),
+    status(404),
   ),
   removed(
     'after-501',
@@ -70,7 +70,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('pending', 'wrong-address', { error });`,
       },
     ],
-    answers('every status'),
+    status(501),
   ),
   removed(
     'after-511',
@@ -82,7 +82,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('in-doubt', 'status', { error });`,
       },
     ],
-    answers('every status'),
+    status(511),
   ),
   removed(
     'after-a-login-page',
@@ -94,7 +94,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return context.wire.retryStatuses.includes(0) ? 'not-the-api' : null;`,
       },
     ],
-    answers('answers'),
+    { in: 'faults/behaviours.test.ts', only: ': a login page in HTML ' },
   ),
   removed(
     'without-trust',
@@ -106,13 +106,13 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('failed', 'tls', { error });`,
       },
     ],
-    answers('before anything was sent'),
+    { in: 'faults/behaviours.test.ts', only: ': a certificate that nobody signed ' },
   ),
   removed(
     'when-throttled',
     'a wait of more than 15 minutes',
     [{ file: CLASSIFY, was: 'wait !== null && wait > LONGEST_WAIT_MS;', is: 'wait !== null && wait > 1e9;' }],
-    answers('waits'),
+    { in: 'faults/behaviours.test.ts', only: 'with more than 15 minutes ' },
   ),
   removed(
     'in-doubt',
