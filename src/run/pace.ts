@@ -7,6 +7,11 @@ import { TIMERS, type Timers } from './timers.ts';
 export interface Pace {
   /** The turn of one request; undefined when it may go at once. Ends early when the run stops. */
   turn(): Promise<void> | undefined;
+  /**
+   * Asked when the request can go, for instance when its connection is open: false where another turn must be taken
+   * instead, because others were late as well, or because the API asked everybody to wait.
+   */
+  take(): boolean;
   /** Holds back everybody for `ms` from now, as `Retry-After` asks. */
   hold(ms: number): void;
   /** A pause of one delivery before its next attempt. Ends early when the run stops. */
@@ -22,28 +27,44 @@ const CATCH_UP_MS = 20;
 export function createPace(ratePerSecond: number | null, stopped: AbortSignal, timers: Timers = TIMERS): Pace {
   const { monotonicMs, sleep } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+  /** The next turn that nobody has. */
   let nextAt = 0;
+  /** When the next request may go, seen from those that went. */
+  let dueAt = 0;
   let heldUntil = 0;
 
   const pause = async (ms: number): Promise<void> => {
     if (ms <= 0 || stopped.aborted) return;
     await sleep(ms, stopped);
   };
-  const wait = async (ms: number): Promise<void> => {
-    await pause(ms);
-    // Somebody may have been told to hold back while this one waited.
-    while (!stopped.aborted && heldUntil > monotonicMs()) await pause(heldUntil - monotonicMs());
+  const nextTurn = (now: number): number => {
+    if (intervalMs === 0) return Math.max(now, heldUntil);
+    const at = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
+    nextAt = at + intervalMs;
+    return at;
+  };
+  const wait = async (first: number): Promise<void> => {
+    for (let at = first; ; at = nextTurn(monotonicMs())) {
+      await pause(at - monotonicMs());
+      // Told to hold back while they waited, all take new turns: their old ones would be one and the same.
+      if (stopped.aborted || heldUntil <= at) return;
+    }
   };
 
   return {
     turn() {
       if (intervalMs === 0 && heldUntil === 0) return undefined;
       const now = monotonicMs();
-      if (intervalMs === 0) return heldUntil > now ? wait(heldUntil - now) : undefined;
-      nextAt = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
-      const at = nextAt;
-      nextAt += intervalMs;
-      return at > now ? wait(at - now) : undefined;
+      const at = nextTurn(now);
+      return at > now ? wait(at) : undefined;
+    },
+    take() {
+      if (intervalMs === 0 && heldUntil === 0) return true;
+      const now = monotonicMs();
+      if (heldUntil > now || (intervalMs > 0 && now < dueAt)) return false;
+      dueAt = Math.max(dueAt, now - CATCH_UP_MS) + intervalMs;
+      nextAt = Math.max(nextAt, dueAt);
+      return true;
     },
     hold(ms) {
       heldUntil = Math.max(heldUntil, monotonicMs() + ms);

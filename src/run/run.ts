@@ -37,6 +37,9 @@ export interface RunOptions {
   readonly onStart?: (figures: Readonly<Figures>) => void;
 }
 
+/** Rows of one transaction; there are hardly ever more than a few. */
+const REMOVED_BATCH = 1000;
+
 type EndState = Exclude<RunState, 'running'>;
 
 export interface RunEnd {
@@ -180,12 +183,25 @@ async function feed(
       if (expired.length > 0) ledger.skip(run, expired, now());
       if (stopping.signal.aborted || left <= 0) break;
     }
+    if (!stopping.signal.aborted && left > 0) skipRemoved(options, run, shift, todo.lastRow);
   } catch (error) {
     failed(error);
   }
   const idle = room(1);
   if (idle !== undefined) await idle;
   return failure;
+}
+
+/**
+ * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
+ * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
+ */
+function skipRemoved({ ledger, now }: RunOptions, run: RunRecord, shift: Shift, lastRow: number): void {
+  const next = () => ledger.pending(run, lastRow, REMOVED_BATCH).map(({ row }) => ({ row, reason: 'removed' }));
+  for (let rows = next(); rows.length > 0; rows = next()) {
+    ledger.skip(run, rows, now());
+    for (const _ of rows) shift.progress.settled('skipped');
+  }
 }
 
 /** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */

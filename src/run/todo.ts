@@ -7,6 +7,8 @@ export interface Todo {
   /** Key and earlier attempts of a wanted row, until `wants` has gone a batch further. */
   keyOf(row: number): string | null;
   attemptsOf(row: number): number;
+  /** The row that was asked for last; -1 before the first. */
+  readonly lastRow: number;
 }
 
 const BATCH = 2000;
@@ -16,6 +18,7 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
   let next = 0;
   let last = -1;
   let ended = false;
+  let asked = -1;
   // A batch of the list may straddle two batches of the ledger, so the wanted rows of the latest are kept by row.
   let wanted = new Map<number, PendingRow>();
   let older = wanted;
@@ -32,6 +35,7 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
 
   return {
     wants(row) {
+      asked = row;
       while (!ended) {
         if (next >= ahead.length) refill();
         const candidate = ahead[next];
@@ -46,5 +50,8 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
     },
     keyOf: (row) => find(row)?.key ?? null,
     attemptsOf: (row) => find(row)?.attempts ?? 0,
+    get lastRow() {
+      return asked;
+    },
   };
 }
