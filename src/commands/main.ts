@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { EXIT, HandbillError } from '../errors.ts';
+import { createRedactor, secretsIn } from '../util/redact.ts';
 import type { CommandContext } from './context.ts';
 import { overviewFor } from './overview.ts';
 import { COMMANDS } from './table.ts';
@@ -35,13 +36,17 @@ export async function main(args: readonly string[]): Promise<void> {
 function contextOf(here: NodeJS.Process): CommandContext {
   const { stdout, stderr, stdin, env } = here;
   const complain = createWriter(stderr);
-  const write = async (text: string): Promise<void> => await complain(text);
+  const say = createWriter(stdout);
+  // S7: the one place through which everything is printed. A key should not come this far; should somebody type it as
+  // an argument, or an error hold it, it stops here. 0.1 ns a character.
+  const redact = createRedactor(secretsIn(env));
+  const write = async (text: string): Promise<void> => await complain(redact(text));
   const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   return {
     cwd: here.cwd(),
     env,
     now: Date.now,
-    out: createWriter(stdout),
+    out: (text) => say(redact(text)),
     err: (text) => {
       // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
       void write(text).catch(() => undefined);

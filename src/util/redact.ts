@@ -6,8 +6,9 @@ const SHORTEST_PIECE = 8;
 
 /**
  * Makes a function that replaces secrets in text from outside (an API may echo the key in its error body) by `[key]`:
- * as they are, URL-encoded, in base64 and base64url at any place of the encoded bytes, as JSON writes them, and escaped
- * for HTML. For every such text on its way to the output or the ledger.
+ * as they are, URL-encoded, in base64 and base64url at any place of the encoded bytes, as JSON writes them (also where
+ * a library escapes more than it must, as .NET does with `+`), and escaped for HTML. For every such text on its way to
+ * the output or the ledger.
  *
  * @param secrets empty ones are ignored
  */
@@ -29,11 +30,36 @@ function formsOf(secret: string): readonly string[] {
     percent.replaceAll('%20', '+'),
     JSON.stringify(secret).slice(1, -1),
     JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/'),
+    ...unicodeForms(secret),
     escapeHtml(secret, '&#39;'),
     escapeHtml(secret, '&#x27;'),
     ...base64Forms(secret),
   ];
 }
+
+/** Everything but letters and digits by its number, or only what JSON libraries escape for the sake of HTML. */
+function unicodeForms(secret: string): readonly string[] {
+  const escaped = (pattern: RegExp, upper: boolean): string =>
+    JSON.stringify(secret)
+      .slice(1, -1)
+      .replace(pattern, (c) => {
+        const hex = c.charCodeAt(0).toString(16).padStart(4, '0');
+        return `\\u${upper ? hex.toUpperCase() : hex}`;
+      });
+  return [/[+<>&'`]/g, /[+/<>&'`]/g].flatMap((pattern) => [escaped(pattern, true), escaped(pattern, false)]);
+}
+
+/**
+ * The secrets of an environment: the values of variables whose names say that they are one. Short values are left out,
+ * because they could be a word of any text (the key of the sandbox is `sandbox`).
+ */
+export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const named = Object.entries(env).filter(([name]) => SECRET_NAME.test(name));
+  return named.flatMap(([, value]) => (value === undefined || value.length < SHORTEST_SECRET ? [] : [value]));
+}
+
+const SECRET_NAME = /(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD)$/i;
+const SHORTEST_SECRET = 12;
 
 /**
  * Base64 of the secret alone, and the part of it that is the same wherever the secret stands in longer text
