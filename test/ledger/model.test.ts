@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ClaimAnswer, Ledger, LoadRow, ResultRecord, RunRecord } from '../../src/ledger/ledger.ts';
+import type { ClaimAnswer, DoubtVerdict, Ledger, LoadRow, ResultRecord, RunRecord } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
@@ -17,11 +17,17 @@ interface Person {
   state: string;
   reason: string | null;
   attempts: number;
+  /** Pending because somebody resolved a doubt with another send, and not claimed since. */
+  resend?: boolean;
 }
 
 interface Model {
   people: Person[];
   suppressed: Set<string>;
+  /** Every doubt that ended: key, attempts, what was said. */
+  history: string[];
+  /** Claims whose process was held for dead; it may still answer. */
+  stale: { row: number; attempts: number }[];
 }
 
 type Entry = { kind: 'good' | 'deferred' | 'invalid' | 'keyless'; key: number };
@@ -29,6 +35,8 @@ type Operation =
   | { op: 'commit'; results: number[]; claims: number[] }
   | { op: 'skip'; rows: number[] }
   | { op: 'retry' | 'finish' | 'crash' }
+  | { op: 'resolve'; rows: number[]; verdict: DoubtVerdict }
+  | { op: 'late'; rows: number[]; kind: number }
   | { op: 'suppress' | 'unsuppress'; key: number }
   | { op: 'amend'; list: Entry[] };
 
@@ -54,6 +62,15 @@ const picks = fc.array(fc.nat(999), { maxLength: 6 });
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ op: fc.constant('commit' as const), results: picks, claims: picks }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('skip' as const), rows: picks }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      op: fc.constant('resolve' as const),
+      rows: picks,
+      verdict: fc.constantFrom('accepted' as const, 'rejected' as const, 'resend' as const, 'resend' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('late' as const), rows: picks, kind: fc.nat(4) }) },
   { weight: 3, arbitrary: fc.record({ op: fc.constantFrom('retry' as const, 'finish' as const, 'crash' as const) }) },
   {
     weight: 2,
@@ -80,8 +97,9 @@ function toPeople(rows: readonly LoadRow[]): Person[] {
   return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0 }));
 }
 
-function modelStart({ people }: Model): number {
+function modelStart({ people, stale }: Model): number {
   const claimed = people.filter((p) => p.state === 'claimed');
+  stale.push(...claimed.map((p) => ({ row: people.indexOf(p), attempts: p.attempts + 1 })));
   for (const p of claimed) Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
   for (const p of people) {
     if (p.state === 'failed' || p.state === 'deferred') Object.assign(p, { state: 'pending', reason: null });
@@ -96,8 +114,22 @@ function modelClaim({ people, suppressed }: Model, row: number): ClaimAnswer {
     Object.assign(person, { state: 'skipped', reason: 'suppressed' });
     return 'suppressed';
   }
-  person.state = 'claimed';
+  Object.assign(person, { state: 'claimed', resend: false });
   return 'claimed';
+}
+
+/** A late answer speaks about its own attempt only, and never against what somebody said. */
+function modelLate({ people, history }: Model, row: number, attempts: number, answer: Partial<ResultRecord>): void {
+  const person = people[row];
+  if (person === undefined || person.attempts !== attempts) return;
+  const { state = '', reason = null } = answer;
+  const doubtful = person.state === 'in-doubt' && person.reason === 'crash';
+  const waiting = person.state === 'pending' && person.resend === true && state === 'accepted';
+  if (!doubtful && !waiting) return;
+  if (state === 'in-doubt') person.reason = reason;
+  if (state !== 'accepted' && state !== 'rejected') return;
+  history.push(`${person.key} ${attempts} ${state} late-result`);
+  Object.assign(person, { state, reason, resend: false });
 }
 
 function modelAmend(model: Model, rows: readonly LoadRow[]): void {
@@ -129,6 +161,8 @@ function modelAmend(model: Model, rows: readonly LoadRow[]): void {
     next.push(open ? { ...p, state: 'skipped', reason: 'removed' } : { ...p });
   }
   model.people = next;
+  // Rows are other people's now.
+  model.stale = [];
 }
 
 class Bench {
@@ -144,7 +178,7 @@ class Bench {
     const draft = this.#ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     this.#ledger.load(draft, rows);
     this.#run = this.#ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
-    this.#model = { people: toPeople(rows), suppressed: new Set() };
+    this.#model = { people: toPeople(rows), suppressed: new Set(), history: [], stale: [] };
     this.#start();
   }
 
@@ -170,6 +204,18 @@ class Bench {
         const rejected = people.filter((p) => p.state === 'rejected');
         expect(this.#ledger.retryRejected(this.#run)).toBe(rejected.length);
         for (const p of rejected) Object.assign(p, { state: 'pending', reason: null });
+        break;
+      }
+      case 'resolve':
+        this.#resolve(pick(o.rows), o.verdict);
+        break;
+      case 'late': {
+        const { stale } = this.#model;
+        const chosen = stale.filter((_, index) => o.rows.some((n) => n % stale.length === index));
+        const answer = { reason: null, ...RESULTS[o.kind] };
+        const results = chosen.map(({ row, attempts }) => resultOf(row, { attempts, ...answer }));
+        this.#ledger.commit(this.#run, results, [], NOON);
+        for (const { row, attempts } of chosen) modelLate(this.#model, row, attempts, answer);
         break;
       }
       case 'finish':
@@ -205,6 +251,26 @@ class Bench {
 
   close(): void {
     this.#ledger.close();
+  }
+
+  /** Before a start, as somebody would; whoever is claimed was left behind. */
+  #resolve(chosen: readonly number[], verdict: DoubtVerdict): void {
+    const { people, history, stale } = this.#model;
+    stale.push(...people.flatMap((p, row) => (p.state === 'claimed' ? [{ row, attempts: p.attempts + 1 }] : [])));
+    const resolution = { verdict, messageId: null, who: 'alice', note: null, nowMs: NOON };
+    const doubts = [...this.#ledger.doubts(this.#run)].flat().filter(({ row }) => chosen.includes(row));
+    expect(this.#ledger.resolve(this.#run, doubts, resolution).missed).toEqual([]);
+    for (const p of people) {
+      if (p.state === 'claimed') Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
+    }
+    const resolved = people.filter((p, row) => p.state === 'in-doubt' && chosen.includes(row));
+    expect(doubts.map(({ key, attempts }) => [key, attempts])).toEqual(resolved.map((p) => [p.key, p.attempts]));
+    for (const p of resolved) {
+      history.push(`${p.key} ${p.attempts} ${verdict} user`);
+      if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true });
+      else Object.assign(p, { state: verdict, reason: 'resolved' });
+    }
+    this.#start();
   }
 
   #start(): void {
@@ -246,6 +312,11 @@ class Bench {
     expect(held.map(({ row, key, outcome, reason, attempts }) => ({ row, key, outcome, reason, attempts }))).toEqual(
       shown,
     );
+    expect(
+      [...this.#ledger.resolutions(this.#run)]
+        .flat()
+        .map(({ key, attempts, verdict, resolvedBy }) => `${key} ${attempts} ${verdict} ${resolvedBy}`),
+    ).toEqual(this.#model.history);
     expect(this.#ledger.counts(this.#run).reduce((sum, c) => sum + c.count, 0)).toBe(people.length);
     expect(this.#ledger.pending(this.#run, -1, 99).map((p) => p.row)).toEqual(
       people.flatMap((p, row) => (p.state === 'pending' ? [row] : [])),

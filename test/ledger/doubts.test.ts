@@ -1,0 +1,421 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import type { DoubtVerdict, Ledger, Resolution, ResultRecord, RunRecord } from '../../src/ledger/ledger.ts';
+import { acquireRunLock } from '../../src/ledger/lock.ts';
+import { openExistingLedger } from '../../src/ledger/open.ts';
+import { child, fates, firstLine, givenRun, killed, open, scratchPath, whole } from './scratch.ts';
+import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
+
+const HOUR = 3_600_000;
+
+function said(verdict: DoubtVerdict, changes: Partial<Resolution> = {}): Resolution {
+  return { verdict, messageId: null, who: 'alice@ops', note: null, nowMs: NOON + HOUR, ...changes };
+}
+
+/** Resolves the doubts of these rows, as they stand. */
+function resolve(ledger: Ledger, run: RunRecord, wanted: readonly number[], order: Resolution): RunRecord {
+  const doubts = [...ledger.doubts(run)].flat().filter(({ row }) => wanted.includes(row));
+  const { run: after, missed } = ledger.resolve(run, doubts, order);
+  expect(missed).toEqual([]);
+  expect(doubts).toHaveLength(wanted.length);
+  return after;
+}
+
+function history(ledger: Ledger, run: RunRecord) {
+  return [...ledger.resolutions(run)].flat();
+}
+
+const SILENT = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
+
+/** A run of so many, all of them in doubt. */
+function allInDoubt(count: number): { ledger: Ledger; run: RunRecord; path: string } {
+  const path = scratchPath();
+  const ledger = open(path);
+  const run = givenRun(ledger, rows(count));
+  const all = rows(count).map(({ row }) => row);
+  ledger.commit(run, [], all.map(claimOf), NOON + 1000);
+  ledger.commit(
+    run,
+    all.map((row) => resultOf(row, SILENT)),
+    [],
+    NOON + 2000,
+  );
+  return { ledger, run, path };
+}
+
+describe('doubts', () => {
+  it('are listed with what is known of them, and the time of the request', () => {
+    const { ledger, run } = allInDoubt(1);
+    expect([...ledger.doubts(run)].flat()).toEqual([
+      {
+        row: 0,
+        line: 2,
+        key: keyOf(0),
+        to: keyOf(0),
+        reason: 'no-response',
+        attempts: 1,
+        httpStatus: null,
+        error: null,
+        sinceMs: NOON + 1000,
+      },
+    ]);
+  });
+
+  it('come in batches, and only they', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2500));
+    const all = rows(2500).map(({ row }) => row);
+    ledger.commit(run, [], all.map(claimOf), NOON);
+    ledger.commit(
+      run,
+      all.map((row) => resultOf(row, row % 2 === 0 ? SILENT : {})),
+      [],
+      NOON,
+    );
+    const batches = [...ledger.doubts(run)];
+    expect(batches.map((batch) => batch.length)).toEqual([1000, 250]);
+    expect(batches.flat().map(({ row }) => row)).toEqual(all.filter((row) => row % 2 === 0));
+  });
+
+  it('C10: what a kill left is in doubt at once, as the next start will count it, but not while it is in flight', async () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const run = givenRun(ledger, rows(3), { start: false });
+    const sender = child('claim-and-hang.ts', [path, '1']);
+    expect(await firstLine(sender)).toBe('holding');
+    expect([...ledger.doubts(run)].flat()).toEqual([]);
+    await killed(sender);
+    const [left] = [...ledger.doubts(run)].flat();
+    expect(left).toMatchObject({ row: 1, reason: 'crash', attempts: 1, sinceMs: NOON });
+    ledger.start(run, NOON + HOUR);
+    expect([...ledger.doubts(run)].flat()).toEqual([left]);
+  });
+});
+
+describe('a resolution', () => {
+  it('is recorded with what was in doubt, who said it, when and why', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(1));
+    ledger.commit(run, [], [claimOf(0)], NOON);
+    const error = `'); DROP TABLE resolutions; --\u001b[2J`;
+    const status = { state: 'in-doubt', reason: 'status', httpStatus: 500, messageId: null, error } as const;
+    ledger.commit(run, [resultOf(0, status)], [], NOON + 5);
+    resolve(ledger, run, [0], said('accepted', { messageId: 'm-1', who: error, note: error }));
+    expect(history(ledger, run)).toEqual([
+      {
+        line: 2,
+        key: keyOf(0),
+        to: keyOf(0),
+        reason: 'status',
+        attempts: 1,
+        httpStatus: 500,
+        error,
+        sinceMs: NOON,
+        verdict: 'accepted',
+        messageId: 'm-1',
+        resolvedBy: 'user',
+        who: error,
+        note: error,
+        resolvedAtMs: NOON + HOUR,
+      },
+    ]);
+    expect([...ledger.outcomes(run)].flat()[0]).toMatchObject({
+      outcome: 'accepted',
+      reason: 'resolved',
+      attempts: 1,
+      httpStatus: 500,
+      messageId: 'm-1',
+      error,
+      updatedAt: new Date(NOON + HOUR).toISOString(),
+    });
+  });
+
+  it('is one of three, and what is sent again counts its attempts on', () => {
+    const { ledger, run } = allInDoubt(4);
+    resolve(ledger, run, [0], said('accepted'));
+    resolve(ledger, run, [1], said('rejected'));
+    resolve(ledger, run, [2], said('resend'));
+    expect(fates(ledger, run)).toEqual([
+      'accepted(resolved)',
+      'rejected(resolved)',
+      'pending(resend)',
+      'in-doubt(no-response)',
+    ]);
+    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 2, key: keyOf(2), attempts: 1 }]);
+    const again = { ...claimOf(2), attempts: 1 };
+    expect(ledger.commit(run, [], [again], NOON + HOUR)).toEqual(['claimed']);
+    ledger.commit(run, [resultOf(2, { attempts: 2 })], [], NOON + HOUR);
+    expect([...ledger.outcomes(run)].flat()[2]).toMatchObject({ outcome: 'accepted', reason: null, attempts: 2 });
+  });
+
+  it('does not lose the one before: resolved, sent again and in doubt once more, there are two', () => {
+    const { ledger, run } = allInDoubt(1);
+    resolve(ledger, run, [0], said('resend', { note: 'first' }));
+    ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON + HOUR);
+    ledger.commit(run, [resultOf(0, { ...SILENT, reason: 'timeout', attempts: 2 })], [], NOON + HOUR);
+    // A second doubt is not resolved by what was said of the first.
+    expect(fates(ledger, run)).toEqual(['in-doubt(timeout)']);
+    resolve(ledger, run, [0], said('rejected', { note: 'second', nowMs: NOON + 2 * HOUR }));
+    expect(history(ledger, run)).toMatchObject([
+      { attempts: 1, reason: 'no-response', verdict: 'resend', note: 'first', resolvedAtMs: NOON + HOUR },
+      { attempts: 2, reason: 'timeout', verdict: 'rejected', note: 'second', resolvedAtMs: NOON + 2 * HOUR },
+    ]);
+  });
+
+  it('is for all who are named or for nobody', () => {
+    const { ledger, run } = allInDoubt(3);
+    const doubts = [...ledger.doubts(run)].flat();
+    resolve(ledger, run, [1], said('accepted'));
+    const { missed } = ledger.resolve(run, doubts, said('resend'));
+    expect(missed).toEqual([doubts[1]]);
+    expect(fates(ledger, run)).toEqual(['in-doubt(no-response)', 'accepted(resolved)', 'in-doubt(no-response)']);
+    expect(history(ledger, run)).toHaveLength(1);
+  });
+
+  it('is about the doubt that was looked at: another key or another attempt is none', () => {
+    const { ledger, run } = allInDoubt(1);
+    const [doubt] = [...ledger.doubts(run)].flat();
+    if (doubt === undefined) throw new Error('nobody is in doubt');
+    for (const other of [
+      { ...doubt, attempts: 2 },
+      { ...doubt, key: 'x' },
+      { ...doubt, row: 9 },
+    ]) {
+      expect(ledger.resolve(run, [other], said('accepted')).missed).toEqual([other]);
+    }
+    expect(history(ledger, run)).toEqual([]);
+  });
+
+  it('takes in what a killed process left, without a start', async () => {
+    const path = scratchPath();
+    const ledger = open(path);
+    const run = givenRun(ledger, rows(3), { start: false });
+    const sender = child('claim-and-hang.ts', [path, '0', '1']);
+    await firstLine(sender);
+    await killed(sender);
+    const doubts = [...ledger.doubts(run)].flat();
+    const lock = acquireRunLock(path, HELLO);
+    expect(ledger.resolve(run, doubts.slice(0, 1), said('accepted')).missed).toEqual([]);
+    lock?.release();
+    expect(fates(ledger, run)).toEqual(['accepted(resolved)', 'in-doubt(crash)', 'pending']);
+    expect([...ledger.outcomes(run)].flat()[0]?.attempts).toBe(1);
+    expect(ledger.start(run, NOON + 2 * HOUR).recovered).toBe(0);
+  });
+
+  const ends: [string, Partial<ResultRecord>, DoubtVerdict, Partial<RunRecord>][] = [
+    ['finished with somebody to send to again is partial', {}, 'resend', { state: 'partial', halt: null }],
+    ['finished with somebody resolved stays finished', {}, 'accepted', { state: 'finished' }],
+  ];
+  it.each(ends)('a run that is %s', (_, others, verdict, expected) => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2));
+    ledger.commit(run, [], [0, 1].map(claimOf), NOON);
+    ledger.commit(run, [resultOf(0, SILENT), resultOf(1, others)], [], NOON);
+    ledger.finish(run, { state: 'finished', halt: null, figures: null, nowMs: NOON });
+    expect(resolve(ledger, run, [0], said(verdict))).toMatchObject(expected);
+  });
+
+  it('ends a halt that left nothing but doubts, and no other', () => {
+    const halt = { rule: 'doubt', message: 'm', next: 'n' } as const;
+    const { ledger, run } = allInDoubt(2);
+    ledger.finish(run, { state: 'halted', halt, figures: null, nowMs: NOON + 3000 });
+    expect(resolve(ledger, run, [0], said('accepted'))).toMatchObject({ state: 'halted', halt });
+    const ended = resolve(ledger, run, [1], said('rejected'));
+    expect(ended).toMatchObject({ state: 'finished', halt: null, finishedAtMs: NOON + 3000 });
+
+    const second = open(scratchPath());
+    const left = givenRun(second, rows(2));
+    second.commit(left, [], [claimOf(0)], NOON);
+    second.commit(left, [resultOf(0, SILENT)], [], NOON);
+    second.finish(left, { state: 'halted', halt, figures: null, nowMs: NOON });
+    expect(resolve(second, left, [0], said('accepted'))).toMatchObject({ state: 'halted', halt });
+  });
+});
+
+/** What a process that lost its lock says of the attempt that it made, long after. */
+function late(row: number, changes: Partial<ResultRecord> = {}): ResultRecord {
+  return resultOf(row, { messageId: 'late', ...changes });
+}
+
+const REFUSED = { state: 'rejected', reason: 'refused', httpStatus: 400, messageId: null } as const;
+
+/** Row 0 was claimed by a process that was held for dead; another start put it in doubt. */
+function heldForDead(): { ledger: Ledger; run: RunRecord } {
+  const ledger = open(scratchPath());
+  const draft = givenRun(ledger, rows(1));
+  ledger.commit(draft, [], [claimOf(0)], NOON);
+  const { run } = ledger.start(draft, NOON + 1);
+  return { ledger, run };
+}
+
+describe('J5: an answer that comes late', () => {
+  it.each([
+    ['accepted', late(0), 'accepted', [{ verdict: 'accepted', resolvedBy: 'late-result', who: null, attempts: 1 }]],
+    ['rejected', late(0, REFUSED), 'rejected(refused)', [{ verdict: 'rejected', resolvedBy: 'late-result' }]],
+    ['in doubt, with the reason', late(0, SILENT), 'in-doubt(no-response)', []],
+    ['failed', late(0, { state: 'failed', reason: 'connect' }), 'in-doubt(crash)', []],
+    ['pending', late(0, { state: 'pending', reason: 'rate-limited' }), 'in-doubt(crash)', []],
+  ])('resolves the doubt of its attempt: %s', (_, answer, fate, entries) => {
+    const { ledger, run } = heldForDead();
+    ledger.commit(run, [answer], [], NOON + 2);
+    expect(fates(ledger, run)).toEqual([fate]);
+    expect(history(ledger, run)).toMatchObject(entries);
+  });
+
+  const answers = [late(0), late(0, REFUSED), late(0, SILENT), late(0, { state: 'pending', reason: 'rate-limited' })];
+  it.each(['accepted', 'rejected'] as const)('never overrules that somebody said %s', (verdict) => {
+    for (const answer of answers) {
+      const { ledger, run } = heldForDead();
+      resolve(ledger, run, [0], said(verdict));
+      ledger.commit(run, [answer], [], NOON + 2 * HOUR);
+      expect(fates(ledger, run)).toEqual([`${verdict}(resolved)`]);
+      expect(history(ledger, run)).toHaveLength(1);
+    }
+  });
+
+  it('spares those who wait to be sent to again, if they were accepted', () => {
+    const { ledger, run } = heldForDead();
+    resolve(ledger, run, [0], said('resend'));
+    ledger.commit(run, [late(0)], [], NOON + 2 * HOUR);
+    expect(fates(ledger, run)).toEqual(['accepted']);
+    expect([...ledger.outcomes(run)].flat()[0]).toMatchObject({ messageId: 'late', attempts: 1 });
+    expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON + 2 * HOUR)).toEqual(['taken']);
+    expect(history(ledger, run)).toMatchObject([
+      { verdict: 'resend', resolvedBy: 'user' },
+      { verdict: 'accepted', resolvedBy: 'late-result', messageId: 'late' },
+    ]);
+  });
+
+  it('leaves everybody else to be sent to again', () => {
+    for (const answer of answers.slice(1)) {
+      const { ledger, run } = heldForDead();
+      resolve(ledger, run, [0], said('resend'));
+      ledger.commit(run, [answer], [], NOON + 2 * HOUR);
+      expect(fates(ledger, run)).toEqual(['pending(resend)']);
+    }
+  });
+
+  it('is not taken for the answer of the attempt that was made since', () => {
+    for (const answer of answers) {
+      const { ledger, run } = heldForDead();
+      resolve(ledger, run, [0], said('resend'));
+      expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON + HOUR)).toEqual(['claimed']);
+      ledger.commit(run, [answer], [], NOON + HOUR);
+      ledger.commit(run, [resultOf(0, { attempts: 2, messageId: 'own' })], [], NOON + HOUR);
+      expect([...ledger.outcomes(run)].flat()[0]).toMatchObject({
+        outcome: 'accepted',
+        messageId: 'own',
+        attempts: 2,
+      });
+    }
+  });
+
+  it('says nothing about a doubt of a later attempt; that attempt’s own late answer does', () => {
+    const { ledger, run } = heldForDead();
+    resolve(ledger, run, [0], said('resend'));
+    ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON + HOUR);
+    const again = ledger.start(run, NOON + 2 * HOUR).run;
+    for (const answer of answers) ledger.commit(again, [answer], [], NOON + 2 * HOUR);
+    expect(fates(ledger, again)).toEqual(['in-doubt(crash)']);
+    ledger.commit(again, [late(0, { attempts: 2 })], [], NOON + 2 * HOUR);
+    expect(fates(ledger, again)).toEqual(['accepted']);
+    expect(history(ledger, again).map(({ attempts, verdict }) => [attempts, verdict])).toEqual([
+      [1, 'resend'],
+      [2, 'accepted'],
+    ]);
+  });
+
+  it('nor about somebody who was refused since, and is tried again', () => {
+    const { ledger, run } = heldForDead();
+    resolve(ledger, run, [0], said('rejected'));
+    ledger.retryRejected(run);
+    ledger.start(run, NOON + 2 * HOUR);
+    for (const answer of answers) ledger.commit(run, [answer], [], NOON + 2 * HOUR);
+    expect(fates(ledger, run)).toEqual(['pending']);
+    ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON + 2 * HOUR);
+    ledger.commit(run, [late(0, REFUSED)], [], NOON + 2 * HOUR);
+    ledger.commit(run, [resultOf(0, { attempts: 2 })], [], NOON + 2 * HOUR);
+    expect(fates(ledger, run)).toEqual(['accepted']);
+  });
+});
+
+test('J4: a row whose attempts somebody else counted on is not claimed by who knows less', () => {
+  const ledger = open(scratchPath());
+  const run = givenRun(ledger, rows(1));
+  ledger.commit(run, [], [claimOf(0)], NOON);
+  ledger.commit(run, [resultOf(0, { state: 'pending', reason: 'rate-limited', httpStatus: 429 })], [], NOON);
+  expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 0 }], NOON)).toEqual(['taken']);
+  expect(fates(ledger, run)).toEqual(['pending(rate-limited)']);
+  expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['claimed']);
+});
+
+describe('a ledger of version 1, as an earlier build left it', () => {
+  const FIXTURE = join(import.meta.dirname, '../fixtures/ledger/version-1/ledger.db');
+  const FATES = [
+    'accepted',
+    'rejected(status)',
+    'in-doubt(no-response)',
+    'in-doubt(status)',
+    'in-doubt(bad-response)',
+    'in-doubt(crash)',
+    // Claimed when it was killed.
+    'in-doubt(crash)',
+    'pending',
+  ];
+
+  function given(): string {
+    const path = scratchPath();
+    mkdirSync(dirname(path), { mode: 0o700 });
+    copyFileSync(FIXTURE, path);
+    chmodSync(path, 0o600);
+    return path;
+  }
+
+  function runIn(ledger: Ledger): RunRecord {
+    const run = ledger.findRun(HELLO);
+    if (run === null) throw new Error('the fixture holds a run');
+    return run;
+  }
+
+  it('is read as it is, to the last byte', () => {
+    const path = given();
+    const before = readFileSync(path);
+    const ledger = openExistingLedger(path, { nowMs: NOON });
+    if (ledger === null) throw new Error('there is a ledger');
+    expect(fates(ledger, runIn(ledger))).toEqual(FATES);
+    expect([...ledger.doubts(runIn(ledger))].flat().map(({ row }) => row)).toEqual([2, 3, 4, 5, 6]);
+    expect(history(ledger, runIn(ledger))).toEqual([]);
+    expect(ledger.isSuppressed('+447700900999', NOON)).toBe(true);
+    ledger.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('is brought up to date by the next command that writes, with everybody in it', () => {
+    const path = given();
+    const ledger = open(path, { nowMs: NOON + HOUR });
+    const run = runIn(ledger);
+    expect(fates(ledger, run)).toEqual(FATES);
+    const reader = openExistingLedger(path, { nowMs: NOON + HOUR });
+    resolve(ledger, run, [2, 3, 4, 5, 6], said('resend'));
+    // One that was opened before sees the history too.
+    expect(reader === null ? 0 : history(reader, run).length).toBe(5);
+    reader?.close();
+    const again = ledger.start(run, NOON + HOUR).run;
+    const sent = [2, 3, 4, 5, 6].map((row) => ({ ...claimOf(row), attempts: 1 }));
+    expect(ledger.commit(again, [], sent, NOON + HOUR)).toEqual(sent.map(() => 'claimed'));
+    ledger.close();
+    // Its schema is that of a new ledger: it opens again.
+    expect(fates(open(path, { nowMs: NOON + HOUR }), again)).toHaveLength(8);
+  });
+
+  it('several processes that write at once bring it up to date once', async () => {
+    const path = given();
+    const openers = [1, 2, 3].map(() => child('open-at-once.ts', [path]));
+    await Promise.all(openers.map(firstLine));
+    const ends = openers.map(whole);
+    for (const opener of openers) opener.stdin?.write('go\n');
+    for (const { status } of await Promise.all(ends)) expect(status).toBe(0);
+    expect(fates(open(path), runIn(open(path)))).toEqual(FATES);
+  });
+});
