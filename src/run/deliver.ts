@@ -45,10 +45,13 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
     // Its turn may have come late: with a low rate, or after a long Retry-After.
     if (shift.isLate()) return shift.expire(decision.row);
     const unopened = await shift.endpoint.ready();
-    if (shift.stopped.aborted) {
-      if (unopened === null) shift.endpoint.release();
-      return;
+    if (unopened === null && (shift.stopped.aborted || shift.isLate() || !shift.pace.take())) {
+      // The connection was long in coming, and the turn is over. Nothing was tried, so it begins again.
+      shift.endpoint.release();
+      attempt -= 1;
+      continue;
     }
+    if (shift.stopped.aborted) return;
     let facts = unopened;
     if (facts === null) {
       if (!(await claimed(decision, before + attempt - 1, shift))) return;
