@@ -2,6 +2,7 @@ import { backoffMs } from '../http/backoff.ts';
 import { classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
+import type { ResultRecord } from '../ledger/ledger.ts';
 import type { Attempt, SendDecision, SendRequest } from '../model.ts';
 import type { Desk } from './desk.ts';
 import type { Pace } from './pace.ts';
@@ -73,13 +74,20 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
 async function claimed(decision: SendDecision, attempts: number, shift: Shift): Promise<boolean> {
   try {
     const answer = await shift.desk.claim({ row: decision.row, to: decision.to, key: decision.key, attempts });
-    if (answer === 'claimed') return true;
+    if (answer === 'claimed' && !shift.stopped.aborted) return true;
+    // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
+    if (answer === 'claimed') shift.desk.record(unclaimed(decision.row, attempts));
     if (answer === 'suppressed') shift.progress.settled('skipped');
   } catch {
     // The desk has told the run: nothing more is claimed, and this row is as it was.
   }
   shift.endpoint.release();
   return false;
+}
+
+function unclaimed(row: number, attempts: number): ResultRecord {
+  const nothing = { httpStatus: null, messageId: null, error: null };
+  return { row, from: 'claimed', state: 'pending', reason: 'stopped', attempts, ...nothing };
 }
 
 function judge(facts: Attempt, shift: Shift): Verdict {
