@@ -49,6 +49,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   let begunInTime: ReadonlySet<string> | null = null;
   let canary = true;
   let stopped: string | null = null;
+  let heldFrom = 0;
   let heldUntil = 0;
   /** When the next post is due, at the rate. */
   let dueMs = Number.NEGATIVE_INFINITY;
@@ -98,7 +99,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       if (edition.bodies.get(reference) !== body)
         object(`posts ${reference} with another body than previewed: ${body}`);
       if (stopped !== null) object(`posts after ${stopped}`);
-      if (world.monotonicMs < heldUntil) object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
+      if (world.monotonicMs > heldFrom && world.monotonicMs < heldUntil) object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
       if (canary && inFlight.size > 0) object('posts beside the canary');
       inFlight.add(reference);
       if (inFlight.size > plan.concurrency) object(`${inFlight.size} requests in flight`);
@@ -117,6 +118,8 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       const wait = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
       if (wait > LONGEST_WAIT_S && wait < 1e6) stopped ??= `Retry-After: ${wait}`;
       else if (wait > 0 && wait <= LONGEST_WAIT_S) {
+        // A claim that was being written is still used.
+        if (world.monotonicMs >= heldUntil) heldFrom = world.monotonicMs + 1;
         heldUntil = Math.max(heldUntil, world.monotonicMs + wait * 1000);
         world.cover('Retry-After');
       }

@@ -89,7 +89,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
       mostClaimed: () => alive.reduce((sum, other) => sum + other.plan.concurrency, abandoned),
       onKill() {
         // Only when nobody else has the ledger open does the copy show what a kill leaves.
-        if (alive.every((other) => other === begun || other.ending !== null || other.killed))
+        if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
           folder = stage.folder(folder);
       },
       onStarted() {

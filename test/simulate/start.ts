@@ -84,7 +84,7 @@ export function beginStart(options: StartOptions): Start {
   const path = join(folder, 'ledger.db');
   const interrupt = new AbortController();
   const death = new AbortController();
-  const timers = createTimers(world, death.signal);
+  const timers = createTimers(world, random, death.signal);
   const campaign = campaignOf(edition.plan, plan, (reference) => rules.begins(reference));
   let ending: Ending | null = null;
   let operation: Operation = 'open';
@@ -363,7 +363,8 @@ function createSites(plan: StartPlan, kill: (site: string) => void): { at(site: 
 }
 
 /** Timers of one process: for a dead one everything is over at once, and nothing comes of it. */
-function createTimers(world: World, death: AbortSignal): Timers {
+function createTimers(world: World, random: Random, death: AbortSignal): Timers {
+  let lastAt = 0;
   return {
     monotonicMs: () => world.monotonicMs,
     sleep: (ms, signal) =>
@@ -390,7 +391,9 @@ function createTimers(world: World, death: AbortSignal): Timers {
         cancel();
         queueMicrotask(work);
       };
-      const cancel = world.after(0, now);
+      // Whatever else comes in during the same turn of the event loop comes before it, and they keep their order.
+      lastAt = Math.max(lastAt, world.monotonicMs + (random.chance(0.5) ? 0 : random.next()));
+      const cancel = world.after(lastAt - world.monotonicMs, now);
       death.addEventListener('abort', dead, { once: true });
     },
   };
