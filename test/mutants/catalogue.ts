@@ -1,3 +1,4 @@
+import { ENDINGS } from './endings.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { REQUESTS } from './requests.ts';
@@ -6,4 +7,4 @@ import { SENDING } from './sending.ts';
 import { STOPS } from './stops.ts';
 
 /** Every bug that is planted. */
-export const MUTANTS: readonly Mutant[] = [...REQUESTS, ...STOPS, ...SENDING, ...KEEPING, ...SECRETS];
+export const MUTANTS: readonly Mutant[] = [...REQUESTS, ...STOPS, ...SENDING, ...KEEPING, ...ENDINGS, ...SECRETS];

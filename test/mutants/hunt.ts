@@ -80,7 +80,12 @@ function table(findings: readonly Finding[]): string {
     mutant.name,
     mutant.planted,
     proofName(mutant.proof),
-    problem === null ? (verdict?.red ?? []).map(({ title }) => title).join('; ') : `SURVIVED: ${firstLine(problem)}`,
+    problem === null
+      ? (verdict?.red ?? [])
+          .slice(0, 2)
+          .map(({ title }) => title)
+          .join('; ')
+      : `SURVIVED: ${firstLine(problem)}`,
     verdict === null ? '-' : verdict.seconds.toFixed(1),
   ]);
   const head = ['mutant', 'what is planted', 'proof', 'caught by', 'seconds'];

@@ -41,7 +41,7 @@ export const KEEPING: readonly Mutant[] = [
       reason = CASE WHEN claimed_at >= (SELECT max(claimed_at) FROM recipients) - 5 THEN NULL ELSE 'crash' END, attempts`,
       },
     ],
-    proof: { in: 'kills' },
+    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
   },
   {
     name: 'claims-forgotten-by-amend',

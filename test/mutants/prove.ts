@@ -97,7 +97,7 @@ function isExpectation(message: string): boolean {
 }
 
 function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? '';
+  return (text.split('\n', 1)[0] ?? '').slice(0, 200);
 }
 
 /** Runs a script under the project's Node in a process group of its own, which is gone when this resolves. */

@@ -57,7 +57,7 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: READY, is: CLAIM + READY },
       { file: DELIVER, was: `unopened === null ? 'claimed' : 'pending', facts`, is: `'claimed', facts` },
     ],
-    proof: { in: 'kills' },
+    proof: { in: 'processes/interruption.test.ts', only: 'B9: for a connection' },
   },
   {
     name: 'failed-claim-sent',
@@ -93,7 +93,7 @@ export const SENDING: readonly Mutant[] = [
         is: `  const state = again ? 'pending' : verdict.outcome;\n  if (again) return;\n`,
       },
     ],
-    proof: { in: 'kills' },
+    proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
   },
   {
     name: 'one-attempt-too-many',
@@ -260,7 +260,7 @@ function swapped(id: string | null): string | null {
         is: "if (view.isNew !== undefined && !view.isNew(key) && key === '') return",
       },
     ],
-    proof: { in: 'e2e' },
+    proof: { in: 'run/duplicates.test.ts' },
   },
   {
     name: 'changed-input-sent',

@@ -94,7 +94,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return context.wire.retryStatuses.includes(0) ? 'not-the-api' : null;`,
       },
     ],
-    { in: 'faults/behaviours.test.ts', only: ': a login page in HTML ' },
+    { in: 'faults/behaviours.test.ts', only: ': a login page in HTML' },
   ),
   removed(
     'without-trust',
@@ -106,13 +106,13 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('failed', 'tls', { error });`,
       },
     ],
-    { in: 'faults/behaviours.test.ts', only: ': a certificate that nobody signed ' },
+    { in: 'faults/behaviours.test.ts', only: ': a certificate that nobody ' },
   ),
   removed(
     'when-throttled',
     'a wait of more than 15 minutes',
     [{ file: CLASSIFY, was: 'wait !== null && wait > LONGEST_WAIT_MS;', is: 'wait !== null && wait > 1e9;' }],
-    { in: 'faults/behaviours.test.ts', only: 'with more than 15 minutes ' },
+    { in: 'faults/behaviours.test.ts', only: 'with more than 15' },
   ),
   removed(
     'in-doubt',

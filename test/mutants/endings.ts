@@ -1,0 +1,76 @@
+import type { Mutant } from './mutant.ts';
+
+const SIGNALS = 'src/commands/signals.ts';
+const DOUBTS = 'src/ledger/doubts.ts';
+
+const doubts = (only: string) => ({ in: 'ledger/doubts.test.ts', only });
+
+/** How a start is ended from outside, and how doubts end: FAILURES section I, and late answers. */
+export const ENDINGS: readonly Mutant[] = [
+  {
+    name: 'signal-passed-over',
+    planted: 'a signal does not end the claiming',
+    edits: [
+      {
+        file: 'src/run/run.ts',
+        was: `  options.interrupt.addEventListener('abort', interrupted, { once: true });\n`,
+        is: '',
+      },
+    ],
+    proof: { in: 'processes/interruption.test.ts', only: 'I2: one signal SIGTERM' },
+  },
+  {
+    name: 'first-signal-aborts',
+    planted: 'the first signal already breaks off what is in flight',
+    edits: [{ file: SIGNALS, was: 'if (atOnce) second.abort();', is: 'if (status > 0) second.abort();' }],
+    proof: { in: 'processes/interruption.test.ts', only: 'I2: one signal SIGTERM' },
+  },
+  {
+    name: 'second-signal-passed-over',
+    planted: 'the second signal changes nothing',
+    edits: [{ file: SIGNALS, was: 'const atOnce = status !== null || signal', is: 'const atOnce = signal' }],
+    proof: { in: 'processes/interruption.test.ts', only: 'I3: at once SIGTERM twice' },
+  },
+  {
+    name: 'closed-output-stops',
+    planted: 'a reader that has gone ends the run with an error',
+    edits: [{ file: 'src/commands/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
+    proof: { in: 'processes/output.test.ts', only: 'I4' },
+  },
+  {
+    name: 'claim-by-who-knows-less',
+    planted: 'a process that lost its lock claims a row whose attempts another has counted on',
+    edits: [
+      {
+        file: 'src/ledger/commits.ts',
+        was: 'AND (?6 IS NULL OR attempts = ?6)',
+        is: 'AND (?6 IS NULL OR attempts >= ?6)',
+      },
+    ],
+    proof: doubts('J4'),
+  },
+  {
+    name: 'late-answer-of-another-attempt',
+    planted: 'a late answer is taken for that of the attempt that was made since',
+    edits: [
+      {
+        file: DOUBTS,
+        was: 'AND row = ?5 AND attempts = ?6\n',
+        is: 'AND row = ?5 AND attempts >= ?6\n',
+      },
+    ],
+    proof: doubts('says nothing about a doubt of a later attempt|is not taken for the answer'),
+  },
+  {
+    name: 'some-resolved',
+    planted: 'where some cannot be resolved the others are',
+    edits: [
+      {
+        file: DOUBTS,
+        was: 'if (missed.length > 0) throw new Missed(missed);',
+        is: 'if (missed.length > 1000) throw new Missed(missed);',
+      },
+    ],
+    proof: doubts('for all who are named or for nobody'),
+  },
+];
