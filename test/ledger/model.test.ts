@@ -325,12 +325,17 @@ class Bench {
   }
 }
 
-test('the ledger does what the model does', () => {
+/** Plays sequences against the model, each on a ledger of its own. */
+function play(
+  lists: fc.Arbitrary<Entry[]>,
+  sequences: fc.Arbitrary<Operation[]>,
+  parameters: fc.Parameters<[Entry[], Operation[]]>,
+): void {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-model-'));
   let number = 0;
   try {
     fc.assert(
-      fc.property(list, fc.array(operation, { maxLength: 25 }), (entries, operations) => {
+      fc.property(lists, sequences, (entries, operations) => {
         const bench = new Bench(join(folder, String(number++), '.handbill', 'ledger.db'), entries);
         try {
           for (const o of operations) bench.apply(o);
@@ -338,9 +343,30 @@ test('the ledger does what the model does', () => {
           bench.close();
         }
       }),
-      { numRuns: 80 },
+      parameters,
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+test('the ledger does what the model does', () => {
+  play(list, fc.array(operation, { maxLength: 25 }), { numRuns: 80 });
+});
+
+test('J5: two people whose doubts are resolved, sent to again and answered late, over and over', () => {
+  const people = fc.constant<Entry[]>([0, 1].map((key) => ({ kind: 'good', key })));
+  const row = fc.subarray([0, 1], { minLength: 1 });
+  const doubtful = fc.oneof(
+    fc.record({ op: fc.constant('commit' as const), results: fc.constant([]), claims: row }),
+    fc.record({ op: fc.constant('commit' as const), results: row, claims: fc.constant([]) }),
+    fc.record({ op: fc.constantFrom('crash' as const, 'retry' as const) }),
+    fc.record({
+      op: fc.constant('resolve' as const),
+      rows: row,
+      verdict: fc.constantFrom('resend', 'resend', 'rejected'),
+    }),
+    fc.record({ op: fc.constant('late' as const), rows: fc.array(fc.nat(9), { minLength: 1 }), kind: fc.nat(4) }),
+  );
+  play(people, fc.array(doubtful, { minLength: 20, maxLength: 40 }) as fc.Arbitrary<Operation[]>, { numRuns: 30 });
 });
