@@ -4,7 +4,7 @@ import type { BadConnection } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours.ts';
 import { type Fill, play, type Stage } from './play.ts';
 import { createReader, type Request } from './requests.ts';
-import { refuseStreams, wrap } from './secure.ts';
+import { offerHttp2, wrap } from './secure.ts';
 
 /** What one listener plays, on whom, and where it writes what it received. */
 export interface ListenOptions {
@@ -160,6 +160,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     void play(bad.plays ?? [], stage, fill(id ?? PLANTED, ''));
   };
 
+  const takeHttp2 = offerHttp2(
+    (socket) => serve({ socket, bare: socket }),
+    (body, status) => receive(body, status, null),
+  );
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (bare) => {
     counts.connections += 1;
     open.add(bare);
@@ -168,12 +172,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     const bad = takeBad();
     if (bad?.plays !== undefined) return playBad(bad, { socket: bare, bare });
     if (behaviour.secure === undefined) return serve({ socket: bare, bare });
-    const socket = wrap(bare, bad, behaviour.secure === 'h2');
+    if (behaviour.secure === 'h2') return takeHttp2(bare);
+    const socket = wrap(bare, bad);
     socket.on('error', () => bare.destroy());
     socket.on('secure', () => {
       // A client that should have shown a certificate never gets an answer.
       if (bad?.clientCertificate === true) socket.destroy();
-      else if (socket.alpnProtocol === 'h2') refuseStreams(socket, (body, status) => receive(body, status, null));
       else serve({ socket, bare });
     });
   });

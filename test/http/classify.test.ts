@@ -351,7 +351,7 @@ describe('errors', () => {
     });
   });
 
-  it('is no failure of the recipient while the run stops (B9)', () => {
+  it('B9: is no failure of the recipient while the run stops', () => {
     expect(judge({ phase: 'P1', error: { code: 'ECONNREFUSED', message: 'm' } }, { stopping: true })).toMatchObject({
       outcome: 'pending',
     });

@@ -337,7 +337,7 @@ describe('TLS', () => {
     ['self-signed', 'localhost', false],
     ['another name', 'elsewhere', true],
     ['expired', 'expired', true],
-  ] as const)('halts before anything is sent: %s (B6)', async (_label, name, trusted) => {
+  ] as const)('B6: halts before anything is sent: %s', async (_label, name, trusted) => {
     const { key, cert } = certificate(name);
     const server = await serve({ tls: { key, cert } });
     const api = endpoint(server.url, trusted ? { tls: { ca: cert } } : {});
@@ -348,20 +348,20 @@ describe('TLS', () => {
     expect(server.bytes).toBe(0);
   });
 
-  it('halts when the server speaks plain HTTP (B6)', async () => {
+  it('B6: halts when the server speaks plain HTTP', async () => {
     const server = await serve({ onConnection: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
     const attempt = await endpoint(`https://localhost:${server.port}/`).post(BODY, 'r');
     expect(judge(attempt)).toMatchObject({ outcome: 'failed', reason: 'tls', halt: 'tls' });
   });
 
-  it('never speaks HTTP/2, even where the server offers it (rule 6)', async () => {
+  it('B10: never speaks HTTP/2, even where the server offers it', async () => {
     const { key, cert } = certificate('localhost');
     const server = await serve({ tls: { key, cert, ALPNProtocols: ['h2', 'http/1.1'] } });
     expect(judge(await endpoint(server.url, { tls: { ca: cert } }).post(BODY, 'r')).outcome).toBe('accepted');
     expect(server.requests[0]?.head).toMatch(/^POST \/v2\/messages HTTP\/1\.1\r\n/);
   });
 
-  it('verifies even where the environment says not to', async () => {
+  it('S3: verifies even where the environment says not to', async () => {
     const { key, cert } = certificate('localhost');
     const server = await serve({ tls: { key, cert } });
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
@@ -401,7 +401,7 @@ describe('a proxy', () => {
     ['closes', (socket: { end(text: string): void }) => socket.end('')],
     ['talks nonsense', (socket: { end(text: string): void }) => socket.end('SSH-2.0\r\n\r\n')],
     ['says nothing', () => {}],
-  ] as const)('that %s fails before anything is sent (B7)', async (_label, misbehave) => {
+  ] as const)('B7: one that %s fails before anything is sent', async (_label, misbehave) => {
     const server = await serve();
     const proxy = await serve({ behaviour: ({ socket }) => misbehave(socket) });
     const api = endpoint(server.url, { proxy: `http://127.0.0.1:${proxy.port}`, connectTimeoutMs: 400 });

@@ -32,7 +32,7 @@ function controller(): {
 }
 
 describe('an exchange', () => {
-  it('refuses to be sent a second time, and the first start decides (rule 6, B10)', () => {
+  it('B10: refuses to be sent a second time, and the first start decides', () => {
     const { exchange, attempts } = start();
     exchange.onRequestStart(controller());
     expect(() => exchange.onRequestStart(controller())).toThrow(

@@ -192,6 +192,11 @@ const CASES: readonly [label: string, row: string, behaviour: Behaviour, expecte
   ['status 999', 'G5', answer(999, '{}'), { phase: 'P4', status: 999, outcome: 'in-doubt', reason: 'status' }],
 ];
 
+/** The row of the failure model comes first, so that its tests are found by it. */
+function titled(cases: typeof CASES): [title: string, behaviour: Behaviour, expected: Expected][] {
+  return cases.map(([label, row, behaviour, expected]) => [`${row}: ${label}`, behaviour, expected]);
+}
+
 function check(attempt: Attempt, expected: Expected): void {
   const verdict = judge(attempt);
   expect({ ...verdict, phase: attempt.phase, status: attempt.status, error: attempt.error }).toMatchObject({
@@ -205,7 +210,7 @@ function check(attempt: Attempt, expected: Expected): void {
 }
 
 describe.concurrent('on a fresh connection', () => {
-  test.each(CASES)('%s (%s)', async (_label, _row, behaviour, expected) => {
+  test.each(titled(CASES))('%s', async (_title, behaviour, expected) => {
     const server = await startRawServer({ behaviour });
     const api = connect({ url: server.url, headers: { 'x-api-key': 'k' }, connections: 2, timeoutMs: TIMEOUT_MS });
     try {
@@ -220,7 +225,7 @@ describe.concurrent('on a fresh connection', () => {
 });
 
 describe.concurrent('on a connection that was used before', () => {
-  test.each(CASES)('%s (%s)', async (_label, _row, behaviour, expected) => {
+  test.each(titled(CASES))('%s', async (_title, behaviour, expected) => {
     const server = await startRawServer({ behaviour: answer(202, '{"id":"m-0"}') });
     const api = connect({ url: server.url, headers: { 'x-api-key': 'k' }, connections: 1, timeoutMs: TIMEOUT_MS });
     try {
@@ -239,8 +244,8 @@ describe.concurrent('on a connection that was used before', () => {
   });
 });
 
-describe('a compressed answer (S38)', () => {
-  it('is not read', async () => {
+describe('a compressed answer', () => {
+  it('S38: is not read', async () => {
     const server = await serve(gzipped(400, '{"message":"words"}'));
     const attempt = await endpoint(server.url).post(BODY, 'r');
     expect(attempt).toMatchObject({ phase: 'P4', status: 400, body: '', error: { code: 'HANDBILL_ENCODED_BODY' } });
@@ -255,7 +260,7 @@ describe('redirects', () => {
     [303, 'in-doubt', 'redirect'],
     [307, 'pending', 'wrong-address'],
     [308, 'pending', 'wrong-address'],
-  ])('%i is never followed (E1, E2, S1)', async (status, outcome, reason) => {
+  ])('E1, E2, S1: %i is never followed', async (status, outcome, reason) => {
     const elsewhere = await serve(answer(202, '{}'));
     const server = await serve(answer(status, '', { location: elsewhere.url }));
     const verdict = judge(await endpoint(server.url).post(BODY, 'r'));
@@ -265,7 +270,7 @@ describe('redirects', () => {
 });
 
 describe('before anything is sent (P1)', () => {
-  it('says that the connection was refused (B3)', async () => {
+  it('B3: says that the connection was refused', async () => {
     const api = endpoint(`http://127.0.0.1:${await closedPort()}/v2/messages`);
     const failed = await api.ready();
     expect(failed?.phase).toBe('P1');
@@ -276,13 +281,13 @@ describe('before anything is sent (P1)', () => {
     expect(api.idle).toBe(0);
   });
 
-  it('says that the name is unknown (B2)', async () => {
+  it('B2: says that the name is unknown', async () => {
     const failed = await endpoint('http://nonexistent.invalid/v2/messages', { timeoutMs: 20_000 }).post(BODY, 'r');
     expect(failed.phase).toBe('P1');
     expect(judge(failed)).toMatchObject({ outcome: 'failed', reason: 'dns', again: true });
   });
 
-  it('sends nothing when the argument is bad (B8)', async () => {
+  it('B8: sends nothing when the argument is bad', async () => {
     const server = await serve(answer(202, '{}'));
     const api = endpoint(server.url, { idempotencyHeader: 'idempotency-key' });
     const verdict = judge(await api.post(BODY, 'line\r\nx-evil: 1'));
@@ -292,7 +297,7 @@ describe('before anything is sent (P1)', () => {
     expect(judge(await api.post(BODY, 'good'))).toMatchObject({ outcome: 'accepted' });
   });
 
-  it('has either sent nothing or is in doubt, when connections are reset in accept (B5)', async () => {
+  it('B5: has either sent nothing or is in doubt, when connections are reset in accept', async () => {
     const server = await startRawServer({ onConnection: (socket) => socket.resetAndDestroy() });
     open.push(server);
     const api = endpoint(server.url);
@@ -305,8 +310,8 @@ describe('before anything is sent (P1)', () => {
   });
 });
 
-describe('the answer of one request never goes to another (S37)', () => {
-  it('drops a connection on which two answers came', async () => {
+describe('the answer of one request never goes to another', () => {
+  it('S37: drops a connection on which two answers came', async () => {
     const one = `${ACCEPTED}content-length: 12\r\n\r\n{"id":"m-1"}`;
     const planted = `${ACCEPTED}content-length: 13\r\n\r\n{"id":"EVIL"}`;
     const server = await serve(raw(one + planted));
@@ -318,7 +323,7 @@ describe('the answer of one request never goes to another (S37)', () => {
     expect(server.connections).toBe(2);
   });
 
-  it('drops a connection on which an answer came unasked', async () => {
+  it('S37: drops a connection on which an answer came unasked', async () => {
     const server = await serve(({ socket }) => {
       socket.write(`${ACCEPTED}content-length: 12\r\n\r\n{"id":"m-1"}`);
       setTimeout(() => socket.write(`${ACCEPTED}content-length: 13\r\n\r\n{"id":"EVIL"}`), 20);
