@@ -58,6 +58,13 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }
 
+/** H1: an error after which a handle is not even closed, because closing would write and sync once more. */
+export function isDiskFailure(error: unknown): boolean {
+  if (!isSqliteError(error)) return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'corrupt');
+  const kind = KINDS.get(error.errcode & 0xff);
+  return kind === 'io' || kind === 'corrupt';
+}
+
 /** SQLITE_READONLY_ROLLBACK: a journal waits to be undone, which only a connection that may write can do. */
 export function needsRollback(error: unknown): boolean {
   return isSqliteError(error) && error.errcode === 776;

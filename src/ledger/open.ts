@@ -5,7 +5,7 @@ import { problem, refuse } from '../errors.ts';
 import { hasMarker, ledgerMissing } from './companions.ts';
 import { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
-import { isBusy, ledgerError, needsRollback, unusable } from './ledger-error.ts';
+import { isBusy, isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { APPLICATION_ID, MIGRATIONS, migrate, NEWEST_VERSION, schemaHash, userVersion } from './migrations.ts';
 import {
   checkPrivateFile,
@@ -79,7 +79,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
       checkClock(connection, options.nowMs);
       return sqliteLedger(connection);
     } catch (error) {
-      db.close();
+      if (!isDiskFailure(error)) db.close();
       throw error;
     }
   });
@@ -183,7 +183,7 @@ function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: b
     }
     return db;
   } catch (error) {
-    db.close();
+    if (!isDiskFailure(error)) db.close();
     throw error;
   }
 }

@@ -1,0 +1,11 @@
+/** What SQLite throws, by what is wrong with the disk (https://sqlite.org/rescode.html). */
+export const FAULTS = {
+  full: { errcode: 13, errstr: 'database or disk is full' },
+  'I/O error on write': { errcode: 10 | (3 << 8), errstr: 'disk I/O error' },
+  'I/O error on sync': { errcode: 10 | (4 << 8), errstr: 'disk I/O error' },
+  'read-only': { errcode: 8, errstr: 'attempt to write a readonly database' },
+  corrupt: { errcode: 11, errstr: 'database disk image is malformed' },
+  busy: { errcode: 5, errstr: 'database is locked' },
+} as const;
+
+export type FaultName = keyof typeof FAULTS;
