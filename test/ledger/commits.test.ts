@@ -22,7 +22,7 @@ describe('claims', () => {
     expect(ledger.commit(run, [back], [claimOf(0)], NOON)).toEqual(['claimed']);
   });
 
-  it('reads the suppressions of this very moment', () => {
+  it('A2, K3: reads the suppressions of this very moment', () => {
     const path = scratchPath();
     const ledger = open(path);
     const run = givenRun(ledger, rows(4));
