@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { createRedactor } from '../../src/util/redact.ts';
+import { createRedactor, secretsIn } from '../../src/util/redact.ts';
 
 const KEY = 'SEKRET-a+b/c="d"&<e>\'f%~0123';
 const redact = createRedactor([KEY]);
+
+/** `System.Text.Json` escapes these although it need not. */
+function netJson(text: string): string {
+  const numbered = (c: string): string => `\\u00${c.charCodeAt(0).toString(16).toUpperCase()}`;
+  return JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[+<>&'`]/g, numbered);
+}
 
 describe('a redactor', () => {
   test.each([
@@ -14,6 +22,7 @@ describe('a redactor', () => {
     ['in base64 without padding', Buffer.from(KEY).toString('base64').replaceAll('=', '')],
     ['in base64url', Buffer.from(KEY).toString('base64url')],
     ['in JSON', JSON.stringify(KEY).slice(1, -1)],
+    ['in JSON as .NET writes it', netJson(KEY)],
     [
       'in HTML',
       KEY.replaceAll('&', '&amp;')
@@ -61,4 +70,20 @@ describe('a redactor', () => {
       }),
     );
   });
+});
+
+test('the secrets of an environment are long values of variables whose names say so', () => {
+  const env = {
+    HANDBILL_API_KEY: 'SEKRET-1234567890',
+    MESSAGING_APIKEY: 'SEKRET-2345678901',
+    GH_TOKEN: 'SEKRET-3456789012',
+    password: 'SEKRET-4567890123',
+    SANDBOX_API_KEY: 'sandbox',
+    EMPTY_KEY: '',
+    ABSENT_KEY: undefined,
+    KEY_FILE: '/home/you/key-of-the-api',
+    MONKEY: 'not-a-secret-at-all',
+    PATH: '/usr/bin:/usr/local/bin',
+  };
+  expect(secretsIn(env).map((secret) => secret.slice(0, 8))).toEqual(['SEKRET-1', 'SEKRET-2', 'SEKRET-3', 'SEKRET-4']);
 });
