@@ -130,6 +130,7 @@ const ADDRESS: DoubtColumn = {
 };
 const KEY: DoubtColumn = {
   title: 'key',
+  shrink: true,
   cell: ({ key }) => key,
   wanted: ({ key, to }, full) => full && key !== to,
 };
@@ -142,11 +143,10 @@ const COLUMNS: readonly DoubtColumn[] = [
   KEY,
   REFERENCE,
   { title: 'sent (UTC)', cell: ({ since }) => (since === null ? '' : instant(since).slice(0, SECONDS)) },
-  REASON,
   {
-    title: 'status',
-    cell: ({ httpStatus }) => String(httpStatus ?? ''),
-    wanted: ({ httpStatus }) => httpStatus !== null,
+    ...REASON,
+    shrink: true,
+    cell: ({ reason, httpStatus }) => [reason, httpStatus].filter((x) => x !== null).join(' '),
   },
 ];
 

@@ -42,8 +42,11 @@ function runsTable(runs: readonly Report[], width: number): string {
     `${number(totals.accepted)}/${number(totals.recipients)}`,
     totals.inDoubt === 0 ? '' : number(totals.inDoubt),
   ]);
-  return table(rows, COLUMNS, { width });
+  const doubts = runs.some(({ totals }) => totals.inDoubt > 0);
+  return `${table(rows, COLUMNS, { width })}${doubts ? IN_DOUBT : ''}`;
 }
+
+const IN_DOUBT = '\nWho is in doubt, and what to do about it: handbill doubt list\n';
 
 /** As far as the minutes: `2026-11-21 09:00`. */
 const MINUTES = 16;

@@ -34,7 +34,7 @@ describe('help', () => {
     expect(err).not.toContain('node_modules/undici/');
   });
 
-  test.each(['validate', 'report', 'runs', 'suppress', 'sandbox', 'completion'])(
+  test.each(['validate', 'report', 'runs', 'doubt', 'suppress', 'sandbox', 'completion'])(
     '%s has help with examples',
     async (name) => {
       const { status, out, err } = await handbill(root, ['help', name]);
