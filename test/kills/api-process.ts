@@ -84,7 +84,7 @@ function answer({ conduct, id, number }: Reply, outgoing: ServerResponse): void 
     outgoing.end(body);
   } else {
     // `Retry-After` holds back everybody, else only this recipient waits: both are wanted, the first seldom.
-    const wait = conduct === 'busy' && number % 4 === 0 ? { 'retry-after': '0' } : {};
+    const wait = conduct === 'busy' && number % 16 === 0 ? { 'retry-after': '0' } : {};
     outgoing.writeHead(status ?? 500, { ...wait, 'content-length': 0 });
     outgoing.end();
   }

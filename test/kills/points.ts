@@ -68,22 +68,23 @@ export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointRe
 /** Kill before or after a call, in the first start of a run or in the one after a kill in the middle. */
 export type CallSeries = 'before' | 'after' | 'before, when started again';
 
-/** One kill at the n-th call of the portable tripwire; see tripwire.ts for what counts as a call. */
-export function callPlan(series: CallSeries, count: number, bodies: boolean): PointPlan {
+/** One kill at a call of the portable tripwire; see tripwire.ts for what counts as a call. */
+export function callPlan(series: CallSeries, call: Pick<Trip, 'count' | 'only'>, bodies: boolean): PointPlan {
   const when = series === 'after' ? 'after' : 'before';
   const calls = (scene: Scene): string => scene.path('calls.txt');
   const again = series === 'before, when started again';
+  const word = (call.only ?? 'any').replace(/[^a-z]+/gi, '-');
   return {
-    name: `call-${again ? 'again' : when}-${count}`,
+    name: `${again ? 'again' : when}-${word}-${call.count}`,
     bodies,
     ...(again ? { first: { env: tripEnv(IN_THE_MIDDLE) } } : {}),
-    more: (scene) => ({ env: tripEnv({ count, when, list: calls(scene) }) }),
-    pointOf: (scene) => `${series} call ${count}, ${lastLine(calls(scene))}`,
+    more: (scene) => ({ env: tripEnv({ ...call, when, list: calls(scene) }) }),
+    pointOf: (scene) => `${series} call ${call.count}, ${lastLine(calls(scene))}`,
   };
 }
 
 /** Two requests are out, the first was answered. */
-const IN_THE_MIDDLE: Partial<Trip> & { readonly count: number } = { only: 'send', count: 3, when: 'after' };
+const IN_THE_MIDDLE: Partial<Trip> & { readonly count: number } = { only: 'socket send', count: 3, when: 'after' };
 
 /** Tries point after point, two at a time, until a start ends before it comes to its point. */
 export async function playPoints(
@@ -110,7 +111,7 @@ export async function killAtCalls(
   onPoint?: (result: PointResult) => void,
 ): Promise<readonly PointResult[]> {
   // Bodies are compared at random instants too; here a part is enough.
-  return await playPoints((count) => callPlan(series, count, count % 8 === 0), api, onPoint);
+  return await playPoints((count) => callPlan(series, { count }, count % 8 === 0), api, onPoint);
 }
 
 function lastLine(file: string): string {

@@ -200,7 +200,7 @@ export const LARGE: Omit<RoundPlan, 'seed'> = {
   kills: 10,
   rows: 100_000,
   concurrency: 64,
-  latencyMs: 10,
+  latencyMs: 3,
   api: 'faulty',
   faults: 50,
   looks: false,

@@ -8,7 +8,7 @@ export interface Trip {
   readonly when: 'before' | 'after';
   /** `memory`: until the process is out of it. */
   readonly action: 'kill' | 'throw' | 'reject' | 'memory';
-  /** Counts only calls whose name holds this, such as `send` or `SET state = 'claimed'`. */
+  /** Counts only calls whose name holds this, such as `socket send` or `SET state = 'claimed'`. */
   readonly only?: string;
   /** A file that gets the names of the calls. */
   readonly list?: string;

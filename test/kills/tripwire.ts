@@ -63,12 +63,12 @@ function wrapAll(wanted: Trip): void {
 
   // Below the buffers of a stream: what these are given is with the kernel when they return.
   const peer = (socket: unknown) => (socket as Socket).remotePort !== undefined;
-  wrap(Socket.prototype, 'connect', (_, __, call) => around('connect', call));
+  wrap(Socket.prototype, 'connect', (_, __, call) => around('socket connect', call));
   for (const name of ['_write', '_writev']) {
-    wrap(Socket.prototype, name, (socket, _, call) => (peer(socket) ? around('send', call) : call()));
+    wrap(Socket.prototype, name, (socket, _, call) => (peer(socket) ? around('socket send', call) : call()));
   }
   wrap(Socket.prototype, 'push', (socket, [bytes], call) =>
-    peer(socket) && bytes !== null ? around('receive', call) : call(),
+    peer(socket) && bytes !== null ? around('socket receive', call) : call(),
   );
 }
 

