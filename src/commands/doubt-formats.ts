@@ -15,7 +15,7 @@ export type DoubtFormat = (typeof DOUBT_FORMATS)[number];
 export interface DoubtShown {
   readonly colour: boolean;
   readonly width: number;
-  /** Whole addresses, and everybody; `text` only. */
+  /** Whole addresses and texts, and everybody; `text` only. */
   readonly full: boolean;
   /** It is the history that is shown. */
   readonly resolved: boolean;
@@ -97,7 +97,7 @@ export function doubtTable(rows: readonly Doubt[], shown: Pick<DoubtShown, 'full
     ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
   );
   const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
-  return table(cells, columns, { width: shown.width, indent: 2 });
+  return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2 });
 }
 
 /** As `doubtTable`, with a line below each row that has more to say: what the API answered, or who resolved it and why. */
@@ -105,7 +105,7 @@ function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   const [head, ...lines] = doubtTable(rows, shown).split('\n');
   const explained = rows.flatMap((doubt, index) => {
     const more = shown.resolved ? resolution(doubt) : doubt.error;
-    const room = Math.max(20, shown.width - BELOW.length);
+    const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
     return [lines[index], ...(more === null ? [] : [`${BELOW}${cut(safeLine(more), room)}`])];
   });
   return `${[head, ...explained].join('\n')}\n`;
@@ -130,7 +130,6 @@ const ADDRESS: DoubtColumn = {
 };
 const KEY: DoubtColumn = {
   title: 'key',
-  shrink: true,
   cell: ({ key }) => key,
   wanted: ({ key, to }, full) => full && key !== to,
 };
