@@ -72,6 +72,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 
   /** A proper answer; what is sent back is a refusal that asks to come again. */
   const answer = (stage: Stage, request: Request, sendBack: boolean, close: boolean): void => {
+    // It crossed with the end of its connection: nobody can answer it any more.
+    if (stage.socket.writableEnded) {
+      receive(request.body, null, null);
+      return;
+    }
+    const leaves = behaviour.connection?.leaves === undefined ? null : takeBad();
     const id = idOf(number + 1);
     receive(request.body, sendBack ? 429 : 202, sendBack ? null : id);
     const body = sendBack ? '' : `{"id":"${id}"}`;
@@ -79,11 +85,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       sendBack ? 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 0' : 'HTTP/1.1 202 Accepted',
       'content-type: application/json',
       `content-length: ${body.length}`,
-      ...(close ? ['connection: close'] : []),
+      ...(close && leaves === null ? ['connection: close'] : []),
     ];
     setTimeout(() => {
       stage.socket.write(`${headers.join('\r\n')}\r\n\r\n${body}`);
-      if (close) stage.socket.end();
+      if (leaves?.leaves === 'reset') stage.bare.resetAndDestroy();
+      else if (close || leaves !== null) stage.socket.end();
     }, ANSWER_MS);
   };
 
@@ -122,7 +129,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
       for (const request of read(chunk)) {
         if (isTarget(request)) strike(stage, request);
         else if (request.complete) {
-          const enough = badMayCome(counts.requests + 1);
+          const enough = behaviour.connection?.leaves === undefined && badMayCome(counts.requests + 1);
           // Used connections go before the bad ones come, and the server says so; a list that begins with a bad one after
           // a used one begins with a refusal.
           const sendBack = enough && wasBefore && reused && options.after === 0;
@@ -169,7 +176,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     open.add(bare);
     bare.on('error', () => {});
     bare.on('close', () => open.delete(bare));
-    const bad = takeBad();
+    const bad = behaviour.connection?.leaves === undefined ? takeBad() : null;
     if (bad?.plays !== undefined) return playBad(bad, { socket: bare, bare });
     if (behaviour.secure === undefined) return serve({ socket: bare, bare });
     if (behaviour.secure === 'h2') return takeHttp2(bare);

@@ -36,6 +36,8 @@ export interface BadConnection {
   readonly tls?: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
   /** What it plays is the answer to the request that comes afterwards, as far as anybody can tell. */
   readonly answersEarly?: boolean;
+  /** A kept connection goes right behind an answer, without a word. */
+  readonly leaves?: 'end' | 'reset';
   /** How many connections are so; default 1. */
   readonly times?: number;
 }

@@ -4,6 +4,7 @@ import {
   type BadConnection,
   type Behaviour,
   doubt,
+  doubtOf,
   type Ending,
   failed,
 } from './behaviour.ts';
@@ -31,6 +32,24 @@ export const CONNECTIONS: readonly Behaviour[] = [
     rows: ['B5', 'C4'],
     bad: { plays: [{ waitMs: 4 }, 'reset'], times: 2 },
     expected: LOST,
+  }),
+  connection({
+    name: 'closes a kept connection behind an answer',
+    rows: ['C4'],
+    bad: { leaves: 'end' },
+    expected: LOST,
+  }),
+  connection({
+    name: 'resets a kept connection behind an answer',
+    rows: ['C4'],
+    bad: { leaves: 'reset' },
+    // The reset may overtake the answer.
+    expected: [
+      ...LOST,
+      doubt('bad-response'),
+      doubtOf(202, 'unrecognised', null),
+      doubtOf(202, 'unrecognised', 'not-the-api'),
+    ],
   }),
   connection({
     name: 'answers before it is asked',
