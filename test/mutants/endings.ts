@@ -17,25 +17,34 @@ export const ENDINGS: readonly Mutant[] = [
         is: '',
       },
     ],
-    proof: { in: 'processes/interruption.test.ts', only: 'I2: one signal SIGTERM' },
+    proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM: claims stop' },
   },
   {
     name: 'first-signal-aborts',
     planted: 'the first signal already breaks off what is in flight',
     edits: [{ file: SIGNALS, was: 'if (atOnce) second.abort();', is: 'if (status > 0) second.abort();' }],
-    proof: { in: 'processes/interruption.test.ts', only: 'I2: one signal SIGTERM' },
+    proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM: claims stop' },
   },
   {
     name: 'second-signal-passed-over',
     planted: 'the second signal changes nothing',
     edits: [{ file: SIGNALS, was: 'const atOnce = status !== null || signal', is: 'const atOnce = signal' }],
-    proof: { in: 'processes/interruption.test.ts', only: 'I3: at once SIGTERM twice' },
+    proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM twice: in flight' },
   },
   {
     name: 'closed-output-stops',
     planted: 'a reader that has gone ends the run with an error',
     edits: [{ file: 'src/commands/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
     proof: { in: 'processes/output.test.ts', only: 'I4' },
+  },
+  {
+    name: 'waits-by-the-calendar',
+    planted: 'waits are measured with the clock that can be set',
+    edits: [
+      { file: 'src/run/timers.ts', was: 'monotonicMs: () => performance.now()', is: 'monotonicMs: () => Date.now()' },
+      { file: 'src/run/timers.ts', was: "import { performance } from 'node:perf_hooks';\n", is: '' },
+    ],
+    proof: { in: 'processes/clock.test.ts', only: 'during a Retry-After' },
   },
   {
     name: 'claim-by-who-knows-less',

@@ -24,34 +24,56 @@ interface Finding {
   readonly problem: string | null;
 }
 
+/** Failed tests that tell enough; the rest of a table would say the same. */
+const ENOUGH = 2;
+
 async function hunt(mutants: readonly Mutant[]): Promise<readonly Finding[]> {
   // One state of the sources for all of it, whoever edits them meanwhile.
   using base = copyTree(ROOT);
   const limit = pLimit(AT_A_TIME);
-  const proofs = new Map(mutants.map(({ proof }) => [proofName(proof), proof]));
-  const controls = new Map(
-    [...proofs].map(([name, proof]) => [name, limit(() => control(base.root, name, proof))] as const),
-  );
-  return await Promise.all(
-    mutants.map((mutant) =>
-      limit(async () => {
-        const unfit = await controls.get(proofName(mutant.proof));
-        const finding = unfit == null ? await tryOne(base.root, mutant) : { mutant, verdict: null, problem: unfit };
-        say(`${finding.problem === null ? 'caught  ' : 'SURVIVED'} ${mutant.name}${details(finding)}`);
-        return finding;
-      }),
-    ),
-  );
+  const groups = Map.groupBy(mutants, ({ proof }) => groupOf(proof));
+  const findings = [...groups.values()].map(async (group) => {
+    const verdict = await limit(control, base.root, group);
+    return await Promise.all(group.map((mutant) => limit(judge, base.root, mutant, verdict)));
+  });
+  const found = new Map((await Promise.all(findings)).flat().map((finding) => [finding.mutant, finding]));
+  return mutants.flatMap((mutant) => found.get(mutant) ?? []);
 }
 
-/** Runs a proof with nothing planted; what is wrong with it, or null. */
-async function control(base: string, name: string, proof: Proof): Promise<string | null> {
+/** Proofs in one file are tried together with nothing planted. */
+function groupOf({ in: file, full }: Proof): string {
+  return `${file}${full === true ? ' (full)' : ''}`;
+}
+
+/** Runs the proofs of some mutants, all in one file, with nothing planted. */
+async function control(base: string, group: readonly Mutant[]): Promise<Verdict> {
   using tree = copyTree(base);
-  const { passed, red, broken, seconds } = await prove(tree.root, proof);
-  const first = red[0] === undefined ? broken[0] : `${red[0].title}: ${red[0].why}`;
-  say(`control  ${name}: ${passed} passed in ${seconds.toFixed(1)} s${first === undefined ? '' : `, ${first}`}`);
-  if (first !== undefined) return `its proof is red without it: ${first}`;
-  return passed > 0 ? null : 'its proof has no tests';
+  const [first] = group.map(({ proof }) => proof);
+  if (first === undefined) throw new Error('a group has a mutant');
+  const patterns = new Set(group.map(({ proof }) => proof.only));
+  const { only: _, ...rest } = first;
+  const all = patterns.has(undefined) ? rest : { ...rest, only: [...patterns].join('|') };
+  const verdict = await prove(tree.root, all, 0);
+  const problems = [...verdict.red.map(({ title, why }) => `${title}: ${why}`), ...verdict.broken];
+  const said = `control  ${groupOf(first)}: ${verdict.passed.length} passed in ${verdict.seconds.toFixed(1)} s`;
+  say([said, ...problems].join('\n           '));
+  return verdict;
+}
+
+/** What is wrong with a proof, as its control shows; null when nothing is. */
+function faultOf({ only }: Proof, { passed, red, broken }: Verdict): string | null {
+  const ours = new RegExp(only ?? '');
+  const bad = red.find(({ title }) => ours.test(title));
+  if (bad !== undefined) return `its proof is red without it: ${bad.title}: ${bad.why}`;
+  if (broken[0] !== undefined) return `its proof is broken without it: ${broken[0]}`;
+  return passed.some((title) => ours.test(title)) ? null : 'its proof has no tests';
+}
+
+async function judge(base: string, mutant: Mutant, controlled: Verdict): Promise<Finding> {
+  const fault = faultOf(mutant.proof, controlled);
+  const finding = fault === null ? await tryOne(base, mutant) : { mutant, verdict: null, problem: fault };
+  say(`${finding.problem === null ? 'caught  ' : 'SURVIVED'} ${mutant.name}${details(finding)}`);
+  return finding;
 }
 
 async function tryOne(base: string, mutant: Mutant): Promise<Finding> {
@@ -64,9 +86,9 @@ async function tryOne(base: string, mutant: Mutant): Promise<Finding> {
   // A bug that does not compile would be noticed by anything.
   const types = await typeErrors(tree.root);
   if (types !== '') return { mutant, verdict: null, problem: `it does not compile: ${types}` };
-  const verdict = await prove(tree.root, mutant.proof);
+  const verdict = await prove(tree.root, mutant.proof, ENOUGH);
   if (verdict.red.length > 0) return { mutant, verdict, problem: null };
-  return { mutant, verdict, problem: verdict.broken[0] ?? `${verdict.passed} tests passed all the same` };
+  return { mutant, verdict, problem: verdict.broken[0] ?? `${verdict.passed.length} tests passed all the same` };
 }
 
 function details({ problem, verdict }: Finding): string {

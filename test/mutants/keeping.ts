@@ -28,7 +28,7 @@ export const KEEPING: readonly Mutant[] = [
     name: 'requeue-claimed',
     planted: 'what was claimed when the process died goes back to pending',
     edits: [{ file: STARTS, was: RECOVER, is: `SET state = 'pending', reason = NULL, attempts` }],
-    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+    proof: { in: 'kills/rows.test.ts', only: 'B1: killed after the claim' },
   },
   {
     name: 'requeue-the-newest-claims',
@@ -41,7 +41,7 @@ export const KEEPING: readonly Mutant[] = [
       reason = CASE WHEN claimed_at >= (SELECT max(claimed_at) FROM recipients) - 5 THEN NULL ELSE 'crash' END, attempts`,
       },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+    proof: { in: 'kills/rows.test.ts', only: 'C10: killed after the hook' },
   },
   {
     name: 'claims-forgotten-by-amend',
@@ -143,7 +143,7 @@ export const KEEPING: readonly Mutant[] = [
 `,
       },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+    proof: { in: 'kills/rows.test.ts', only: 'B1: killed after the claim' },
   },
   {
     name: 'lock-file-opened-again',
@@ -186,7 +186,7 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       { file: 'src/ledger/connection.ts', was: `new Set(['io', 'corrupt', 'readonly'])`, is: `new Set(['corrupt'])` },
     ],
-    proof: { in: 'ledger/disk.test.ts', only: 'I/O error' },
+    proof: { in: 'disk/errors.test.ts' },
   },
   {
     name: 'reserve-kept',
@@ -198,7 +198,7 @@ export const KEEPING: readonly Mutant[] = [
     name: 'clock-not-compared',
     planted: 'a clock that was set back is not noticed',
     edits: [{ file: OPEN, was: '      checkClock(connection, options.nowMs);\n', is: '' }],
-    proof: { in: 'ledger/open.test.ts', only: 'clock' },
+    proof: { in: 'processes/clock.test.ts', only: 'an hour back' },
   },
   {
     name: 'any-database-used',

@@ -9,9 +9,9 @@ export interface Edit {
 
 /** Tests that must be green as the sources are, and red with a bug planted. */
 export interface Proof {
-  /** Test files or folders, relative to `test/`. */
+  /** A test file or folder, relative to `test/`. */
   readonly in: string;
-  /** Regular expression over full titles; all tests when absent. */
+  /** Regular expression over titles; all tests when absent. */
   readonly only?: string;
   /** Needs the full set (`HANDBILL_FULL=1`). */
   readonly full?: true;

@@ -5,9 +5,10 @@ import process from 'node:process';
 import type { Proof } from './mutant.ts';
 import { temporaryFolder } from './plant.ts';
 
-/** What the tests of a proof said. */
+/** What tests said. */
 export interface Verdict {
-  readonly passed: number;
+  /** Full titles. */
+  readonly passed: readonly string[];
   /** Tests that failed because something was not as expected. */
   readonly red: readonly RedTest[];
   /** What went wrong besides: files that could not be loaded, tests that threw or took too long, no result at all. */
@@ -22,25 +23,24 @@ export interface RedTest {
 }
 
 const LONGEST_MS = 10 * 60_000;
-/** Enough to tell who noticed; the rest of a table would say the same. */
-const ENOUGH = 2;
 
-/** Runs the tests of a proof in a copy of the project. Never rejects for what the tests do. */
-export async function prove(root: string, proof: Proof): Promise<Verdict> {
+/**
+ * Runs tests in a copy of the project. Never rejects for what they do.
+ *
+ * @param enough failed tests after which the rest is left out; 0: none
+ */
+export async function prove(root: string, proof: Proof, enough: number): Promise<Verdict> {
   const began = performance.now();
   const output = join(temporaryFolder(root), 'result.json');
-  const said = await run(
-    root,
-    [
-      join(root, 'node_modules/vitest/vitest.mjs'),
-      'run',
-      ...['--config', 'test/vitest.config.ts', '--reporter', 'json', '--outputFile', output],
-      ...['--maxWorkers', '1', '--bail', String(ENOUGH)],
-      ...(proof.only === undefined ? [] : [`--testNamePattern=${proof.only}`]),
-      ...proof.in.split(' ').map((file) => `test/${file}`),
-    ],
-    proof.full === true ? { HANDBILL_FULL: '1' } : {},
-  );
+  const args = [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    ...['--config', 'test/vitest.config.ts', '--reporter', 'json', '--outputFile', output],
+    ...['--maxWorkers', '1', '--bail', String(enough)],
+    ...(proof.only === undefined ? [] : [`--testNamePattern=${proof.only}`]),
+    `test/${proof.in}`,
+  ];
+  const said = await run(root, args, proof.full === true ? { HANDBILL_FULL: '1' } : {});
   return { ...verdict(output, said.text), seconds: (performance.now() - began) / 1000 };
 }
 
@@ -69,7 +69,7 @@ function verdict(output: string, said: string): Omit<Verdict, 'seconds'> {
   try {
     files = (JSON.parse(readFileSync(output, 'utf8')) as { testResults: readonly TestFile[] }).testResults;
   } catch {
-    return { passed: 0, red: [], broken: [`no result: ${said.trim().slice(-2000)}`] };
+    return { passed: [], red: [], broken: [`no result: ${said.trim().slice(-2000)}`] };
   }
   const tests = files.flatMap(({ assertionResults }) => assertionResults);
   const failed = tests.filter(({ status }) => status === 'failed');
@@ -88,7 +88,8 @@ function verdict(output: string, said: string): Omit<Verdict, 'seconds'> {
       )
       .map(({ name, message }) => `${name}: ${firstLine(message ?? '')}`),
   ];
-  return { passed: tests.filter(({ status }) => status === 'passed').length, red, broken };
+  const passed = tests.filter(({ status }) => status === 'passed').map(({ fullName }) => fullName.trim());
+  return { passed, red, broken };
 }
 
 /** `expect`, and the properties of fast-check, which say so themselves. A time limit or a TypeError is none. */

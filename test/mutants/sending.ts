@@ -17,7 +17,7 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: CLAIM, is: '' },
       { file: DELIVER, was: POST, is: POST + CLAIM },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
+    proof: { in: 'kills/rows.test.ts', only: 'C11: before the first byte' },
   },
   {
     name: 'claim-beside-the-send',
@@ -47,7 +47,7 @@ export const SENDING: readonly Mutant[] = [
 `,
       },
     ],
-    proof: { in: 'run/desk.test.ts' },
+    proof: { in: 'kills/rows.test.ts', only: 'C11: before the first byte' },
   },
   {
     name: 'claim-without-a-connection',
@@ -69,7 +69,7 @@ export const SENDING: readonly Mutant[] = [
         is: '    return true;\n',
       },
     ],
-    proof: { in: 'disk' },
+    proof: { in: 'disk/errors.test.ts' },
   },
   {
     name: 'suppressed-claim-sent',
@@ -202,7 +202,7 @@ function swapped(id: string | null): string | null {
 /** True when the claim is on disk.`,
       },
     ],
-    proof: { in: 'processes', only: 'starts that overlap' },
+    proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
   },
   {
     name: 'body-not-as-previewed',
@@ -236,7 +236,7 @@ function swapped(id: string | null): string | null {
 `,
       },
     ],
-    proof: { in: 'processes', only: 'starts that overlap' },
+    proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
   },
   {
     name: 'reference-without-occurrence',
@@ -268,7 +268,7 @@ function swapped(id: string | null): string | null {
     edits: [
       { file: 'src/run/prepare.ts', was: 'if (changes.length === 0) return', is: 'if (changes.length >= 0) return' },
     ],
-    proof: { in: 'e2e/refusals.test.ts', only: '--amend sends' },
+    proof: { in: 'processes/inputs.test.ts', only: 'between two starts' },
   },
   {
     name: 'list-not-compared',
@@ -280,7 +280,7 @@ function swapped(id: string | null): string | null {
         is: '',
       },
     ],
-    proof: { in: 'run' },
+    proof: { in: 'processes/inputs.test.ts', only: 'J2: the list is changed while it is being sent' },
   },
   {
     name: 'identity-not-compared',
