@@ -6,48 +6,46 @@ const SHORTEST_PIECE = 8;
 
 /**
  * Makes a function that replaces secrets in text from outside (an API may echo the key in its error body) by `[key]`:
- * as they are, URL-encoded, in base64 and base64url at any place of the encoded bytes, as JSON writes them (also where
- * a library escapes more than it must, as .NET does with `+`), and escaped for HTML. For every such text on its way to
- * the output or the ledger.
+ * as they are, with any of their signs encoded for an address, for JSON or for HTML, and in base64, base64url and
+ * hexadecimal at any place of the encoded bytes. For every such text on its way to the output or the ledger.
  *
  * @param secrets empty ones are ignored
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf));
-  if (forms.size === 0) return (text) => text;
-  // The longest first: a padded form must not leave its padding behind.
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g');
+  // The longest first, so that one that begins like another is taken whole.
+  const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return (text) => text;
+  const pattern = new RegExp(longestFirst.flatMap(patternsOf).join('|'), 'g');
   return (text) => text.replace(pattern, REDACTED);
 }
 
-function formsOf(secret: string): readonly string[] {
-  const percent = encodeURIComponent(secret);
-  return [
-    secret,
-    percent,
-    percent.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
-    percent.replaceAll('%20', '+'),
-    JSON.stringify(secret).slice(1, -1),
-    JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/'),
-    ...unicodeForms(secret),
-    escapeHtml(secret, '&#39;'),
-    escapeHtml(secret, '&#x27;'),
-    ...base64Forms(secret),
-  ];
+function patternsOf(secret: string): readonly string[] {
+  const hex = Buffer.from(secret).toString('hex');
+  // A padded form must not leave its padding behind.
+  const encoded = [...base64Forms(secret), hex, hex.toUpperCase()].sort((a, b) => b.length - a.length);
+  return [[...secret].map(signPattern).join(''), ...encoded.map(escapePattern)];
 }
 
-/** Everything but letters and digits by its number, or only what JSON libraries escape for the sake of HTML. */
-function unicodeForms(secret: string): readonly string[] {
-  const escaped = (pattern: RegExp, upper: boolean): string =>
-    JSON.stringify(secret)
-      .slice(1, -1)
-      .replace(pattern, (c) => {
-        const hex = c.charCodeAt(0).toString(16).padStart(4, '0');
-        return `\\u${upper ? hex.toUpperCase() : hex}`;
-      });
-  return [/[+<>&'`]/g, /[+/<>&'`]/g].flatMap((pattern) => [escaped(pattern, true), escaped(pattern, false)]);
+/** A sign as it is, or as some encoder writes it: which ones they escape differs (.NET escapes `+`, Gson `=`). */
+function signPattern(sign: string): string {
+  if (/[A-Za-z0-9]/.test(sign)) return sign;
+  const code = sign.charCodeAt(0);
+  // No key can hold it: see http/headers.ts.
+  if (code > 0x7e) return escapePattern(sign);
+  const bothCases = [...code.toString(16)].map((c) => (/[a-f]/.test(c) ? `[${c}${c.toUpperCase()}]` : c)).join('');
+  const url = [`%${bothCases.padStart(2, '0')}`, ...(sign === ' ' ? ['\\+'] : [])];
+  const json = [`\\\\u0{0,3}${bothCases}`, ...('"\\/'.includes(sign) ? [`\\\\${escapePattern(sign)}`] : [])];
+  const html = [`&#0{0,4}${code};`, `&#[xX]0{0,4}${bothCases};`, ...(ENTITIES.get(sign) ?? [])];
+  return `(?:${[...url, ...json, ...html, escapePattern(sign)].join('|')})`;
 }
+
+const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['&', ['&amp;']],
+  ['<', ['&lt;']],
+  ['>', ['&gt;']],
+  ['"', ['&quot;']],
+  ["'", ['&apos;']],
+]);
 
 /**
  * The secrets of an environment: the values of variables whose names say that they are one. Short values are left out,
@@ -74,15 +72,6 @@ function base64Forms(secret: string): readonly string[] {
   });
   const standard = [whole, whole.replace(/=+$/, ''), ...pieces.filter((piece) => piece.length >= SHORTEST_PIECE)];
   return standard.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]);
-}
-
-function escapeHtml(text: string, apostrophe: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", apostrophe);
 }
 
 function escapePattern(text: string): string {
