@@ -29,7 +29,17 @@ export async function main(args: readonly string[]): Promise<void> {
     context.exit(EXIT.refused);
   } catch (error) {
     await fail(error, context);
+  } finally {
+    if (process.exitCode === EXIT.ledger) leaveAtOnce(process);
   }
+}
+
+/**
+ * H1: a process that ends by itself closes whatever SQLite has open, and that writes and syncs once more: after an I/O
+ * error, the one thing that must not be done. `exit` leaves it to the kernel. What was printed is written first.
+ */
+function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
+  stdout.write('', () => stderr.write('', () => exit()));
 }
 
 /** The process as commands see it. */

@@ -37,6 +37,7 @@ export function createDesk(
   let claims: ClaimRequest[] = [];
   let waiting: Waiting[] = [];
   let scheduled = false;
+  let flushing = false;
   let failure: Error | null = null;
 
   const commit = (): void => {
@@ -56,9 +57,22 @@ export function createDesk(
       // What happened must not be forgotten because a claim beside it could not be written: after a full disk the
       // outcomes alone may still fit (the ledger itself refuses when the handle can no longer be trusted).
       const recorded = error instanceof LedgerError && error.recorded;
-      if (!recorded && nowResults.length > 0) recordAlone(ledger, nowResults);
+      if (!recorded && nowResults.length > 0) recordAlone(nowResults);
       for (const { reject } of nowWaiting) reject(failure);
       if (first) onFailure(failure);
+    }
+  };
+  /** A last try to keep what happened; where it fails, the row stays claimed and will be in doubt at the next start. */
+  const recordAlone = (late: readonly ResultRecord[]): void => {
+    if (isBusy(failure) && !flushing) {
+      // A4: each try waits for as long as the first one did, so there is one for all, at the end.
+      results.push(...late);
+      return;
+    }
+    try {
+      ledger.commit(late, []);
+    } catch {
+      // Said already: the failure that ended the desk is what the user is shown.
     }
   };
   const schedule = (): void => {
@@ -75,7 +89,7 @@ export function createDesk(
         schedule();
       }),
     record(result) {
-      if (failure !== null) recordAlone(ledger, [result]);
+      if (failure !== null) recordAlone([result]);
       else {
         results.push(result);
         schedule();
@@ -84,6 +98,7 @@ export function createDesk(
     flush: () =>
       new Promise((resolve) => {
         soon(() => {
+          flushing = true;
           commit();
           resolve();
         });
@@ -94,11 +109,6 @@ export function createDesk(
   };
 }
 
-/** A last try to keep what happened; where it fails, the row stays claimed and will be in doubt at the next start. */
-function recordAlone(ledger: DeskLedger, results: readonly ResultRecord[]): void {
-  try {
-    ledger.commit(results, []);
-  } catch {
-    // Said already: the failure that ended the desk is what the user is shown.
-  }
+function isBusy(failure: Error | null): boolean {
+  return failure instanceof LedgerError && failure.kind === 'busy';
 }
