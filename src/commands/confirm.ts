@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import type { Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
+import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
 
 /** What is about to be sent, for the one who is asked. */
@@ -18,21 +18,7 @@ export interface Confirmation {
 /** Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no. */
 export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
-  if (!context.interactive) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While it reads a line the terminal makes no signals of its own: Ctrl-C comes here.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    // A terminal that is closed (Ctrl-D, or it is gone) never answers the question.
-    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    const answer = await Promise.race([closed, terminal.question('Type "yes" to send: ', { signal: stopped })]);
-    return answer.trim().toLowerCase() === 'yes';
-  } catch (error) {
-    if (stopped.aborted) return false;
-    throw error;
-  } finally {
-    terminal.close();
-  }
+  return askYes('Type "yes" to send: ', context, stopped);
 }
 
 /** One line: campaign, environment, recipients, parts, cost. */

@@ -104,11 +104,18 @@ export function doubtTable(rows: readonly Doubt[], shown: Pick<DoubtShown, 'full
 function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   const [head, ...lines] = doubtTable(rows, shown).split('\n');
   const explained = rows.flatMap((doubt, index) => {
-    const more = shown.resolved ? resolution(doubt) : doubt.error;
+    const more = shown.resolved ? resolution(doubt) : answer(doubt, shown.full);
     const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
     return [lines[index], ...(more === null ? [] : [`${BELOW}${cut(safeLine(more), room)}`])];
   });
   return `${[head, ...explained].join('\n')}\n`;
+}
+
+/** What came of an answer; it may repeat the number, with or without `+`. */
+function answer({ error, to }: Doubt, full: boolean): string | null {
+  if (error === null || to === null || to.length < 6 || full) return error;
+  const digits = to.replace(/^\+/, '');
+  return error.replaceAll(to, mask(to)).replaceAll(digits, mask(digits));
 }
 
 function resolution({ resolvedBy, note }: Doubt): string | null {
