@@ -1,3 +1,4 @@
+import { problem } from '../errors.ts';
 import { releaseReserve } from './companions.ts';
 import type { Connection } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
@@ -70,6 +71,7 @@ export function commitStore(
   ): ClaimAnswer[] =>
     connection.write(nowMs, results.length + claims.length, (now) => {
       const { list, state } = runs.listOf(run);
+      if (list !== run.list) throw replaced(connection.path);
       for (const result of results) recordOne(list, result, now);
       if (claims.length > 0 && state !== 'running')
         throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
@@ -99,8 +101,19 @@ export function commitStore(
     skip(run, rows, nowMs) {
       connection.write(nowMs, rows.length, (now) => {
         const { list } = runs.listOf(run);
+        if (list !== run.list) throw replaced(connection.path);
         for (const { row, reason } of rows) setSkipped(reason, now, list, row);
       });
     },
   };
+}
+
+/**
+ * J4: the lock was lost, and another start put another list in the place of this one while it was being sent to. Row
+ * numbers mean other people there, so an answer must not be recorded: whoever was claimed is in doubt by then.
+ */
+function replaced(path: string): LedgerError {
+  const message = 'The list of the run was replaced by another process while it was being sent to.';
+  const hint = 'Run one command at a time on it; run it again to continue.';
+  return new LedgerError('other', problem('ledger-unusable', message, { at: { file: path }, hint }));
 }

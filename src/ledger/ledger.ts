@@ -121,6 +121,8 @@ export interface RunRecord extends RunIdentity {
   /** Shown to people and used in the names of report files: `<campaign>-<8 hex digits>`. */
   readonly id: string;
   readonly number: number;
+  /** Which list it had when this record was read; `--amend` gives it another one. */
+  readonly list: number;
   readonly channel: Channel;
   /** `running` after a kill too, until the next start: ask `isRunHeld` (lock.ts) whether somebody is at it. */
   readonly state: 'loading' | RunState;

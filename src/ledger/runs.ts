@@ -14,11 +14,11 @@ export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 
 export function runStore(connection: Connection): RunStore {
   const byNumber = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures FROM runs WHERE number = ?`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list FROM runs WHERE number = ?`,
   );
   const all = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures FROM runs WHERE state <> 'loading' ORDER BY number`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list FROM runs WHERE state <> 'loading' ORDER BY number`,
   );
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
@@ -80,6 +80,7 @@ function toRecord(row: readonly Value[]): RunRecord {
     ...identity,
     id: runId(identity),
     number: Number(row[0]),
+    list: Number(row[16]),
     channel: row[4] as Channel,
     state: row[5] as RunRecord['state'],
     halt: parsed<Halt>(row[6]),

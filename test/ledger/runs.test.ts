@@ -21,6 +21,7 @@ describe('a new list', () => {
       ...HELLO,
       id: runId(HELLO),
       number: draft.number,
+      list: 1,
       channel: 'sms',
       state: 'partial',
       halt: null,
