@@ -63,18 +63,6 @@ export interface Beside {
   readonly plan: StartPlan;
 }
 
-const KILL_ONCE = [
-  'open',
-  'hold',
-  'beginLoad',
-  'load',
-  'sealLoad',
-  'start',
-  'finish',
-  'amend',
-  'retryRejected',
-  'discardLoad',
-] as const;
 const KILL_OFTEN = [
   'before commit',
   'after commit',
@@ -97,7 +85,7 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
   const starts = Array.from({ length: Number(count) }, (_, at) => {
     if (at > 0 && random.chance(0.15)) edited = true;
     const two = random.chance(0.05);
-    const common = { ...shared, edited, onlyOwn: two };
+    const common = { ...shared, edited, onlyOwn: two, first: at === 0 };
     const plan = drawStart(random, { ...common, lock: two ? 'held' : random.chance(0.03) ? 'held' : 'none' });
     const beside = two
       ? {
@@ -110,10 +98,14 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
   return { scene, starts, retryStatuses };
 }
 
-type Common = Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'>;
+interface Common extends Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'> {
+  /** Nothing was sent before it. */
+  readonly first: boolean;
+}
 
 function drawStart(random: Random, common: Common): StartPlan {
-  const violent = random.chance(0.55);
+  const violent = random.chance(0.7);
+  const retryRejected = !common.first && random.chance(0.2);
   const afterMs = (): number => random.scale(0.5, 3000);
   return {
     ...common,
@@ -137,10 +129,10 @@ function drawStart(random: Random, common: Common): StartPlan {
     stopAfterRejected: random.chance(0.15) ? { count: random.whole(1, 8) } : null,
     skipInvalid: !random.chance(0.05),
     amend: random.chance(0.8),
-    retryRejected: random.chance(0.15),
+    retryRejected,
     late: random.chance(0.7),
     unconfirmed: random.chance(0.02),
-    kill: violent && random.chance(0.75) ? drawKill(random) : null,
+    kill: violent && random.chance(0.8) ? drawKill(random, common, retryRejected) : null,
     killAfterMs: violent && random.chance(0.25) ? afterMs() : null,
     fault: random.chance(0.15) ? drawFault(random) : null,
     clockStepMs: random.chance(0.1) ? drawStep(random) : 0,
@@ -151,11 +143,16 @@ function drawStart(random: Random, common: Common): StartPlan {
   };
 }
 
-function drawKill(random: Random): StartPlan['kill'] {
+function drawKill(random: Random, common: Common, retryRejected: boolean): StartPlan['kill'] {
   if (random.chance(0.35)) {
-    return { site: `${random.pick(['before', 'after'])} ${random.pick(KILL_ONCE)}`, nth: 1 };
+    const loads = common.first || common.edited ? (['beginLoad', 'load', 'discardLoad'] as const) : [];
+    const once: [Operation, ...Operation[]] = ['open', 'start', 'start', 'finish', ...loads];
+    if (common.first) once.push('sealLoad', 'sealLoad');
+    else if (common.edited) once.push('amend', 'amend');
+    if (retryRejected) once.push('retryRejected');
+    return { site: `${random.pick(['before', 'after'])} ${random.pick(once)}`, nth: 1 };
   }
-  return { site: random.pick(KILL_OFTEN), nth: Math.round(random.scale(1, 40)) };
+  return { site: random.pick(KILL_OFTEN), nth: Math.round(random.scale(1, 16)) };
 }
 
 function drawFault(random: Random): Fault {

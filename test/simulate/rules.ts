@@ -99,7 +99,8 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       if (edition.bodies.get(reference) !== body)
         object(`posts ${reference} with another body than previewed: ${body}`);
       if (stopped !== null) object(`posts after ${stopped}`);
-      if (world.monotonicMs > heldFrom && world.monotonicMs < heldUntil) object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
+      if (world.monotonicMs > heldFrom && world.monotonicMs < heldUntil)
+        object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
       if (canary && inFlight.size > 0) object('posts beside the canary');
       inFlight.add(reference);
       if (inFlight.size > plan.concurrency) object(`${inFlight.size} requests in flight`);

@@ -66,7 +66,6 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
   let alive: Start[] = [];
   /** Rows that may be claimed by processes that are no more. */
   let abandoned = 0;
-  let latestMs = world.wallMs;
   let count = 0;
 
   const begin = (start: StartPlan): Start => {
@@ -132,7 +131,6 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
     for (const one of alive) one.bury();
     if (folder !== before) stage.remove(before);
     for (const one of alive) if (one.mayHaveLeft) abandoned += one.plan.concurrency;
-    latestMs = Math.max(latestMs, world.wallMs);
     const last = alive.at(-1) ?? first;
     alive = [];
     return last;
@@ -165,7 +163,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
     async run() {
       for (const start of plan.starts) await live(start);
       // The clock is put right, and the server is well.
-      world.setClock(Math.max(0, latestMs - world.wallMs) + 1000);
+      world.setClock(world.latestMs - world.wallMs + 1000);
       const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
       const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
       const last = await live(

@@ -157,6 +157,9 @@ function compare(
       world.object(`row ${row.row} became somebody else in ${by.operation}`);
       continue;
     }
+    // Recorded and claimed again in one transaction: another attempt that came at once.
+    const again = row.state === 'claimed' && old.state === 'claimed' && row.attempts > old.attempts;
+    if (again) by.claimed(row);
     if (old.state === row.state) continue;
     const move = `${old.state}>${row.state}`;
     world.cover(`move:${move}`);

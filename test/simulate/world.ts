@@ -7,6 +7,8 @@ export interface World {
   /** The calendar's clock, which can be set. */
   readonly wallMs: number;
   setClock(byMs: number): void;
+  /** The latest that it ever said. */
+  readonly latestMs: number;
   /** Calls `work` when `ms` have passed; returns a function that takes it back. */
   after(ms: number, work: () => void): () => void;
   /**
@@ -44,6 +46,7 @@ const MOST_VIOLATIONS = 20;
 export function createWorld({ startMs, recording, coverage }: WorldOptions): World {
   let now = 0;
   let wall = startMs;
+  let latest = startMs;
   let events = 0;
   /** Latest first, so that the next one is at the end; of those at one instant, the first to come is the last. */
   const agenda: Event[] = [];
@@ -60,7 +63,11 @@ export function createWorld({ startMs, recording, coverage }: WorldOptions): Wor
     get wallMs() {
       return Math.floor(wall + now);
     },
+    get latestMs() {
+      return Math.max(latest, world.wallMs);
+    },
     setClock(byMs) {
+      latest = world.latestMs;
       wall += byMs;
       note(() => `clock set by ${byMs} ms to ${new Date(world.wallMs).toISOString()}`);
     },
