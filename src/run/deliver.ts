@@ -76,7 +76,7 @@ async function claimed(decision: SendDecision, attempts: number, shift: Shift): 
     const answer = await shift.desk.claim({ row: decision.row, to: decision.to, key: decision.key, attempts });
     if (answer === 'claimed' && !shift.stopped.aborted) return true;
     // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
-    if (answer === 'claimed') shift.desk.record(unclaimed(decision.row, attempts));
+    if (answer === 'claimed') shift.desk.record(unclaimed(decision.row, attempts + 1));
     if (answer === 'suppressed') shift.progress.settled('skipped');
   } catch {
     // The desk has told the run: nothing more is claimed, and this row is as it was.
@@ -85,6 +85,7 @@ async function claimed(decision: SendDecision, attempts: number, shift: Shift): 
   return false;
 }
 
+/** Counted as an attempt, as one that is stopped before its first byte is: by the count the ledger knows whose claim it is. */
 function unclaimed(row: number, attempts: number): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };
   return { row, from: 'claimed', state: 'pending', reason: 'stopped', attempts, ...nothing };

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { ClaimRequest } from '../../src/ledger/ledger.ts';
+import type { SendDecision } from '../../src/model.ts';
+import { deliver, type Shift } from '../../src/run/deliver.ts';
+import { createDesk } from '../../src/run/desk.ts';
+import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
+import { claimOf, NOON, rows } from '../ledger/values.ts';
+
+it('B9: a claim that is written in the very turn of a stop is given back, in the ledger too', async () => {
+  const ledger = open(scratchPath());
+  const run = givenRun(ledger, rows(2));
+  const stopping = new AbortController();
+  const desk = createDesk({ commit: (results, claims) => ledger.commit(run, results, claims, NOON) }, () => undefined);
+  const { to, key } = claimOf(0);
+  let released = 0;
+  const shift = {
+    desk: {
+      ...desk,
+      claim(request: ClaimRequest) {
+        const claimed = desk.claim(request);
+        stopping.abort();
+        return claimed;
+      },
+    },
+    endpoint: {
+      ready: async () => null,
+      post: () => Promise.reject(new Error('Nothing may be posted any more.')),
+      release: () => {
+        released += 1;
+      },
+    },
+    pace: { turn: () => undefined, take: () => true },
+    requestOf: () => ({ reference: 'r', body: '{}' }),
+    isLate: () => false,
+    attempts: 3,
+    stopped: stopping.signal,
+  } as unknown as Shift;
+  await deliver({ decision: 'send', row: 0, to, key } as unknown as SendDecision, 0, shift);
+  await desk.flush();
+  expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
+  expect(ledger.pending(run, -1, 10)).toHaveLength(2);
+  expect(released).toBe(1);
+});
