@@ -123,7 +123,11 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'certificates are not verified': { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, code: 'tls-verification-off' },
   // List
   'a ragged row': { files: people(`${PEOPLE}+447700900013,Zoe\n`), code: 'csv-ragged-row', at: 'people.csv:4' },
-  'an empty cell': { files: people(`${PEOPLE}+447700900013,,Bath\n`), code: 'missing-variable', at: 'people.csv:4' },
+  'A3: an empty cell': {
+    files: people(`${PEOPLE}+447700900013,,Bath\n`),
+    code: 'missing-variable',
+    at: 'people.csv:4',
+  },
   'an impossible number': { files: people(`${PEOPLE}12,Zoe,Bath\n`), code: 'invalid-address', at: 'people.csv:4' },
   'a number that Excel ruined': {
     files: people(`${PEOPLE}4.47701E+11,Zoe,Bath\n`),
@@ -194,7 +198,7 @@ describe.concurrent('refused before any request', () => {
 });
 
 describe.concurrent('changed input', () => {
-  it('--amend sends the new content to whoever has none yet', async () => {
+  it('J1: --amend sends the new content to whoever has none yet', async () => {
     await using api = await startApi();
     using project = goodProject(people(listOf(4)), api.port);
     const first = await run(project, ...SEND, '--limit', '2');
@@ -221,7 +225,7 @@ describe.concurrent('changed input', () => {
     ['key', 'recipients: { csv: people.csv, key: name }\n'],
     ['to', 'recipients: { csv: people.csv, to: other }\n'],
     ['defaultCountry', 'recipients: { csv: people.csv, defaultCountry: GB }\n'],
-  ])('another %s is refused even with --amend', async (_label, recipients) => {
+  ])('J1: another %s is refused even with --amend', async (_label, recipients) => {
     await using api = await startApi();
     const list =
       'msisdn,name,city,other\n+447700900011,Ana,Bath,+447700900021\n+447700900012,Ravi,Bath,+447700900022\n';
@@ -235,7 +239,7 @@ describe.concurrent('changed input', () => {
     expect(api.requests.length).toBe(1);
   });
 
-  it('a sealed plan posts once, and not at all after a byte has changed', async () => {
+  it('J1: a sealed plan posts once, and not at all after a byte has changed', async () => {
     await using api = await startApi();
     using project = goodProject({}, api.port);
     const sealed = await run(project, 'plan', 'hello', '--env', 'prod', '-o', 'hello.plan.json');
@@ -267,7 +271,7 @@ describe.concurrent('a run that is stopped', () => {
   const CONCURRENCY = 4;
   const slowSend = [...SEND, '--concurrency', String(CONCURRENCY)];
 
-  it('is held by one process at a time', async () => {
+  it('H2, J3: is held by one process at a time', async () => {
     const accept = answer(202, '{"id":"m-1"}');
     let answerAll = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
@@ -290,7 +294,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(api.numbers().sort()).toEqual(numbersOf(3));
   });
 
-  it('SIGTERM: finishes what is in flight; running again continues', async () => {
+  it('I2: SIGTERM: finishes what is in flight; running again continues', async () => {
     await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
@@ -306,7 +310,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(filesWithKey(project)).toEqual([]);
   });
 
-  it('SIGKILL: the few in flight are in doubt, nobody is sent to twice', async () => {
+  it('C10: SIGKILL: the few in flight are in doubt, nobody is sent to twice', async () => {
     await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
@@ -327,7 +331,7 @@ describe.concurrent('a run that is stopped', () => {
     expect(filesWithKey(project)).toEqual([]);
   });
 
-  it('401 stops it at the first request, and everybody stays pending', async () => {
+  it('F2: 401 stops it at the first request, and everybody stays pending', async () => {
     // Late enough for others to be on their way, if they were let.
     await using api = await startApi(afterMs(SLOW_MS, answer(401, '{"title":"Unauthorized"}')));
     using project = goodProject(people(listOf(COUNT)), api.port);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import process from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { CliResult } from '../helpers/cli.ts';
 import { until } from '../helpers/cli.ts';
@@ -177,6 +178,27 @@ it('J3: a run begins while others keep reading the ledger', async () => {
   expect(await scene.send()).toMatchObject({ status: 0 });
   sending = false;
   expect(await reading).toEqual([0]);
+  expect(scene.violations()).toEqual([]);
+});
+
+it('A4: another program writes to the ledger for longer than a request may take: nobody is in doubt', async () => {
+  const gate = createGate();
+  await using api = await startApi((number) => (number > 6 && number <= 10 ? { after: gate.opened } : {}));
+  using scene = sceneOf(api, 20, 'send: { concurrency: 4, timeout: 1s }');
+  const sender = scene.start();
+  await until('four in flight', () => api.received() === 10);
+  const other = new DatabaseSync(scene.ledger, { timeout: 10_000 });
+  other.exec('BEGIN IMMEDIATE');
+  gate.open();
+  await pause(2500);
+  sender.kill('SIGTERM');
+  other.exec('ROLLBACK');
+  other.close();
+  const ended = await sender.done;
+  expect(ended, ended.stderr).toMatchObject({ status: 143, signal: null });
+  expect(scene.violations()).toEqual([]);
+  expect(new Set(scene.endings().map(({ outcome }) => outcome))).toEqual(new Set(['accepted', 'pending']));
+  expect(await scene.send()).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
 });
 
