@@ -143,7 +143,7 @@ export const KEEPING: readonly Mutant[] = [
 `,
       },
     ],
-    proof: { in: 'kills/rows.test.ts', only: 'B1: killed after the claim' },
+    proof: { in: 'e2e/refusals.test.ts', only: 'SIGKILL' },
   },
   {
     name: 'lock-file-opened-again',

@@ -214,7 +214,7 @@ ${DISPATCHED}`,
       { file: EXCHANGE, was: 'if (this.#bytes > MAX_ANSWER_BYTES) {', is: 'if (this.#bytes > 2 ** 40) {' },
       { file: LANE, was: 'maxResponseSize: MAX_ANSWER_BYTES,', is: 'maxResponseSize: -1,' },
     ],
-    proof: server('a body without end'),
+    proof: server('a huge body with its length'),
   },
   {
     name: 'certificates-not-verified',

@@ -99,7 +99,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
     edits: [{ file: DELIVER, was: 'attempt < shift.attempts &&', is: 'attempt <= shift.attempts &&' }],
-    proof: { in: 'faults/behaviours.test.ts', only: ': 429 ' },
+    proof: { in: 'run/retry-after.test.ts', only: 'three attempts' },
   },
   {
     name: 'retry-after-ignored',

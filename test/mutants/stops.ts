@@ -106,7 +106,7 @@ export const STOPS: readonly Mutant[] = [
         is: `return verdict('failed', 'tls', { error });`,
       },
     ],
-    { in: 'faults/behaviours.test.ts', only: ': a certificate that nobody ' },
+    { in: 'faults/behaviours.test.ts', only: ': a certificate ' },
   ),
   removed(
     'when-throttled',

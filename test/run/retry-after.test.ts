@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { send } from '../../src/index.ts';
-import { CANARY_KEY, createScene } from '../oracle/scene.ts';
+import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 
 const ROWS = 16;
@@ -17,15 +17,7 @@ it.each([
     return number === 4 ? { status, headers: { 'Retry-After': String(WAIT_MS / 1000) } } : {};
   });
   using scene = createScene({ rows: ROWS, baseUrl: api.url, receipts: api.receipts });
-  await send('campaign.yaml', {
-    cwd: scene.root,
-    env: { HANDBILL_API_KEY: CANARY_KEY },
-    now: Date.now,
-    random: () => 0,
-    environment: 'test',
-    concurrency: CONCURRENCY,
-    confirm: async () => true,
-  });
+  await sendAll(scene);
   const asked = arrivals[3] ?? 0;
   const meanwhile = arrivals.filter((at) => at > asked && at < asked + WAIT_MS);
   // Those that were on their way already.
@@ -37,3 +29,27 @@ it.each([
     expect(outcomes.filter((one) => one === outcome)).toHaveLength(count);
   }
 });
+
+it('F6: three attempts for who is refused each time, and one for everybody else', async () => {
+  await using api = await startApi((number) => (number > ROWS - 1 ? { status: 429 } : {}));
+  using scene = createScene({ rows: ROWS, baseUrl: api.url, receipts: api.receipts });
+  await sendAll(scene);
+  expect(api.received()).toBe(ROWS - 1 + 3);
+  expect(scene.violations()).toEqual([]);
+  expect(scene.endings().filter(({ outcome }) => outcome !== 'accepted')).toMatchObject([
+    { outcome: 'rejected', reason: 'rate-limited', attempts: 3 },
+  ]);
+});
+
+/** With the shortest waits. */
+async function sendAll(scene: Scene): Promise<void> {
+  await send('campaign.yaml', {
+    cwd: scene.root,
+    env: { HANDBILL_API_KEY: CANARY_KEY },
+    now: Date.now,
+    random: () => 0,
+    environment: 'test',
+    concurrency: CONCURRENCY,
+    confirm: async () => true,
+  });
+}
