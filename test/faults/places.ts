@@ -34,6 +34,8 @@ export interface Scenario {
   readonly title: string;
   readonly behaviour: Behaviour;
   readonly place: Place;
+  /** This is the one place at which the behaviour strikes in the sample. */
+  readonly sample: boolean;
 }
 
 /**
@@ -45,8 +47,10 @@ export function scenarios(behaviours: readonly Behaviour[], all: boolean): reado
   const wanted = all ? behaviours : behaviours.filter(({ plain }) => plain !== true);
   return wanted.flatMap((behaviour, index) => {
     // 5 and 12 have no common factor: twelve neighbours are at twelve places.
-    const places = all ? PLACES : PLACES.filter((_, at) => at === (index * 5) % PLACES.length);
+    const own = PLACES[(index * 5) % PLACES.length];
+    const places = all ? PLACES : PLACES.filter((place) => place === own);
     return places.map((place) => ({
+      sample: place === own,
       title: `${behaviour.rows.join(', ')}: ${behaviour.name} (${describePlace(place)})`,
       behaviour,
       place,
