@@ -150,7 +150,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'a quote that is never closed': { files: people(`${PEOPLE}+447700900013,"Zoe,Bath\n`), code: 'csv-syntax' },
   'no column for the address': { files: people(PEOPLE.replace('msisdn', 'tel')), code: 'unknown-column' },
   // Template
-  'a name with a typo': { files: template('Hello {{nmae}}'), code: 'unknown-name', at: 'hello.hbs:1:9' },
+  'S18: a name with a typo': { files: template('Hello {{nmae}}'), code: 'unknown-name', at: 'hello.hbs:1:9' },
   'a helper with a typo': { files: template('Hello {{uper name}}'), code: 'unknown-helper', at: 'hello.hbs:1:9' },
   'a template that does not close': { files: template('Hi\n{{#if name}}x'), code: 'template-syntax', at: 'hello.hbs:' },
   'constructor in a template': { files: template('Hi {{constructor}}'), code: 'unknown-name', at: 'hello.hbs:1:6' },

@@ -45,7 +45,7 @@ describe('a key in a variable', () => {
   });
 });
 
-describe('a key in a file', () => {
+describe('S6: a key in a file', () => {
   test.each([
     ['alone', KEY],
     ['with a newline', `${KEY}\n`],
@@ -93,7 +93,7 @@ describe('a key in a file', () => {
   });
 });
 
-describe('the environment', () => {
+describe('S3: the environment', () => {
   test.each([
     [{}, null],
     [{ NODE_TLS_REJECT_UNAUTHORIZED: '1' }, null],
@@ -104,7 +104,7 @@ describe('the environment', () => {
   });
 });
 
-describe('a header value', () => {
+describe('S9: a header value', () => {
   it('is every printable ASCII character and nothing else', () => {
     for (let c = 0; c < 0x200; c++) {
       const fine = c >= 0x21 && c <= 0x7e;

@@ -304,7 +304,7 @@ test.each([
   expect(networkFileSystem(magic)).toBe(name);
 });
 
-test('SQL is never put together from values', () => {
+test('S28: SQL is never put together from values', () => {
   const folder = new URL('../../src/ledger/', import.meta.url);
   const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
   expect(sources.length).toBeGreaterThan(10);

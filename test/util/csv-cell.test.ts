@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvCell, guardCell, unguardCell } from '../../src/util/csv-cell.ts';
 
-describe('csv cells', () => {
+describe('S20: csv cells', () => {
   it('read back exactly, and never begin as a formula', () => {
     const piece = fc.constantFrom(
       '=',

@@ -34,7 +34,7 @@ async function failure(path: string, chunks: Iterable<string> = ['new']): Promis
   throw new Error(`expected a HandbillError, got ${error}`);
 }
 
-describe('writeOutput', () => {
+describe('S25: writeOutput', () => {
   it('writes every piece in order, for its owner alone', async () => {
     const path = join(folder, 'report.csv');
     const before = process.umask(0);
@@ -80,7 +80,7 @@ describe('writeOutput', () => {
   });
 });
 
-describe('refuses, with exit status 2 and without a trace,', () => {
+describe('S25: refuses, with exit status 2 and without a trace,', () => {
   test.each([
     ['a link to a file', (path: string) => symlinkSync(join(folder, 'target'), path), /is a link/],
     ['a link to nothing', (path: string) => symlinkSync(join(folder, 'nowhere'), path), /is a link/],

@@ -44,7 +44,7 @@ async function codeOf(written: string): Promise<string> {
   return 'fault' in found ? found.fault.code : found.path.slice(root.length);
 }
 
-describe('a path in a campaign', () => {
+describe('S24: a path in a campaign', () => {
   test.each([
     ['beside the campaign', 'hello.hbs', '/campaigns/hello.hbs'],
     ['with a dot', './hello.hbs', '/campaigns/hello.hbs'],

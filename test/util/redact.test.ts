@@ -13,7 +13,7 @@ function netJson(text: string): string {
     .replace(/[+<>&'`]/g, numbered);
 }
 
-describe('a redactor', () => {
+describe('S7: a redactor', () => {
   test.each([
     ['as it is', KEY],
     ['URL-encoded', encodeURIComponent(KEY)],

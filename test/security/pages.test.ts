@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTarget, type Target } from '../fuzz/target.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { numberOf } from '../oracle/scene.ts';
+import { type Browser, startBrowser } from './browser.ts';
+import { elementsOf } from './markup.ts';
+import { SCRIPTS } from './payloads.ts';
+
+let target: Target;
+let api: RawServer;
+/** Where a page would ask for something, if it did. */
+let elsewhere: RawServer;
+let project: TestProject;
+let scripts: readonly string[] = [];
+
+beforeAll(async () => {
+  target = startTarget();
+  elsewhere = await startRawServer();
+  scripts = SCRIPTS.map((text) => text.replaceAll('PORT', String(elsewhere.port)));
+  api = await startRawServer({
+    behaviour: (request) => {
+      const row = Number(/"\+447400(\d{6})"/.exec(request.body)?.[1]) - 100_000;
+      const says = scripts[row] ?? '';
+      answer(400, JSON.stringify({ error: { message: says }, id: says }))(request);
+    },
+  });
+  const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  // NUL is refused in a list; the answers have it.
+  const rows = scripts.map((text, row) =>
+    [numberOf(row), `${row} ${text.replaceAll('\0', '')}`, 'x'].map(cell).join(','),
+  );
+  const folder = '<script>alert(1)<&script> \' " onload=alert(1)';
+  project = createProject({
+    'handbill.yaml': `environments:\n  test:\n    baseUrl: http://127.0.0.1:${api.port}\n    apiKey: { env: HANDBILL_API_KEY }\n`,
+    [`${folder}/campaign.yaml`]:
+      'name: proof\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: { csv: people.csv, key: name }\nlimits: { stopAfter: { rejected: 100% } }\n',
+    [`${folder}/people.csv`]: `msisdn,name,x\n${rows.join('\n')}\n`,
+  });
+  const run = async (args: readonly string[]): Promise<number | null> =>
+    (await target.run({ cwd: project.root, args, env: { HANDBILL_API_KEY: 'SEKRET-5f0e9a1c7b3d' } })).status;
+  const send = ['send', `${folder}/campaign.yaml`, '--env', 'test', '--yes', '--occurrence', scripts[1] ?? ''];
+  // The first 20 answers are refusals, which halts a run: it is started until all are answered.
+  for (let start = 0; start < 5; start++) expect([3, 5]).toContain(await run(send));
+  expect(await run(['report', '--format', 'html', '-o', 'report.html'])).toBe(0);
+});
+afterAll(async () => {
+  project[Symbol.dispose]();
+  await Promise.all([api.close(), elsewhere.close(), target[Symbol.asyncDispose]()]);
+});
+
+describe('the page of a report', () => {
+  it('S23: holds every payload, as text, and elements and attributes that handbill wrote', () => {
+    const page = readFileSync(project.path('report.html'), 'utf8');
+    const { elements, text } = elementsOf(page);
+    for (const payload of scripts) expect(text).toContain(payload.replaceAll('\0', '\\u{0}'));
+    const names = new Set(elements.map(({ name }) => name));
+    const known =
+      'html head meta title style body main header h1 h2 p span div section table caption thead tbody tr th td pre code dl dt dd';
+    expect([...names].filter((name) => !known.split(' ').includes(name))).toEqual([]);
+    const attributes = new Set(elements.flatMap(({ attributes }) => [...attributes.keys()]));
+    const harmless = 'lang charset http-equiv content name class style role aria-label scope';
+    expect([...attributes].filter((name) => !harmless.split(' ').includes(name))).toEqual([]);
+    for (const { attributes } of elements) {
+      expect(attributes.get('style') ?? '').toMatch(/^(?:(?:flex:\d+;?)|(?:(?:--tone|color):var\(--[a-z-]+\);?))*$/);
+    }
+  });
+
+  it('S23: forbids scripts, requests and frames before anything else is read', () => {
+    const { elements } = elementsOf(readFileSync(project.path('report.html'), 'utf8'));
+    const policies = elements.filter(({ attributes }) => attributes.get('http-equiv') === 'Content-Security-Policy');
+    expect(policies.map(({ attributes }) => attributes.get('content'))).toEqual([
+      "default-src 'none'; style-src 'unsafe-inline'",
+    ]);
+    expect(elements.slice(0, 4).map(({ name }) => name)).toEqual(['html', 'head', 'meta', 'meta']);
+    expect(elements[3]).toBe(policies[0]);
+  });
+});
+
+it('S23: the reader of markup that these tests trust sees what a browser would', () => {
+  const { elements, text } = elementsOf(
+    '<p title="a>b" onclick=\'x\' hidden>a&lt;b<!-- <i> --><script src=y>"<b>"</script>c</p>',
+  );
+  expect(elements.map(({ name, attributes }) => [name, ...attributes])).toEqual([
+    ['p', ['title', 'a>b'], ['onclick', 'x'], ['hidden', '']],
+    ['script', ['src', 'y']],
+  ]);
+  expect(text).toBe('a<bc');
+});
+
+// A browser takes seconds to start, and only a machine made for it has one.
+describe.runIf(process.env['HANDBILL_FULL'] === '1')('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+  });
+
+  it('S23: a report opens no dialog, asks for nothing and shows the payloads', async () => {
+    const { dialogs, requests, text } = await browser.open(project.path('report.html'));
+    expect({ dialogs, requests, connections: elsewhere.connections }).toEqual({
+      dialogs: [],
+      requests: [],
+      connections: 0,
+    });
+    expect(text).toContain('<script>alert(1)</script>');
+    expect(text).toContain('<img src=x onerror=alert(1)>');
+  });
+
+  it('S23: the browser would show it: most payloads do something in a page that does not escape', async () => {
+    let harmful = 0;
+    for (const payload of scripts) {
+      project.write(
+        'careless.html',
+        `<!doctype html><title>x</title><table><tr><td>${payload}</td></tr></table><p title="${payload}">x`,
+      );
+      const { dialogs, requests } = await browser.open(project.path('careless.html'));
+      if (dialogs.length + requests.length > 0) harmful += 1;
+    }
+    expect(harmful).toBeGreaterThan(25);
+    expect(elsewhere.connections).toBeGreaterThan(0);
+  });
+
+  it('S23: the policy alone would stop what is not escaped', async () => {
+    const before = elsewhere.connections;
+    const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`;
+    const payloads = scripts.filter((payload) => !/http-equiv=refresh|<base|<form/.test(payload));
+    project.write(
+      'policy.html',
+      `<!doctype html><head>${policy}<title>x</title></head>${payloads.map((one) => `<p>${one}</p>`).join('\n')}`,
+    );
+    const { dialogs } = await browser.open(project.path('policy.html'));
+    expect({ dialogs, connections: elsewhere.connections }).toEqual({ dialogs: [], connections: before });
+  });
+});
