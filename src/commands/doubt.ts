@@ -21,12 +21,9 @@ import { projectHere, withLedger } from './project-ledger.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
-    ['handbill doubt list', 'who is in doubt, how to find out, what to do'],
-    ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
-    ['handbill doubt resolve hello --line 3 --line 9 --as accepted', 'the API has them'],
-    ['handbill doubt resolve hello --from answer.txt --as rejected', 'one reference a line'],
-    ['handbill doubt resolve hello --all --resend --accept-duplicates', 'the next send posts'],
-    ['handbill doubt list --resolved', 'what was resolved: who, when, why'],
+    ['handbill doubt list', 'who, how to find out, what to do'],
+    ['handbill doubt resolve hello --line 3 --as accepted', 'the API has it'],
+    ['handbill doubt list --resolved', 'who said what, when, why'],
   ]);
   configureList(command, context);
   configureResolve(command, context);
@@ -48,7 +45,11 @@ function configureList(command: Command, context: CommandContext): void {
     .option('--full', 'in text too: whole addresses, and everybody')
     .option('--resolved', 'what was resolved instead: who said so, when and why')
     .option('-o, --output <file>', 'write to this file, whole or not at all');
-  addLedger(addFormat(list, DOUBT_FORMATS)).action(async (named: string | undefined, given: ListFlags) => {
+  addLedger(addFormat(list, DOUBT_FORMATS));
+  addExamples(list, [
+    ['handbill doubt list hello', 'the runs of one campaign'],
+    ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
+  ]).action(async (named: string | undefined, given: ListFlags) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const resolved = given.resolved === true;
@@ -98,7 +99,11 @@ function configureResolve(command: Command, context: CommandContext): void {
     .option('--by <name>', 'who says so (default: user@host)')
     .option('--yes', 'do it without asking')
     .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(resolve).action(async (named: string, given: ResolveFlags) => {
+  addExamples(addLedger(resolve), [
+    ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],
+    ['handbill doubt resolve hello --from gone.txt --as rejected', 'one name a line'],
+    ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
+  ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
     const result = await resolveDoubts({
       cwd: context.cwd,

@@ -18,7 +18,7 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   const { totals, halt, state } = report;
   const again = sendCommand(report, campaign);
   const steps: NextStep[] = [];
-  if (halt !== null) steps.push({ text: whyHalted(halt, totals), command: again });
+  if (halt !== null) steps.push(haltStep(halt, totals, again));
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
   if (totals.rejected > 0) {
     steps.push({
@@ -35,10 +35,15 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   return steps;
 }
 
-/** Doubts that were resolved since then are no reason any more to find out about them. */
-function whyHalted({ rule, message, next }: Halt, totals: Report['totals']): string {
-  if (rule !== 'doubt' || totals.inDoubt > 0) return `${message} ${next}`;
-  return 'The last start was stopped by doubts. All of them are resolved: send again for the rest.';
+function haltStep({ rule, message, next }: Halt, totals: Report['totals'], again: string): NextStep {
+  const left = totals.failed + totals.pending + totals.deferred > 0;
+  if (rule !== 'doubt' || (left && totals.inDoubt > 0)) return { text: `${message} ${next}`, command: again };
+  // Who they are and what to do is the next step; nobody else is left to be sent to.
+  if (!left) return { text: message, command: null };
+  return {
+    text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',
+    command: again,
+  };
 }
 
 function doubtStep(report: Report): NextStep {

@@ -16,12 +16,7 @@ describe('nextSteps', () => {
     expect(nextSteps(PLAIN, 'hello')).toEqual([]);
   });
   test.each<[label: string, report: Report, command: string, says: RegExp]>([
-    [
-      'in doubt',
-      withTotals({ inDoubt: 1 }),
-      'handbill doubt list hello-00c0ffee',
-      /never sends to them again/,
-    ],
+    ['in doubt', withTotals({ inDoubt: 1 }), 'handbill doubt list hello-00c0ffee', /never sends to them again/],
     ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry-rejected', /refused 2 recipients/],
     ['failed', withTotals({ failed: 1 }), 'handbill send hello', /Nothing was sent to 1 recipient:/],
     ['pending', withTotals({ pending: 1 }), 'handbill send hello', /1 recipient still/],
@@ -55,8 +50,17 @@ describe('nextSteps', () => {
     expect(steps[0]?.text).toContain('All of them are resolved');
     expect(steps[0]?.command).toContain('handbill send spring-sale');
     expect(steps[0]?.text).not.toContain('Five requests');
-    const other = { ...resolved, halt: { rule: 'throttled', message: 'The API asks to wait.', next: 'Wait.' } as const };
+    const other = {
+      ...resolved,
+      halt: { rule: 'throttled', message: 'The API asks to wait.', next: 'Wait.' } as const,
+    };
     expect(nextSteps(other, 'spring-sale')[0]?.text).toBe('The API asks to wait. Wait.');
+  });
+  it('does not send again where a halt by doubts has left nothing else', () => {
+    const only = { ...TROUBLED, totals: { ...TROUBLED.totals, rejected: 0, failed: 0, pending: 0 } };
+    const steps = nextSteps(only, 'spring-sale');
+    expect(steps.map(({ command }) => command)).toEqual([null, `handbill doubt list ${TROUBLED.run}`]);
+    expect(steps[0]?.text).toBe(TROUBLED.halt?.message);
   });
   test.each(["it's here", 'a b', '$(touch x)', '`x`', 'a;b', 'ü', '*', '-x', '"', "'"])(
     'a shell takes %j as one word',
