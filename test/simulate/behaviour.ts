@@ -100,6 +100,7 @@ export const PROFILES = {
     connects: { ok: 5, slow: 2, dns: 1, refused: 3, timeout: 1, tls: 0.1, proxy: 1, invalid: 0.1 },
     latencyMs: 10,
   },
+  down: { name: 'down', posts: { unstarted: 1 }, connects: { ok: 1, refused: 8, dns: 2 }, latencyMs: 5 },
   wrong: {
     name: 'wrong',
     posts: {

@@ -84,12 +84,12 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
   let edited = false;
   const starts = Array.from({ length: Number(count) }, (_, at) => {
     if (at > 0 && random.chance(0.15)) edited = true;
-    const two = random.chance(0.05);
+    const two = random.chance(0.08);
     const common = { ...shared, edited, onlyOwn: two, first: at === 0 };
     const plan = drawStart(random, { ...common, lock: two ? 'held' : random.chance(0.03) ? 'held' : 'none' });
     const beside = two
       ? {
-          afterMs: Math.round(random.scale(0.5, 400)),
+          afterMs: Math.round(random.scale(0.5, 150)),
           plan: { ...drawStart(random, { ...common, lock: 'deleted' }), edited: edited || random.chance(0.1) },
         }
       : null;
@@ -119,6 +119,7 @@ function drawStart(random: Random, common: Common): StartPlan {
           doubtful: 4,
           refusing: 2,
           unreachable: 2,
+          down: 1,
           wrong: 2,
         })
       ],

@@ -1,0 +1,123 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClaimAnswer, Ledger, ResultRecord } from '../../src/ledger/ledger.ts';
+import { createCoverage } from './coverage.ts';
+import { firstObjection, simulateSeeds } from './sample.ts';
+import { createStage, type Stage } from './scene.ts';
+import type { SimulatedEndpoint } from './server.ts';
+import { simulate } from './simulate.ts';
+import { watchSqlite } from './sqlite.ts';
+import type { Sabotage } from './start.ts';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+
+let stage: Stage;
+const watching = watchSqlite();
+beforeAll(async () => {
+  stage = await createStage();
+});
+afterAll(() => {
+  stage[Symbol.dispose]();
+  watching[Symbol.dispose]();
+});
+
+describe.runIf(FULL)('the other half', () => {
+  it('A1, A4, A5, B1, C10, H1, I1, I2, I5, J1, J4, K3: 2500 more histories from seeds keep the promise', async () => {
+    const failing = await simulateSeeds({ from: 2501, count: 2500 }, stage, createCoverage());
+    expect(failing.join('\n')).toBe('');
+  }, 3_600_000);
+});
+
+it('is the same history for the same seed, to the last byte, whatever came before it', async () => {
+  const record = async (seed: number): Promise<string> =>
+    (await simulate(seed, stage, { coverage: createCoverage(), recording: true })).log.join('\n');
+  const seeds = Array.from({ length: 12 }, (_, i) => 40 + i);
+  const first: string[] = [];
+  for (const seed of seeds) first.push(await record(seed));
+  const second: string[] = [];
+  for (const seed of seeds.toReversed()) second.unshift(await record(seed));
+  expect(second).toEqual(first);
+  expect(new Set(first).size).toBe(seeds.length);
+  expect(Math.max(...first.map((log) => log.split('\n').length))).toBeGreaterThan(100);
+});
+
+/** Broken on purpose: what the simulation must say of each. */
+const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
+  [
+    'claimed rows are pending again at a start',
+    {
+      ledger: (ledger, db) => ({
+        ...ledger,
+        start(run, nowMs) {
+          requeue(db);
+          return ledger.start(run, nowMs);
+        },
+      }),
+    },
+    /moved claimed>pending in start|but received 2 times/,
+  ],
+  ['claims are written after the request', { ledger: claimsLater }, /which is not claimed|without a claim/],
+  ['a request without an answer is made again', { endpoint: triesAgain }, /without a claim|but received 2 times/],
+  [
+    'suppressions that come while sending are not written',
+    { ledger: (ledger) => ({ ...ledger, suppress: () => true }) },
+    /although it is suppressed/,
+  ],
+  ['an outcome now and then is lost', { ledger: forgetful }, /accepted by the API and is|was accepted/],
+  [
+    'doubts are thrown away',
+    { ledger: (ledger) => ({ ...ledger, commit: (run, r, c, now) => ledger.commit(run, r.map(failed), c, now) }) },
+    /but received|failed/,
+  ],
+];
+
+it.each(BROKEN)('objects when %s', async (_, sabotage, says) => {
+  const objections = await firstObjection(sabotage, stage, 80);
+  expect(objections.join('\n')).toMatch(says);
+});
+
+it('is content when nothing is broken', async () => {
+  expect(await firstObjection({}, stage, 30)).toEqual([]);
+});
+
+function requeue(db: DatabaseSync): void {
+  db.prepare(`UPDATE recipients SET state = 'pending' WHERE state = 'claimed'`).run();
+}
+
+/** Says at once that everybody is claimed, and writes it with the next commit. */
+function claimsLater(ledger: Ledger): Ledger {
+  let owed: Parameters<Ledger['commit']>[2] = [];
+  return {
+    ...ledger,
+    commit(run, results, claims, nowMs) {
+      const answers = claims.map((): ClaimAnswer => 'claimed');
+      ledger.commit(run, [], owed, nowMs);
+      owed = claims;
+      if (results.length > 0) ledger.commit(run, results, [], nowMs);
+      return answers;
+    },
+  };
+}
+
+function triesAgain(endpoint: SimulatedEndpoint): SimulatedEndpoint {
+  return {
+    ...endpoint,
+    async post(body, reference) {
+      const facts = await endpoint.post(body, reference);
+      return facts.phase === 'P2' ? await endpoint.post(body, reference) : facts;
+    },
+  };
+}
+
+function forgetful(ledger: Ledger): Ledger {
+  let count = 0;
+  const kept = (): boolean => {
+    count += 1;
+    return count % 10 !== 0;
+  };
+  return { ...ledger, commit: (run, results, claims, now) => ledger.commit(run, results.filter(kept), claims, now) };
+}
+
+function failed(result: ResultRecord): ResultRecord {
+  return result.state === 'in-doubt' ? { ...result, state: 'failed', reason: 'connect' } : result;
+}
