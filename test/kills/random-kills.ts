@@ -13,9 +13,9 @@ export interface KillsTotal {
   readonly violations: readonly string[];
 }
 
-/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. */
+/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. `perRound` instead of what seeds say. */
 export async function killAtRandom(
-  { kills, seed }: { readonly kills: number; readonly seed: number },
+  { kills, seed, perRound }: { readonly kills: number; readonly seed: number; readonly perRound?: number },
   api: KillsApi,
   onRound: (result: RoundResult) => void = () => {},
 ): Promise<KillsTotal> {
@@ -24,7 +24,7 @@ export async function killAtRandom(
     for (let next = seed; left > 0; next++) yield next;
   }
   const results = await inLanes(2, seeds(), async (one) => {
-    const plan = planRound(one);
+    const plan = planRound(one, perRound);
     // Taken before, so that two rounds together do not kill more often than asked; what missed is given back.
     const most = Math.min(left, plan.kills);
     left -= most;

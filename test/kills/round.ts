@@ -42,12 +42,12 @@ export interface RoundResult {
   readonly kept: string | null;
 }
 
-export function planRound(seed: number): RoundPlan {
+export function planRound(seed: number, kills?: number): RoundPlan {
   const random = createRandom(seed);
   const api = random.chance(1 / 3) ? 'sandbox' : 'faulty';
   return {
     seed,
-    kills: random.between(4, 8),
+    kills: kills ?? random.between(4, 8),
     rows: random.between(150, 300),
     concurrency: random.between(8, 16),
     latencyMs: random.between(20, 60),
@@ -92,22 +92,7 @@ interface Stage {
 
 async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promise<RoundResult> {
   const { scene, address } = stage;
-  const random = createRandom(plan.seed ^ 0x5eed);
-  const ends: CliResult[] = [];
-  const moments: Moment[] = [];
-  const found: string[] = [];
-  let known = 0;
-  for (let tries = 0; moments.length < most && tries < 2 * most; tries++) {
-    const moment = pickMoment(random);
-    const end = await killOnce(plan, stage, moment, { random, left: most - moments.length });
-    ends.push(end);
-    if (end.signal === 'SIGKILL') moments.push(moment);
-    else if (hasFinished(end) || [...badEnd(end)].length > 0) break;
-    if (!plan.looks || end.signal !== 'SIGKILL') continue;
-    const looked = look(stage, known, plan.concurrency);
-    known = looked.crashes;
-    found.push(...looked.found);
-  }
+  const { ends, moments, found } = await killAgainAndAgain(plan, stage, most);
   const last = ends.at(-1);
   try {
     if (last === undefined || !hasFinished(last)) ends.push(...(await sendUntilFinished(scene)));
@@ -128,6 +113,37 @@ async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promis
     violations: [...new Set(found)],
     kept: found.length > 0 ? keep(scene, address) : null,
   };
+}
+
+interface Killed {
+  /** How each start ended. */
+  readonly ends: CliResult[];
+  /** What those were doing that were killed. */
+  readonly moments: Moment[];
+  readonly found: string[];
+}
+
+/** Start after start, until so many were killed, or the run is finished before. */
+async function killAgainAndAgain(plan: RoundPlan, stage: Stage, most: number): Promise<Killed> {
+  const random = createRandom(plan.seed ^ 0x5eed);
+  const ends: CliResult[] = [];
+  const moments: Moment[] = [];
+  const found: string[] = [];
+  let known = 0;
+  while (moments.length < most && ends.length < 2 * most) {
+    const moment = pickMoment(random);
+    const end = await killOnce(plan, stage, moment, { random, left: most - moments.length });
+    ends.push(end);
+    if (hasFinished(end) || [...badEnd(end)].length > 0) break;
+    // It may have ended before its instant came.
+    if (end.signal !== 'SIGKILL') continue;
+    moments.push(moment);
+    if (!plan.looks) continue;
+    const looked = look(stage, known, plan.concurrency);
+    known = looked.crashes;
+    found.push(...looked.found);
+  }
+  return { ends, moments, found };
 }
 
 interface Aim {
