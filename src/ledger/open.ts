@@ -130,7 +130,9 @@ function inspect(db: DatabaseSync, path: string, facts: Stats): Found {
 /** H3: whether this is a ledger of handbill, all of it and nothing else. */
 function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
   // SQLite takes such a file for an empty database and would write over it.
-  if (facts.size < SMALLEST_DATABASE_BYTES) throw unusable('ledger-unusable', path, 'The file is not a database.');
+  if (facts.size < SMALLEST_DATABASE_BYTES) {
+    throw unusable('ledger-unusable', path, 'The file is not a database.', 'Name another file with --ledger.');
+  }
   const application = Number(db.prepare('PRAGMA application_id').get()?.['application_id']);
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n']);
   // What a kill in the first milliseconds of a new ledger leaves.
@@ -262,7 +264,8 @@ function guarded<T>(path: string, work: () => T): T {
   } catch (error) {
     const translated = ledgerError(error, path, 'open');
     if (translated !== error || !(error instanceof Error) || !('syscall' in error)) throw translated;
-    throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`);
+    const hint = 'Look at its folder: this user must be able to write there. Or name another file with --ledger.';
+    throw unusable('ledger-unusable', path, `The ledger cannot be opened: ${error.message}.`, hint);
   }
 }
 

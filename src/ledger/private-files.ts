@@ -66,7 +66,10 @@ export function checkPrivateFile(file: string): Stats | null {
   if (facts.isSymbolicLink()) {
     throw unusable('ledger-permissions', file, 'The ledger is a link.', 'Name the file itself with --ledger.');
   }
-  if (!facts.isFile()) throw unusable('ledger-unusable', file, 'The ledger is not a regular file.');
+  if (!facts.isFile()) {
+    const hint = 'Move it away, or name another file with --ledger.';
+    throw unusable('ledger-unusable', file, 'The ledger is not a regular file.', hint);
+  }
   checkOwner(file, facts);
   refuseWritable(file, facts);
   return facts;

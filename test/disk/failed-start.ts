@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { HandbillError } from '../../src/errors.ts';
 import { send } from '../../src/index.ts';
 import type { CliOptions, CliResult } from '../helpers/cli.ts';
+import type { Evidence } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import type { Api } from '../processes/api.ts';
@@ -70,7 +71,7 @@ export async function sendWatched(
  * Starts again as a user would once the disk is well, and asks the oracle; says in words what is wrong. It is done in
  * this process, which costs a tenth of another one.
  */
-export async function startAgain(scene: Scene, api: Api): Promise<string[]> {
+export async function startAgain(scene: Scene, api: Api, more: Partial<Evidence> = {}): Promise<string[]> {
   const before = readReceipts(api.receipts).length;
   try {
     const { exit } = await send('campaign.yaml', {
@@ -83,7 +84,7 @@ export async function startAgain(scene: Scene, api: Api): Promise<string[]> {
       confirm: () => Promise.resolve(true),
     });
     const said = exit === 0 || exit === 4 ? [] : [`started again, it ends with exit status ${exit}`];
-    return [...said, ...scene.violations({ starts: [0, before], mostCrashes: CONCURRENCY })];
+    return [...said, ...scene.violations({ starts: [0, before], mostCrashes: CONCURRENCY, ...more })];
   } catch (error) {
     const status = error instanceof HandbillError ? `exit status ${error.exit}` : 'a bug';
     return [`started again, it ends with ${status}: ${error instanceof Error ? error.message : String(error)}`];
