@@ -54,10 +54,18 @@ async function control(base: string, group: readonly Mutant[]): Promise<Verdict>
   const { only: _, ...rest } = first;
   const all = patterns.has(undefined) ? rest : { ...rest, only: [...patterns].join('|') };
   const verdict = await prove(tree.root, all, 0);
-  const problems = [...verdict.red.map(({ title, why }) => `${title}: ${why}`), ...verdict.broken];
-  const said = `control  ${groupOf(first)}: ${verdict.passed.length} passed in ${verdict.seconds.toFixed(1)} s`;
+  report(first, verdict);
+  if (verdict.red.length + verdict.broken.length === 0) return verdict;
+  // A machine that is too busy can make it red by itself.
+  const again = await prove(tree.root, all, 0);
+  report(first, again);
+  return again;
+}
+
+function report(proof: Proof, { passed, red, broken, seconds }: Verdict): void {
+  const problems = [...red.map(({ title, why }) => `${title}: ${why}`), ...broken];
+  const said = `control  ${groupOf(proof)}: ${passed.length} passed in ${seconds.toFixed(1)} s`;
   say([said, ...problems].join('\n           '));
-  return verdict;
 }
 
 /** What is wrong with a proof, as its control shows; null when nothing is. */

@@ -92,14 +92,9 @@ function verdict(output: string, said: string): Omit<Verdict, 'seconds'> {
   return { passed, red, broken };
 }
 
-/**
- * `expect`, the properties of fast-check, and `until` of helpers/cli.ts, which all say what was expected. A time limit of
- * a test or a TypeError is none.
- */
+/** `expect`, and the properties of fast-check, which say so themselves. A time limit or a TypeError is none. */
 function isExpectation(message: string): boolean {
-  return /^(?:AssertionError|Error: (?:Property failed|promise (?:resolved|rejected) |waited \d+ ms in vain for))/.test(
-    message,
-  );
+  return /^(?:AssertionError|Error: (?:Property failed|promise (?:resolved|rejected) ))/.test(message);
 }
 
 function firstLine(text: string): string {

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CliOptions } from '../helpers/cli.ts';
 import { until } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, pause, startApi } from './api.ts';
+
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 const MINUTE = 60_000;
@@ -37,8 +40,7 @@ async function times(scene: Scene, api: Api): Promise<number[]> {
 
 describe('I1: the clock is set while a run goes on', () => {
   const steps: (readonly [label: string, ms: number])[] = [['an hour back', -HOUR]];
-  if (FULL) steps.push(['an hour forth', HOUR], ['a year forth', 365 * DAY], ['ten years back', -3650 * DAY]);
-  else steps.push(['a day forth', DAY]);
+  if (FULL) steps.push(['a day forth', DAY], ['a year forth', 365 * DAY], ['ten years back', -3650 * DAY]);
   it.each(steps)('%s: everybody is sent to once, and times in the ledger never decrease', async (_label, ms) => {
     const gate = createGate();
     await using api = await startApi((number) => (number === 5 ? { after: gate.opened } : {}));
@@ -71,7 +73,7 @@ describe('I1: the clock is set while a run goes on', () => {
     await until('the refusal', () => api.received() === 4);
     const began = performance.now();
     clock.set(ms);
-    await until('the next request', () => api.received() > 4);
+    await expect.poll(() => api.received(), { timeout: 20_000 }).toBeGreaterThan(4);
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(await sender.done).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
@@ -79,14 +81,19 @@ describe('I1: the clock is set while a run goes on', () => {
 });
 
 describe('I1: the clock is set between two starts', () => {
-  it.each<[label: string, first: number, second: number, status: number]>([
-    ['an hour back', 0, -HOUR, 2],
+  const shifts: (readonly [label: string, first: number, second: number, status: number])[] = [
     ['six minutes back', 0, -6 * MINUTE, 2],
     ['four minutes back', 0, -4 * MINUTE, 0],
-    ['a day forth in the first, right in the second', DAY, 0, 2],
-    ['23 hours forth', 0, 23 * HOUR, 0],
     ['two days forth: the run is late', 0, 2 * DAY, 2],
-  ])('%s', async (_label, first, second, status) => {
+  ];
+  if (FULL) {
+    shifts.push(
+      ['an hour back', 0, -HOUR, 2],
+      ['a day forth in the first, right in the second', DAY, 0, 2],
+      ['23 hours forth', 0, 23 * HOUR, 0],
+    );
+  }
+  it.each(shifts)('%s', async (_label, first, second, status) => {
     await using api = await startApi();
     using scene = sceneOf(api, 6, 'concurrency: 2');
     const clock = clockOf(scene);
