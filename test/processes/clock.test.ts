@@ -164,7 +164,7 @@ describe('I1: suspended for longer than the time limit of a request', () => {
     expect(scene.violations()).toEqual([]);
   });
 
-  it('without an answer they are in doubt, and the run goes on', async () => {
+  it.runIf(FULL)('without an answer they are in doubt, and the run goes on', async () => {
     await using api = await startApi((n) => (n > 6 && n <= 10 ? { after: new Promise(() => undefined) } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 1s');
     const sender = scene.start();

@@ -2,13 +2,17 @@ import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CliResult } from '../helpers/cli.ts';
 import { until } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, pause, startApi } from './api.ts';
 
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
+
+const SEND = ['send', 'campaign.yaml', '--env', 'test', '--yes'];
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
 function sceneOf(api: Api, rows: number, campaign = 'send: { concurrency: 4 }'): Scene {
@@ -78,24 +82,24 @@ it('J3: starts that overlap, one every 50 ms', async () => {
 });
 
 describe('H2, J3: the run is held by another process', () => {
-  it.each([
-    ['running', false],
-    ['stopped (SIGSTOP)', true],
-  ])('that is %s: exit 6 within 2 s, nothing posted, the holder named', async (_label, stopped) => {
+  const holders: (readonly [label: string, stopped: boolean])[] = [['stopped (SIGSTOP)', true]];
+  if (FULL) holders.push(['running', false]);
+  it.each(holders)('that is %s: exit 6 within 2 s, nothing posted, the holder named', async (_label, stopped) => {
     const gate = createGate();
-    await using api = await startApi(() => ({ after: gate.opened }));
+    await using api = await startApi((number) => (number > 5 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 5, 'send: { concurrency: 4, timeout: 60s }');
+    expect(await scene.run([...SEND, '--occurrence', 'done'])).toMatchObject({ status: 0 });
     const before = Date.now();
     const holder = scene.start();
-    await until('the first request', () => api.received() === 1);
+    await until('the first request', () => api.received() === 6);
     if (stopped) holder.kill('SIGSTOP');
 
-    // The start of a process takes as long as the machine is busy: what counts is what is on top of it.
-    const beforeRuns = performance.now();
-    await scene.run(['runs']);
+    // A process takes as long as the machine is busy: what counts is what is on top of two that find all done.
+    const beforeDone = performance.now();
+    await scene.run([...SEND, '--occurrence', 'done']);
     const beforeSend = performance.now();
     const second = await scene.send();
-    const tookMs = performance.now() - beforeSend - (beforeSend - beforeRuns);
+    const tookMs = performance.now() - beforeSend - 2 * (beforeSend - beforeDone);
     expect(second, second.stderr).toMatchObject({ status: 6, stdout: '' });
     expect(second.stderr).toContain('error[locked]');
     expect(second.stderr).toContain(`process ${holder.pid} on ${hostname()}`);
@@ -109,12 +113,12 @@ describe('H2, J3: the run is held by another process', () => {
     expect(skipped.stderr).toContain('left to it');
     const quiet = await scene.send(['--if-locked', 'skip', '--quiet']);
     expect(quiet).toMatchObject({ status: 0, stdout: '', stderr: '' });
-    expect(api.received()).toBe(1);
+    expect(api.received()).toBe(6);
 
     holder.kill('SIGCONT');
     gate.open();
     expect(await holder.done).toMatchObject({ status: 0 });
-    expect(scene.violations()).toEqual([]);
+    expect(scene.violations({ receipts: readReceipts(api.receipts).slice(5) })).toEqual([]);
   });
 });
 
@@ -215,12 +219,12 @@ it('J4: the lock file is deleted while it is held: a second sender comes in, and
   await until('four in flight', () => api.received() === 10);
   rmSync(scene.path('.handbill/locks'), { recursive: true });
   const second = await scene.send();
-  const whole = [await first.done, second].map(({ status, stderr }) => ({ status, stderr }));
-  expect(whole).toEqual([
-    { status: 0, stderr: '' },
-    // In flight looks like left behind by a crash, until the first sender has its answers.
-    { status: expect.toBeOneOf([0, 4]), stderr: expect.stringContaining('4 recipients were in flight') },
-  ]);
+  // What one has in flight looks to the other like left behind by a crash, until the answers are there; and whoever
+  // ends first ends the start, so that the other claims no more (7).
+  for (const { status, stderr } of [await first.done, second]) expect([0, 4, 7], stderr).toContain(status);
+  expect(second.stderr).toContain('4 recipients were in flight');
+  expect(scene.violations()).toEqual([]);
+  expect(await scene.send()).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
   expect(scene.endings().every(({ outcome }) => outcome === 'accepted')).toBe(true);
   expect(api.numbers().toSorted()).toEqual(numbersOf(rows));

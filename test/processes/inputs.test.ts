@@ -1,9 +1,12 @@
 import { closeSync, existsSync, openSync, renameSync, truncateSync, unlinkSync, writeSync } from 'node:fs';
 import process from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
 import { createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, startApi } from './api.ts';
+
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
@@ -75,41 +78,47 @@ function withTemplate(api: Api): Scene {
 }
 
 describe('J1: an input is edited', () => {
-  const edits = Object.entries(EDITS).filter(([label]) => FULL || !label.startsWith('a row'));
-  it.each(edits)('between two starts, %s: refused, and the file is named', async (_label, { file, change }) => {
-    await using api = await startApi();
-    using scene = withTemplate(api);
-    expect(await scene.send(['--limit', '4'])).toMatchObject({ status: 0 });
-    const before = textOf(scene, file);
-    scene.write(file, change(before));
-    expect(textOf(scene, file)).not.toBe(before);
-    const refused = await scene.send();
-    expect(refused, refused.stderr).toMatchObject({ status: 2, stdout: '' });
-    expect(refused.stderr).toContain('error[input-changed]');
-    expect(refused.stderr).toContain(file);
-    expect(api.received()).toBe(4);
-    scene.write(file, before);
-    expect(await scene.send()).toMatchObject({ status: 0 });
-    expect(scene.violations()).toEqual([]);
-  });
+  const edits = Object.entries(EDITS);
+  it.each(FULL ? edits : edits.filter((_, at) => at % 4 === 0))(
+    'between two starts, %s: refused, and the file is named',
+    async (_label, { file, change }) => {
+      await using api = await startApi();
+      using scene = withTemplate(api);
+      expect(await scene.send(['--limit', '4'])).toMatchObject({ status: 0 });
+      const before = textOf(scene, file);
+      scene.write(file, change(before));
+      expect(textOf(scene, file)).not.toBe(before);
+      const refused = await scene.send();
+      expect(refused, refused.stderr).toMatchObject({ status: 2, stdout: '' });
+      expect(refused.stderr).toContain('error[input-changed]');
+      expect(refused.stderr).toContain(file);
+      expect(api.received()).toBe(4);
+      scene.write(file, before);
+      expect(await scene.send()).toMatchObject({ status: 0 });
+      expect(scene.violations()).toEqual([]);
+    },
+  );
 
-  it.each(edits)('between plan and send, %s: refused, and the file is named', async (_label, { file, change }) => {
-    await using api = await startApi();
-    using scene = withTemplate(api);
-    const plan = ['plan', 'campaign.yaml', '--env', 'test', '-o', 'x.plan.json'];
-    expect(await scene.run(plan)).toMatchObject({ status: 0 });
-    const before = textOf(scene, file);
-    scene.write(file, change(before));
-    const apply = ['send', '--plan', 'x.plan.json', '--yes'];
-    const refused = await scene.run(apply);
-    expect(refused, refused.stderr).toMatchObject({ status: 2, stdout: '' });
-    expect(refused.stderr).toContain('error[input-changed]');
-    expect(refused.stderr).toContain(file);
-    expect(api.received()).toBe(0);
-    scene.write(file, before);
-    expect(await scene.run(apply)).toMatchObject({ status: 0 });
-    expect(scene.violations()).toEqual([]);
-  });
+  it.each(FULL ? edits : edits.filter((_, at) => at % 4 === 1))(
+    'between plan and send, %s: refused, and the file is named',
+    async (_label, { file, change }) => {
+      await using api = await startApi();
+      using scene = withTemplate(api);
+      const plan = ['plan', 'campaign.yaml', '--env', 'test', '-o', 'x.plan.json'];
+      expect(await scene.run(plan)).toMatchObject({ status: 0 });
+      const before = textOf(scene, file);
+      scene.write(file, change(before));
+      const apply = ['send', '--plan', 'x.plan.json', '--yes'];
+      const refused = await scene.run(apply);
+      expect(refused, refused.stderr).toMatchObject({ status: 2, stdout: '' });
+      expect(refused.stderr).toContain('error[input-changed]');
+      expect(refused.stderr).toContain(file);
+      expect(api.received()).toBe(0);
+      scene.write(file, before);
+      expect(await scene.run(apply)).toMatchObject({ status: 0 });
+      expect(scene.violations()).toEqual([]);
+    },
+  );
 });
 
 /** A list that is long in bytes and short in rows: 12 KB a row, so that a block of 1 MiB holds 87 of them. */
@@ -130,11 +139,12 @@ function overwrite(path: string, position: number, text: string): void {
 
 describe('J2: the list is changed while it is being sent from', () => {
   const rows = 300;
-  it.each<[label: string, change: (path: string, list: string) => void]>([
+  const changes: (readonly [label: string, change: (path: string, list: string) => void])[] = [
     ['a name further down', (path, list) => overwrite(path, list.indexOf('Name 290'), 'Nome')],
-    ['cut short', (path, list) => truncateSync(path, list.indexOf('Name 290'))],
     ['a row more', (path, list) => overwrite(path, list.length, `${numberOf(900)},New,x\n`)],
-  ])('%s: halted, nothing of the change is sent, and all is recorded', async (_label, change) => {
+  ];
+  if (FULL) changes.push(['cut short', (path, list) => truncateSync(path, list.indexOf('Name 290'))]);
+  it.each(changes)('%s: halted, nothing of the change is sent, and all is recorded', async (_label, change) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, rows);
@@ -163,10 +173,11 @@ describe('J2: the list is changed while it is being sent from', () => {
     expect(scene.endings().every(({ outcome }) => outcome === 'accepted')).toBe(true);
   });
 
-  it.each<[label: string, change: (scene: Scene) => void]>([
+  const kept: (readonly [label: string, change: (scene: Scene) => void])[] = [
     ['another file takes its name', (scene) => replace(scene, `msisdn,name,note\n${numberOf(900)},Other,x\n`)],
-    ['it is deleted', (scene) => unlinkSync(scene.path('people.csv'))],
-  ])('%s: what was checked is what is sent', async (_label, change) => {
+  ];
+  if (FULL) kept.push(['it is deleted', (scene) => unlinkSync(scene.path('people.csv'))]);
+  it.each(kept)('%s: what was checked is what is sent', async (_label, change) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, rows);
@@ -184,14 +195,19 @@ describe('J2: the list is changed while it is being sent from', () => {
 
 describe('J2: the list is changed while it is being checked and loaded', () => {
   const rows = FULL ? 400_000 : 60_000;
-  it.each<[label: string, change: (scene: Scene, list: string) => void]>([
+  const whileLoading: (readonly [label: string, change: (scene: Scene, list: string) => void])[] = [
     [
       'another file takes its name',
       (scene, list) => replace(scene, list.replace('Name 7,', 'Name VII,').replace('Name 9\n', 'Name IX\n')),
     ],
-    ['a name is changed in place', (scene, list) => overwrite(scene.path('people.csv'), list.length - 5, 'x')],
-    ['cut short', (scene, list) => truncateSync(scene.path('people.csv'), list.length - 8)],
-  ])('%s: refused before the first request, or sent as it was checked', async (_label, change) => {
+  ];
+  if (FULL) {
+    whileLoading.push(
+      ['a name is changed in place', (scene, list) => overwrite(scene.path('people.csv'), list.length - 5, 'x')],
+      ['cut short', (scene, list) => truncateSync(scene.path('people.csv'), list.length - 8)],
+    );
+  }
+  it.each(whileLoading)('%s: refused before the first request, or sent as it was checked', async (_label, change) => {
     const gate = createGate();
     await using api = await startApi(() => ({ after: gate.opened }));
     using scene = sceneOf(api, rows);

@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import process from 'node:process';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
 import type { Ending } from '../oracle/oracle.ts';
 import { createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';
 import { type Api, createGate, pause, startApi } from './api.ts';
+
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 const STATUS = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
@@ -67,13 +70,18 @@ describe('I2: one signal', () => {
 });
 
 describe('I3: at once', () => {
-  it.each<[label: string, first: NodeJS.Signals, second: NodeJS.Signals | null, status: number]>([
+  const pairs: (readonly [label: string, first: NodeJS.Signals, second: NodeJS.Signals | null, status: number])[] = [
     ['SIGTERM twice', 'SIGTERM', 'SIGTERM', 143],
-    ['SIGINT twice', 'SIGINT', 'SIGINT', 130],
-    ['SIGHUP, then SIGTERM', 'SIGHUP', 'SIGTERM', 129],
-    ['SIGTERM, then SIGQUIT', 'SIGTERM', 'SIGQUIT', 143],
     ['SIGQUIT', 'SIGQUIT', null, 130],
-  ])('%s: in flight is in doubt, everybody else pending', async (_label, first, second, status) => {
+  ];
+  if (FULL) {
+    pairs.push(
+      ['SIGINT twice', 'SIGINT', 'SIGINT', 130],
+      ['SIGHUP, then SIGTERM', 'SIGHUP', 'SIGTERM', 129],
+      ['SIGTERM, then SIGQUIT', 'SIGTERM', 'SIGQUIT', 143],
+    );
+  }
+  it.each(pairs)('%s: in flight is in doubt, everybody else pending', async (_label, first, second, status) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 60s');

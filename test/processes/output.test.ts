@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import process from 'node:process';
+import { describe, expect, it, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, pause, startApi } from './api.ts';
 
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
 const ROWS = 20;
 
 function sceneOf(api: Api): Scene {
@@ -19,14 +24,19 @@ function expectAllAccepted(scene: Scene): void {
 const shell = (script: string): readonly string[] => ['bash', '-c', script, 'shell'];
 
 describe('I4: the sending goes on, whatever becomes of the output', () => {
-  it.each<[label: string, script: string]>([
+  const outputs: (readonly [label: string, script: string])[] = [
     ['| head -1', 'set -o pipefail; "$@" | head -1'],
-    ['a reader that is gone before anything is printed', 'set -o pipefail; "$@" | true'],
-    ['stdout closed', 'exec "$@" >&-'],
-    ['stderr closed', 'exec "$@" 2>&-'],
     ['stdin, stdout and stderr closed', 'exec "$@" <&- >&- 2>&-'],
     ['both on a full disk', 'exec "$@" >/dev/full 2>/dev/full'],
-  ])('%s', async (_label, script) => {
+  ];
+  if (FULL) {
+    outputs.push(
+      ['a reader that is gone before anything is printed', 'set -o pipefail; "$@" | true'],
+      ['stdout closed', 'exec "$@" >&-'],
+      ['stderr closed', 'exec "$@" 2>&-'],
+    );
+  }
+  it.each(outputs)('%s', async (_label, script) => {
     await using api = await startApi();
     using scene = sceneOf(api);
     const sent = await scene.send([], { via: shell(script) });

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CliOptions } from '../helpers/cli.ts';
 import { until } from '../helpers/cli.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, startApi } from './api.ts';
+
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
@@ -24,11 +27,12 @@ async function stateOf(scene: Scene): Promise<unknown> {
 }
 
 describe('I5: handbill itself fails', () => {
-  it.each<[label: string, how: string, options: string, status: number | null]>([
+  const ways: (readonly [label: string, how: string, options: string, status: number | null])[] = [
     ['an error that nobody catches', 'throw', '', 1],
-    ['a promise that nobody waits for', 'reject', '', 1],
     ['no memory left', 'memory', '--max-old-space-size=64', null],
-  ])('%s: as after kill -9', async (_label, how, options, status) => {
+  ];
+  if (FULL) ways.push(['a promise that nobody waits for', 'reject', '', 1]);
+  it.each(ways)('%s: as after kill -9', async (_label, how, options, status) => {
     await using api = await startApi((n) => (n > 6 && n <= 10 ? { after: new Promise(() => undefined) } : {}));
     using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 60s');
     const sender = scene.start([], dying(how, options));
@@ -94,7 +98,7 @@ async function startUnder(limit: string): Promise<string> {
 }
 
 describe('B3: few file descriptors', () => {
-  const limits = FULL ? Array.from({ length: 29 }, (_, at) => at + 8) : [20, 24, 28, 30];
+  const limits = FULL ? Array.from({ length: 29 }, (_, at) => at + 8) : [24, 28];
   it.each(limits)('%i: a documented end, nobody twice, and running again sends to everybody', async (limit) => {
     await startUnder(`-n ${limit}`);
   });

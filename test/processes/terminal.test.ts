@@ -1,9 +1,12 @@
 import process from 'node:process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
 import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, createGate, startApi } from './api.ts';
 import { startInTerminal } from './terminal.ts';
+
+// Each test starts several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000 });
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 const SEND = ['send', 'campaign.yaml', '--env', 'test'];
