@@ -76,7 +76,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
 }
 
 /** Waits until something is so; throws after `timeoutMs`, so that a test never hangs silently. */
-export async function until(what: string, holds: () => boolean, timeoutMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
