@@ -193,6 +193,27 @@ it('H4: a project does not forget that it has sent: exit 7 by the command line, 
   expect(api.received()).toBe(3 + 6);
 });
 
+it('A1: killed while the first page of a new ledger was written: it is begun again', async () => {
+  await using api = await startApi();
+  using scene = createScene({ rows: 6, baseUrl: api.url, receipts: api.receipts });
+  mkdirSync(scene.path('.handbill'), { mode: 0o700 });
+  alter(scene.ledger, 'PRAGMA journal_mode = WAL; CREATE TABLE t (a)');
+  // One page, and a journal that says that there were none before (https://sqlite.org/fileformat.html#the_rollback_journal).
+  writeFileSync(scene.ledger, readFileSync(scene.ledger).subarray(0, 4096), { mode: 0o600 });
+  const journal = Buffer.alloc(512);
+  Buffer.from('d9d505f920a163d7', 'hex').copy(journal);
+  journal.writeUInt32BE(512, 20);
+  journal.writeUInt32BE(4096, 24);
+  writeFileSync(`${scene.ledger}-journal`, journal, { mode: 0o600 });
+
+  const before = scene.contents();
+  // To a reader it is what it is to a sender: a ledger that was never begun.
+  expect(await scene.run(['runs'])).toMatchObject({ status: 2, stderr: expect.stringContaining('there is no ledger') });
+  expect(scene.contents()).toEqual(before);
+  expect(await sendHere(scene)).toEqual({ exit: 0, text: '' });
+  expect(scene.violations()).toEqual([]);
+});
+
 it('H2: another process holds the run: exit 6 without waiting, and nobody is connected to', async () => {
   await using api = await startApi();
   await using door = await openDoor(api.url);
