@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { Ledger, RunIdentity } from '../ledger/ledger.ts';
-import { acquireRunLock } from '../ledger/lock.ts';
+import { acquireRunLock, type RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
 
 /**
@@ -16,9 +16,11 @@ export function holdRun(
   newLedger: boolean,
 ): { ledger: Ledger } & Disposable {
   const ledger = openLedger(path, { mode: 'write', nowMs, newLedger });
+  let lock: RunLock | null = null;
   try {
-    const lock = acquireRunLock(path, identity);
-    if (lock === null) throw locked(ledger, identity);
+    const taken = acquireRunLock(path, identity);
+    if (taken === null) throw locked(ledger, identity);
+    lock = taken;
     ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,
@@ -29,11 +31,12 @@ export function holdRun(
           // A ledger that cannot be written was reported already; the kernel's lock is what counts.
         }
         ledger.close();
-        lock.release();
+        taken.release();
       },
     };
   } catch (error) {
     ledger.close();
+    lock?.release();
     throw error;
   }
 }
