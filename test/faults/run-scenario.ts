@@ -56,7 +56,8 @@ export async function runScenario(server: FaultServer, { behaviour, place, sampl
 }
 
 function sceneOf(behaviour: Behaviour, place: Place, port: number, receipts: string): Scene {
-  const large = behaviour.at === 'half';
+  const { at, rate } = behaviour;
+  const large = at === 'half';
   const names = Array.from({ length: COPIES }, (_, i) => `m${i}: "{{name}}"`);
   const scene = createScene({
     rows: ROWS,
@@ -64,7 +65,7 @@ function sceneOf(behaviour: Behaviour, place: Place, port: number, receipts: str
     receipts,
     // Where only the time limit ends a request, it is short; elsewhere a busy machine must not make it end.
     campaign: [
-      `send: { timeout: ${behaviour.silent === true ? '1s' : '20s'} }`,
+      `send: { timeout: ${behaviour.silent === true ? '1s' : '20s'}${rate === undefined ? '' : `, rate: ${rate}/s`} }`,
       ...(large ? [`recipientMetaData: { ${names.join(', ')} }`] : []),
     ].join('\n'),
     environment: behaviour.environment ?? '',

@@ -69,7 +69,9 @@ export const ACCEPTED: readonly Behaviour[] = [
   request({
     name: 'a second answer, a moment later',
     rows: ['S37'],
-    plays: [{ write: ANSWER }, { waitMs: 3 }, { write: PLANTED }],
+    plays: [{ write: ANSWER }, { waitMs: 1 }, { write: PLANTED }],
+    // Slowly, so that no other request is under way by then: its answer it would be, as far as anybody can tell.
+    rate: 10,
   }),
   request({
     name: 'a second answer behind an interim one',

@@ -77,6 +77,8 @@ export interface Behaviour {
   readonly secure?: true | 'h2';
   /** Only the time limit ends it: it is short then. */
   readonly silent?: boolean;
+  /** Requests per second; default: no limit. */
+  readonly rate?: number;
   /** Further lines of the environment in handbill.yaml. */
   readonly environment?: string;
   /** Nothing but a status: the tests of all statuses play it too. */
