@@ -42,6 +42,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
   const inFlight = new Set<string>();
   const posted = new Map<string, number>();
   const begun = new Set<string>();
+  const claimedByUs = new Set<string>();
   const accepted = new Map<string, string | null>();
   let posts = 0;
   let retries = 0;
@@ -88,6 +89,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
     claimed(row) {
       const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key);
       tickets.add(reference);
+      claimedByUs.add(reference);
       if (plan.notAfterMs !== null && world.wallMs > plan.notAfterMs + 1000) object(`claims row ${row.row} too late`);
     },
     posting(body, reference) {
@@ -137,6 +139,11 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
     ended(state, ledgerFailed) {
       world.cover(`ended:${state}`);
       if (ledgerFailed) return;
+      for (const reference of claimedByUs) {
+        // With two at a time the other one may have it.
+        if (plan.onlyOwn || view.byReference(reference)?.state !== 'claimed') continue;
+        object(`${reference} is still claimed although the start has ended`);
+      }
       for (const reference of accepted.keys()) {
         const found = view.byReference(reference)?.state;
         if (found !== 'accepted') object(`${reference} was accepted by the API and is ${found} in the ledger`);

@@ -65,6 +65,11 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
   ],
   ['an outcome now and then is lost', { ledger: forgetful }, /accepted by the API and is|was accepted/],
   [
+    'a claim that is given back at a stop is not recorded',
+    { ledger: (ledger) => ({ ...ledger, commit: (run, r, c, now) => ledger.commit(run, r.filter(isKept), c, now) }) },
+    /is still claimed/,
+  ],
+  [
     'doubts are thrown away',
     { ledger: (ledger) => ({ ...ledger, commit: (run, r, c, now) => ledger.commit(run, r.map(failed), c, now) }) },
     /but received|failed/,
@@ -72,7 +77,7 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
 ];
 
 it.each(BROKEN)('objects when %s', async (_, sabotage, says) => {
-  const objections = await firstObjection(sabotage, stage, 80);
+  const objections = await firstObjection(sabotage, stage, 200);
   expect(objections.join('\n')).toMatch(says);
 });
 
@@ -116,6 +121,10 @@ function forgetful(ledger: Ledger): Ledger {
     return count % 10 !== 0;
   };
   return { ...ledger, commit: (run, results, claims, now) => ledger.commit(run, results.filter(kept), claims, now) };
+}
+
+function isKept(result: ResultRecord): boolean {
+  return !(result.from === 'claimed' && result.state === 'pending' && result.reason === 'stopped');
 }
 
 function failed(result: ResultRecord): ResultRecord {
