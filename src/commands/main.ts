@@ -72,10 +72,8 @@ function contextOf(here: NodeJS.Process): CommandContext {
 
 async function fail(error: unknown, context: CommandContext): Promise<void> {
   if (error instanceof HandbillError) {
-    const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
-    const { diagnostics, total } = error;
-    context.err(formatDiagnostics(diagnostics, { colour: context.colour.err, limit: SHOWN, total }));
     context.exit(error.exit);
+    context.err(await shown(error, context.colour.err));
     return;
   }
   const { safe } = await import('../util/safe.ts');
@@ -83,6 +81,17 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
   context.exit(EXIT.bug);
+}
+
+async function shown({ diagnostics, total }: HandbillError, colour: boolean): Promise<string> {
+  try {
+    const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
+    return formatDiagnostics(diagnostics, { colour, limit: SHOWN, total });
+  } catch {
+    // B3: without a file descriptor left nothing more can be loaded. What is wrong must be said all the same.
+    const bare = diagnostics.slice(0, SHOWN).map(({ code, message }) => `error[${code}]: ${message}`);
+    return bare.map((line) => `${line.replace(/[^ -~]/g, '?')}\n`).join('');
+  }
 }
 
 /** Diagnostics that are shown before the rest is only counted. */

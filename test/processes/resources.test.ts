@@ -98,7 +98,7 @@ async function startUnder(limit: string): Promise<string> {
 }
 
 describe('B3: few file descriptors', () => {
-  const limits = FULL ? Array.from({ length: 29 }, (_, at) => at + 8) : [24, 28];
+  const limits = FULL ? Array.from({ length: 29 }, (_, at) => at + 8) : [22, 28];
   it.each(limits)('%i: a documented end, nobody twice, and running again sends to everybody', async (limit) => {
     await startUnder(`-n ${limit}`);
   });
