@@ -112,7 +112,7 @@ export const STOPS: readonly Mutant[] = [
     'when-throttled',
     'a wait of more than 15 minutes',
     [{ file: CLASSIFY, was: 'wait !== null && wait > LONGEST_WAIT_MS;', is: 'wait !== null && wait > 1e9;' }],
-    { in: 'faults/behaviours.test.ts', only: 'with more than 15' },
+    { in: 'http/classify.test.ts', only: 'waits' },
   ),
   removed(
     'in-doubt',

@@ -84,7 +84,7 @@ describe('I3: at once', () => {
   it.each(pairs)('%s: in flight is in doubt, everybody else pending', async (_label, first, second, status) => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
-    using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 60s');
+    using scene = sceneOf(api, 20, 'concurrency: 4, timeout: 20s');
     const sender = scene.start();
     await until('four in flight', () => api.received() === 10);
     sender.kill(first);
