@@ -116,8 +116,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/run/hold.ts',
-        was: 'const lock = acquireRunLock(path, identity);',
-        is: 'const lock = acquireRunLock(path, { ...identity, occurrence: String(process.pid) });',
+        was: 'acquireRunLock(path, identity)',
+        is: 'acquireRunLock(path, { ...identity, occurrence: String(process.pid) })',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },
@@ -215,7 +215,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a link in the place of the ledger is followed',
     edits: [
       { file: 'src/ledger/private-files.ts', was: 'if (facts.isSymbolicLink()) {', is: 'if (facts.isFIFO()) {' },
-      { file: 'src/ledger/private-files.ts', was: 'if (!facts.isFile()) throw', is: 'if (facts.isFIFO()) throw' },
+      { file: 'src/ledger/private-files.ts', was: 'if (!facts.isFile()) {', is: 'if (facts.isFIFO()) {' },
     ],
     proof: { in: 'ledger/open.test.ts', only: 'refuses' },
   },
