@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import type { Holder, Ledger, RunIdentity, RunRecord } from './ledger.ts';
+import { unusable } from './ledger-error.ts';
 
 /** The runs themselves: finding them, and who holds them. */
 export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'hold' | 'holder'> {
@@ -37,9 +38,9 @@ export function runStore(connection: Connection): RunStore {
   const record = (number: number): RunRecord => {
     const row = byNumber.get(number);
     if (row === undefined) throw new Error(`The ledger holds no run ${number}.`);
-    return toRecord(row);
+    return toRecord(row, connection.path);
   };
-  const runs = (): RunRecord[] => all.all().map(toRecord);
+  const runs = (): RunRecord[] => all.all().map((row) => toRecord(row, connection.path));
 
   return {
     runs,
@@ -74,7 +75,7 @@ export function runId({ environment, campaign, occurrence }: RunIdentity): strin
   return `${campaign}-${hash.digest('hex').slice(0, 8)}`;
 }
 
-function toRecord(row: readonly Value[]): RunRecord {
+function toRecord(row: readonly Value[], path: string): RunRecord {
   const identity = { environment: String(row[1]), campaign: String(row[2]), occurrence: String(row[3]) };
   return {
     ...identity,
@@ -83,8 +84,8 @@ function toRecord(row: readonly Value[]): RunRecord {
     list: Number(row[16]),
     channel: row[4] as Channel,
     state: row[5] as RunRecord['state'],
-    halt: parsed<Halt>(row[6]),
-    inputs: parsed<readonly InputFile[]>(row[7]) ?? [],
+    halt: parsed<Halt>(row[6], path),
+    inputs: parsed<readonly InputFile[]>(row[7], path) ?? [],
     identityHash: String(row[8]),
     createdAtMs: Number(row[9]),
     startedAtMs: numberOrNull(row[10]),
@@ -92,7 +93,7 @@ function toRecord(row: readonly Value[]): RunRecord {
     finishedAtMs: numberOrNull(row[12]),
     starts: Number(row[13]),
     rows: Number(row[14]),
-    figures: parsed<JsonObject>(row[15]),
+    figures: parsed<JsonObject>(row[15], path),
   };
 }
 
@@ -100,6 +101,13 @@ function numberOrNull(value: Value | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-function parsed<T>(value: Value | undefined): T | null {
-  return typeof value === 'string' ? (JSON.parse(value) as T) : null;
+/** H3: what is not JSON any more is damage that no check of SQLite sees, because to it, it is text like any other. */
+function parsed<T>(value: Value | undefined, path: string): T | null {
+  if (typeof value !== 'string') return null;
+  try {
+    return JSON.parse(value) as T;
+  } catch {
+    const hint = 'Move it away for safe keeping and restore a backup.';
+    throw unusable('ledger-unusable', path, 'The ledger is damaged: what it holds of a run cannot be read.', hint);
+  }
 }
