@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Ledger, LedgerOptions, LoadRow, RunRecord } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { HELLO, NOON } from './values.ts';
@@ -89,5 +89,5 @@ export function thrown(work: () => unknown): Record<string, unknown> {
     const { code, exit, kind, recorded, message } = error as Record<string, unknown>;
     return { code, exit, ...(kind === undefined ? {} : { kind, recorded }), message };
   }
-  throw new Error('Nothing was thrown.');
+  return expect.fail('Nothing was thrown.');
 }

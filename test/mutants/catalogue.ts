@@ -1,4 +1,6 @@
+import { ANSWERS } from './answers.ts';
 import { ENDINGS } from './endings.ts';
+import { INPUTS } from './inputs.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { REQUESTS } from './requests.ts';
@@ -7,4 +9,13 @@ import { SENDING } from './sending.ts';
 import { STOPS } from './stops.ts';
 
 /** Every bug that is planted. */
-export const MUTANTS: readonly Mutant[] = [...REQUESTS, ...STOPS, ...SENDING, ...KEEPING, ...ENDINGS, ...SECRETS];
+export const MUTANTS: readonly Mutant[] = [
+  ...REQUESTS,
+  ...ANSWERS,
+  ...STOPS,
+  ...SENDING,
+  ...INPUTS,
+  ...KEEPING,
+  ...ENDINGS,
+  ...SECRETS,
+];

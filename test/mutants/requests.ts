@@ -1,16 +1,11 @@
 import type { Mutant } from './mutant.ts';
+import { server } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
 const EXCHANGE = 'src/http/exchange.ts';
 const LANE = 'src/http/lane.ts';
 const OPTIONS = 'src/http/endpoint-options.ts';
 
-/** The command line against a server that misbehaves, by how the names of its behaviours begin: titles are cut. */
-const server = (...names: readonly string[]) => ({
-  in: 'faults/behaviours.test.ts',
-  only: names.map((name) => `: ${name.slice(0, 28)}`).join('|'),
-});
-const status = (code: number) => ({ in: 'faults/statuses.test.ts', only: `: ${code}, body` });
 const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', only });
 const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
@@ -233,89 +228,5 @@ ${DISPATCHED}`,
       },
     ],
     proof: endpoint('on another machine'),
-  },
-  {
-    name: 'html-accepted',
-    planted: 'a login page with status 200 is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: `if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };`,
-        is: `if (looksLikeHtml(attempt)) return { kind: 'recognised', messageId: null };`,
-      },
-    ],
-    proof: server('a login page in HTML'),
-  },
-  {
-    name: 'text-accepted',
-    planted: 'any text with status 2xx is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: `attempt.body.trim() === '' || wire.response.accept === 'any';`,
-        is: `true;`,
-      },
-    ],
-    proof: server('plain text'),
-  },
-  {
-    name: 'required-id-missing',
-    planted: 'an answer without the id that the project requires is an acceptance',
-    edits: [
-      {
-        file: 'src/http/answer.ts',
-        was: 'if (messageId === null && wire.response.messageIdRequired) {',
-        is: 'if (messageId === null && wire.response.messageIdRequired && attempt.status === 299) {',
-      },
-    ],
-    proof: server('JSON without an id, where the project names its place'),
-  },
-  {
-    name: 'rejects-408',
-    planted: '408 is a rejection, although the API may have it',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `if (status === 408 || status === 499) return verdict('in-doubt'`,
-        is: `if (status === 408 || status === 499) return verdict('rejected'`,
-      },
-    ],
-    proof: status(408),
-  },
-  {
-    name: 'retries-503',
-    planted: '503 is tried again without being told so',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: 'context.wire.retryStatuses.includes(status)) {',
-        is: 'context.wire.retryStatuses.includes(status) || status === 503) {',
-      },
-    ],
-    proof: status(503),
-  },
-  {
-    name: 'retries-500',
-    planted: '500, 502 and 504 are tried again',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `  return verdict('in-doubt', 'status', { error }); // G1, G5`,
-        is: `  return verdict('rejected', 'status', { again: status < 600, error });`,
-      },
-    ],
-    proof: status(500),
-  },
-  {
-    name: 'aborted-is-pending',
-    planted: 'what was in flight when the run was stopped goes back to pending',
-    edits: [
-      {
-        file: CLASSIFY,
-        was: `return verdict('in-doubt', 'stopped', { error }); // I2`,
-        is: `return verdict('pending', 'stopped', { error });`,
-      },
-    ],
-    proof: { in: 'processes/interruption.test.ts', only: 'SIGQUIT: in flight' },
   },
 ];

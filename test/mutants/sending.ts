@@ -177,14 +177,6 @@ export const SENDING: readonly Mutant[] = [
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },
   {
-    name: 'late-run-continued',
-    planted: 'a run from long ago (a restored backup) is continued without a word',
-    edits: [
-      { file: 'src/run/prepare.ts', was: 'const LATE_MS = 24 * 3_600_000;', is: 'const LATE_MS = 24 * 3_600_000_000;' },
-    ],
-    proof: { in: 'run/late.test.ts', only: '24 hours' },
-  },
-  {
     name: 'ids-swapped',
     planted: 'each recipient gets the message id of the one before',
     edits: [
@@ -215,83 +207,5 @@ function swapped(id: string | null): string | null {
       },
     ],
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
-  },
-  {
-    name: 'validity-of-each-start',
-    planted: 'a validity counts from each start and not from the first',
-    edits: [{ file: 'src/run/run.ts', was: 'plan.expander(run.startedAtMs ?? now())', is: 'plan.expander(now())' }],
-    proof: { in: 'run/validity.test.ts' },
-  },
-  {
-    name: 'reference-from-content',
-    planted: 'the reference is made from the text as well as from the person',
-    edits: [
-      {
-        file: 'src/plan/expand.ts',
-        was: `    return (to, key, personal) => {
-      const reference = referenceOf(key);
-`,
-        is: `    return (to, key, personal) => {
-      const reference = referenceOf(\`\${key} \${personal.text}\`);
-`,
-      },
-    ],
-    proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
-  },
-  {
-    name: 'reference-without-occurrence',
-    planted: 'two occurrences of a campaign use the same references',
-    edits: [
-      {
-        file: 'src/plan/reference.ts',
-        was: 'identity.campaign, identity.occurrence, channel',
-        is: 'identity.campaign, channel',
-      },
-    ],
-    proof: { in: 'plan/expand.test.ts', only: 'reference' },
-  },
-  {
-    name: 'duplicates-sent',
-    planted: 'two rows of one person are two recipients',
-    edits: [
-      {
-        file: 'src/plan/decide.ts',
-        was: 'if (view.isNew !== undefined && !view.isNew(key)) return',
-        is: "if (view.isNew !== undefined && !view.isNew(key) && key === '') return",
-      },
-    ],
-    proof: { in: 'run/duplicates.test.ts' },
-  },
-  {
-    name: 'changed-input-sent',
-    planted: 'a run is continued with whatever the files hold now',
-    edits: [
-      { file: 'src/run/prepare.ts', was: 'if (changes.length === 0) return', is: 'if (changes.length >= 0) return' },
-    ],
-    proof: { in: 'processes/inputs.test.ts', only: 'between two starts' },
-  },
-  {
-    name: 'list-not-compared',
-    planted: 'the list that is sent from may be another one than was checked',
-    edits: [
-      {
-        file: 'src/run/run.ts',
-        was: 'expected: options.list, ',
-        is: '',
-      },
-    ],
-    proof: { in: 'processes/inputs.test.ts', only: 'J2: the list is changed while it is being sent' },
-  },
-  {
-    name: 'identity-not-compared',
-    planted: 'with --amend even another key is taken, so that everybody looks new',
-    edits: [
-      {
-        file: 'src/run/prepare.ts',
-        was: 'if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));',
-        is: '',
-      },
-    ],
-    proof: { in: 'e2e/refusals.test.ts', only: 'is refused even with --amend' },
   },
 ];

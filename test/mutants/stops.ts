@@ -1,9 +1,9 @@
 import type { Edit, Mutant } from './mutant.ts';
+import { status } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
 const STOP = 'src/run/stop.ts';
 
-const status = (code: number) => ({ in: 'faults/statuses.test.ts', only: `: ${code}, body` });
 const rules = (only: string) => ({ in: 'run/stop.test.ts', only });
 
 function removed(name: string, planted: string, edits: readonly Edit[], proof: Mutant['proof']): Mutant {
