@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
+import { noteClosed, noteOpen } from './log-check.ts';
 
 export type Value = SQLOutputValue;
 export type Param = SQLInputValue;
@@ -33,6 +34,7 @@ export class Connection {
   constructor(path: string, db: DatabaseSync) {
     this.path = path;
     this.#db = db;
+    noteOpen(path);
     this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
     this.#savedMs = this.#newestMs;
     this.#saveNewest = this.statement('UPDATE ledger SET newest_at = ?1 WHERE newest_at < ?1');
@@ -95,7 +97,9 @@ export class Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#failure === null || this.#failure.kind === 'readonly') this.#db.close();
+    if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
+    this.#db.close();
+    noteClosed(this.path);
   }
 
   #read<T>(work: () => T): T {

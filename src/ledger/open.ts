@@ -6,6 +6,7 @@ import { hasMarker, ledgerMissing } from './companions.ts';
 import { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { isBusy, isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
+import { checkLog } from './log-check.ts';
 import { APPLICATION_ID, MIGRATIONS, migrate, NEWEST_VERSION, schemaHash, userVersion } from './migrations.ts';
 import {
   checkPrivateFile,
@@ -39,6 +40,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
   if (facts === null || facts.size === 0) return noLedger(path, options);
   if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(dirname(path));
   return guarded(path, () => {
+    checkLog(path);
     const db = connect(path, options, true);
     try {
       if (inspect(db, path, facts) !== 'ours') {
@@ -61,6 +63,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     ensurePrivateFolder(folder);
     if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
     const facts = checkFiles(path);
+    if (facts !== null && facts.size > 0) checkLog(path);
     // Looked at through a connection that cannot write: a file that is not ours stays as it is, to the last byte.
     let found = inspectFile(path, options, facts);
     if (found === 'half-made') {
