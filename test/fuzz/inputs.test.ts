@@ -6,7 +6,7 @@ import { type Arena, openArena, projectFile } from './arena.ts';
 import { template } from './grammar.ts';
 import { damage, damaged } from './mutate.ts';
 import { runs, TIMEOUT_MS } from './runs.ts';
-import { startTarget, type Target } from './target.ts';
+import { realTarget, startTarget, type Target } from './target.ts';
 import { words } from './words.ts';
 
 let target: Target;
@@ -54,7 +54,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 4_000));
+      await fc.assert(property, runs(60, 2_000));
     },
     TIMEOUT_MS,
   );
@@ -73,7 +73,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 4_000));
+      await fc.assert(property, runs(60, 2_000));
     },
     TIMEOUT_MS,
   );
@@ -99,7 +99,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(input, async ([[name, file], { edits, spelling }, args]) => {
         await withFile(`campaigns/${file}`, damaged(example(file), edits, spelling), of(name, args));
       });
-      await fc.assert(property, runs(60, 3_000));
+      await fc.assert(property, runs(60, 1_200));
     },
     TIMEOUT_MS,
   );
@@ -111,7 +111,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(input, async ([[name, file], { edits, spelling }, args]) => {
         await withFile(`campaigns/${file}`, damaged(example(file), edits, spelling), of(name, args));
       });
-      await fc.assert(property, runs(50, 2_500));
+      await fc.assert(property, runs(50, 1_200));
     },
     TIMEOUT_MS,
   );
@@ -122,11 +122,45 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(template, doOrLook, async (text, args) => {
         await withFile('campaigns/notification/parcel.hbs', Buffer.from(text), of('notification', args));
       });
-      await fc.assert(property, runs(60, 3_000));
+      await fc.assert(property, runs(60, 1_200));
     },
     TIMEOUT_MS,
   );
 });
+
+it(
+  'a share of it through the real command line, a process for each',
+  async () => {
+    await using real = realTarget();
+    await using there = await openArena(real);
+    const input = fc.tuple(fc.constantFrom(...REAL), doOrLook);
+    const property = fc.asyncProperty(
+      input,
+      damage(words('any')),
+      async ([[name, file], args], { edits, spelling }) => {
+        const good = readFileSync(join(there.root, file));
+        const { connections } = there.server;
+        there.write(file, damaged(good.toString('utf8'), edits, spelling));
+        try {
+          await there.run(of(name, args));
+          if (!args.includes('--yes')) expect(there.server.connections).toBe(connections);
+        } finally {
+          there.write(file, good);
+          there.remove('.handbill');
+        }
+      },
+    );
+    await fc.assert(property, runs(6, 80));
+  },
+  TIMEOUT_MS,
+);
+
+const REAL = [
+  ['notification', 'handbill.yaml'],
+  ['notification', 'campaigns/notification/campaign.yaml'],
+  ['marketing', 'campaigns/marketing/customers.csv'],
+  ['support', 'campaigns/support/ticket.hbs'],
+] as const;
 
 const LISTS = [
   ['notification', 'notification/people.csv'],

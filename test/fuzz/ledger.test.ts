@@ -32,6 +32,15 @@ class Api {
   };
 }
 
+/**
+ * Where one file alone knows of what the other has lost: the marker of a ledger that is gone, the index of a log. Who
+ * damages both has made a project that was never sent from, or a log that was never longer.
+ */
+const UNKNOWABLE: readonly (readonly [string, string])[] = [
+  ['ledger.db', 'ledger.db.marker'],
+  ['ledger.db-wal', 'ledger.db-shm'],
+];
+
 type End = 'good order' | 'kill -9';
 
 /** A run that was left half done, by `--limit` or by a kill; its ledger is the one that is damaged. */
@@ -65,8 +74,9 @@ it.concurrent.each<End>(['good order', 'kill -9'])(
     const files = readdirSync(kept, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\./.test(name))
       .toSorted();
-    const stats = new Map<string, number>();
     const property = fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 2 }), async (damages) => {
+      const hit = new Set(damages.map(({ file }) => files[file % files.length]));
+      fc.pre(!UNKNOWABLE.some((pair) => pair.every((name) => hit.has(name))));
       api.receipts = [...before];
       for (const one of damages) {
         const file = join(folder, files[one.file % files.length] ?? '');
@@ -77,7 +87,6 @@ it.concurrent.each<End>(['good order', 'kill -9'])(
       }
       try {
         const sent = await arena.run(SEND);
-        stats.set(String(sent.status), (stats.get(String(sent.status)) ?? 0) + 1);
         const posted = api.receipts.length - before.length;
         if (sent.status === 7 || sent.status === 2) {
           if (posted > 0) expect(new Set(api.receipts.map((r) => r.reference)).size).toBe(api.receipts.length);
@@ -94,9 +103,8 @@ it.concurrent.each<End>(['good order', 'kill -9'])(
         cpSync(kept, folder, { recursive: true });
       }
     });
-    await fc.assert(property, runs(60, 2_000));
+    await fc.assert(property, runs(40, 500));
     rmSync(kept, { recursive: true });
-    process.stderr.write(`${how} ${JSON.stringify([...stats])}\n`);
   },
   TIMEOUT_MS,
 );

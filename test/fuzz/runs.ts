@@ -21,4 +21,5 @@ export function runs<T>(sample: number, full: number, shard = 0): fc.Parameters<
   };
 }
 
-export const TIMEOUT_MS = 400_000;
+/** Others may load the machine; a single input that is stuck is noticed long before. */
+export const TIMEOUT_MS = 1_200_000;

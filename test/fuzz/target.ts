@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -9,6 +10,8 @@ import { runCli } from '../helpers/cli.ts';
 
 const NODE = join(import.meta.dirname, '..', '..', 'node_modules', 'node', 'bin', 'node');
 const CHILD = join(import.meta.dirname, 'child.ts');
+// Writes down what a process used when it ends.
+const USAGE = join(import.meta.dirname, '..', 'bench', 'usage.cjs');
 
 /** What a command did. */
 export interface Ran {
@@ -71,15 +74,23 @@ export function startTarget(): Target {
   };
 }
 
-/** The real command line, a process for each. */
+/** The real command line, a process for each, with the kernel's own figures. */
 export function realTarget(): Target {
+  const folder = mkdtempSync(join(tmpdir(), 'handbill-usage-'));
+  const file = join(folder, 'usage.json');
   return {
     async run({ cwd, args, env = {} }) {
-      const started = performance.now();
-      const { status, stdout, stderr } = await runCli(args, { cwd, env });
-      return { status, stdout, stderr, cpuMs: 0, wallMs: performance.now() - started, peakMb: 0 };
+      rmSync(file, { force: true });
+      const began = performance.now();
+      const watched = { NODE_OPTIONS: `--require ${USAGE}`, HANDBILL_BENCH_USAGE: file };
+      const { status, stdout, stderr } = await runCli(args, { cwd, env: { ...env, ...watched } });
+      const usage = JSON.parse(readFileSync(file, 'utf8')) as { readonly cpuUs: number; readonly peakBytes: number };
+      const wallMs = performance.now() - began;
+      return { status, stdout, stderr, wallMs, cpuMs: usage.cpuUs / 1000, peakMb: usage.peakBytes / 1024 ** 2 };
     },
-    async [Symbol.asyncDispose]() {},
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
