@@ -13,6 +13,8 @@ const ROWS = 12;
 /** As many recipients in a row as make a start give up. */
 const GIVE_UP = 5;
 const room = pLimit(2);
+/** They wait for each other, on a machine that may be busy. */
+const PATIENCE = { timeout: 300_000 };
 
 let server: FaultServer;
 beforeAll(async () => {
@@ -81,7 +83,7 @@ const NEVER_THERE = {
 } as const;
 const failedAll = (reason: string) => ({ [`failed(${reason})`]: GIVE_UP, pending: ROWS - GIVE_UP });
 
-describe.concurrent('an API that cannot be reached', () => {
+describe.concurrent('an API that cannot be reached', PATIENCE, () => {
   it('B3: refuses connections; sent to when it is there again', async () => {
     const port = await closedPort();
     using folder = temporaryFolder();
@@ -219,7 +221,7 @@ describe.concurrent('an API that cannot be reached', () => {
   });
 });
 
-describe.concurrent('something else in place of the API', () => {
+describe.concurrent('something else in place of the API', PATIENCE, () => {
   it.each([
     ['D2', 'a login page in HTML', 'not-the-api', 'in-doubt(unrecognised)'],
     ['D2', 'plain text', 'not-the-api', 'in-doubt(unrecognised)'],

@@ -43,7 +43,7 @@ export interface Listener {
 /** Time that the API takes for an answer, so that requests overlap where they may. */
 const ANSWER_MS = 3;
 /** A request that is longer is the large one of a target that is hit in the middle of it. */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 64 * 1024;
 /** An id that no recipient may ever get. */
 export const PLANTED = 'EVIL0000';
 

@@ -77,6 +77,11 @@ export interface Behaviour {
   readonly secure?: true | 'h2';
   /** Only the time limit ends it: it is short then. */
   readonly silent?: boolean;
+  /**
+   * For `half`: how often some 38 KB are in the request. Default: 60, more than the buffers between two processes hold, so
+   * that its end was not sent when its middle is read.
+   */
+  readonly copies?: number;
   /** Requests per second; default: no limit. */
   readonly rate?: number;
   /** Further lines of the environment in handbill.yaml. */
