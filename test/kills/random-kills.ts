@@ -1,6 +1,6 @@
 import type { KillsApi } from './api.ts';
 import { inLanes } from './lanes.ts';
-import { planRound, playRound, type RoundResult } from './round.ts';
+import { planRound, playRound, type RoundPlan, type RoundResult } from './round.ts';
 
 /** The sum of rounds. */
 export interface KillsTotal {
@@ -13,9 +13,9 @@ export interface KillsTotal {
   readonly violations: readonly string[];
 }
 
-/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. `perRound` instead of what seeds say. */
+/** Plays rounds with the seeds from `seed` on, two at a time, until so many kills hit. `given` stands instead of what seeds say. */
 export async function killAtRandom(
-  { kills, seed, perRound }: { readonly kills: number; readonly seed: number; readonly perRound?: number },
+  { kills, seed, given }: { readonly kills: number; readonly seed: number; readonly given?: Partial<RoundPlan> },
   api: KillsApi,
   onRound: (result: RoundResult) => void = () => {},
 ): Promise<KillsTotal> {
@@ -24,7 +24,7 @@ export async function killAtRandom(
     for (let next = seed; left > 0; next++) yield next;
   }
   const results = await inLanes(2, seeds(), async (one) => {
-    const plan = planRound(one, perRound);
+    const plan = planRound(one, given);
     // Taken before, so that two rounds together do not kill more often than asked; what missed is given back.
     const most = Math.min(left, plan.kills);
     left -= most;
