@@ -1,21 +1,17 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import { holdRun } from '../../src/run/hold.ts';
 import { prepareRun } from '../../src/run/prepare.ts';
 import { sendRun } from '../../src/run/run.ts';
-import type { Timers } from '../../src/run/timers.ts';
 import type { StartPlan } from './plan.ts';
 import type { Random } from './random.ts';
 import { createRules, type Rules } from './rules.ts';
-import { type Edition, IDENTITY } from './scene.ts';
+import type { Edition } from './scene.ts';
 import type { Server, SimulatedEndpoint } from './server.ts';
 import { openedFor, type SqliteWatch, sqliteError, type Word } from './sqlite.ts';
+import { campaignOf, createSites, createTimers, hold, named } from './surroundings.ts';
 import type { LedgerView, Operation } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -291,110 +287,4 @@ function endingOf(error: unknown): Ending {
     return { kind: 'refused', exit: error.exit, code: error.diagnostics[0]?.code ?? 'unknown' };
   }
   return { kind: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-}
-
-/** Opens the ledger as `handbill send` does; with the run's lock, or without it, which costs less. */
-function hold(path: string, plan: StartPlan, nowMs: number): { ledger: Ledger } & Disposable {
-  if (plan.lock !== 'none') {
-    if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun(path, IDENTITY, nowMs, false);
-  }
-  const ledger = openLedger(path, { mode: 'write', nowMs });
-  return { ledger, [Symbol.dispose]: () => ledger.close() };
-}
-
-function campaignOf(plan: Plan, start: StartPlan, begins: (reference: string) => void): Plan {
-  const { attempts, notAfterMs, stopAfterInDoubt, stopAfterRejected } = start;
-  const send = { ...plan.campaign.send, attempts, notAfterMs };
-  const limits = { ...plan.campaign.limits, stopAfterInDoubt, stopAfterRejected };
-  return {
-    ...plan,
-    campaign: { ...plan.campaign, send, limits },
-    expander(startMs) {
-      const expand = plan.expander(startMs);
-      return (to, key, personal) => {
-        const request = expand(to, key, personal);
-        begins(request.reference);
-        return request;
-      };
-    },
-  };
-}
-
-/** The same ledger; `enter` is told which call goes on. */
-function named(ledger: Ledger, enter: (operation: Operation) => () => void): Ledger {
-  const within = <A extends readonly unknown[], T>(operation: Operation, call: (...args: A) => T) => {
-    return (...args: A): T => {
-      const leave = enter(operation);
-      try {
-        return call(...args);
-      } finally {
-        leave();
-      }
-    };
-  };
-  return {
-    ...ledger,
-    beginLoad: within('beginLoad', ledger.beginLoad),
-    load: within('load', ledger.load),
-    sealLoad: within('sealLoad', ledger.sealLoad),
-    discardLoad: within('discardLoad', ledger.discardLoad),
-    amend: within('amend', ledger.amend),
-    start: within('start', ledger.start),
-    retryRejected: within('retryRejected', ledger.retryRejected),
-    commit: within('commit', ledger.commit),
-    skip: within('skip', ledger.skip),
-    finish: within('finish', ledger.finish),
-    hold: within('hold', ledger.hold),
-    suppress: within('suppress', ledger.suppress),
-  };
-}
-
-/** Kills when the place that was drawn is reached for the n-th time. */
-function createSites(plan: StartPlan, kill: (site: string) => void): { at(site: string): void } {
-  let left = plan.kill?.nth ?? 0;
-  return {
-    at(site) {
-      if (plan.kill === null || plan.kill.site !== site) return;
-      left -= 1;
-      if (left === 0) kill(site);
-    },
-  };
-}
-
-/** Timers of one process: for a dead one everything is over at once, and nothing comes of it. */
-function createTimers(world: World, random: Random, death: AbortSignal): Timers {
-  let lastAt = 0;
-  return {
-    monotonicMs: () => world.monotonicMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (death.aborted || signal.aborted) return resolve();
-        const over = (): void => {
-          cancel();
-          signal.removeEventListener('abort', over);
-          death.removeEventListener('abort', over);
-          resolve();
-        };
-        const cancel = world.after(ms, over);
-        signal.addEventListener('abort', over);
-        death.addEventListener('abort', over);
-      }),
-    soon(work) {
-      if (death.aborted) return queueMicrotask(work);
-      const now = (): void => {
-        cancel();
-        death.removeEventListener('abort', dead);
-        work();
-      };
-      const dead = (): void => {
-        cancel();
-        queueMicrotask(work);
-      };
-      // Whatever else comes in during the same turn of the event loop comes before it, and they keep their order.
-      lastAt = Math.max(lastAt, world.monotonicMs + (random.chance(0.5) ? 0 : random.next()));
-      const cancel = world.after(lastAt - world.monotonicMs, now);
-      death.addEventListener('abort', dead, { once: true });
-    },
-  };
 }
