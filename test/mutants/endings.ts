@@ -22,7 +22,7 @@ export const ENDINGS: readonly Mutant[] = [
   {
     name: 'first-signal-aborts',
     planted: 'the first signal already breaks off what is in flight',
-    edits: [{ file: SIGNALS, was: 'if (atOnce) second.abort();', is: 'if (status > 0) second.abort();' }],
+    edits: [{ file: SIGNALS, was: 'if (atOnce) second.abort();', is: 'second.abort();\n    if (atOnce) return;' }],
     proof: { in: 'processes/interruption.test.ts', only: 'SIGTERM: claims stop' },
   },
   {
