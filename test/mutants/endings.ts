@@ -35,7 +35,7 @@ export const ENDINGS: readonly Mutant[] = [
     name: 'closed-output-stops',
     planted: 'a reader that has gone ends the run with an error',
     edits: [{ file: 'src/commands/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
-    proof: { in: 'processes/output.test.ts', only: 'I4' },
+    proof: { in: 'processes/output.test.ts', only: 'a reader that is gone before', full: true },
   },
   {
     name: 'waits-by-the-calendar',
