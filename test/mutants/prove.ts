@@ -92,9 +92,9 @@ function verdict(output: string, said: string): Omit<Verdict, 'seconds'> {
   return { passed, red, broken };
 }
 
-/** `expect`, and the properties of fast-check, which say so themselves. A time limit or a TypeError is none. */
+/** `expect` (also of a promise or polled), and the properties of fast-check. A time limit or a TypeError is none. */
 function isExpectation(message: string): boolean {
-  return /^(?:AssertionError|Error: (?:Property failed|promise (?:resolved|rejected) ))/.test(message);
+  return /^(?:AssertionError|Error: (?:Property failed|promise (?:resolved|rejected) |expected ))/.test(message);
 }
 
 function firstLine(text: string): string {
