@@ -105,7 +105,7 @@ it.concurrent.each([1, 2])(
         arena.remove('.handbill');
       }
     });
-    await fc.assert(property, runs(12, 200, shard));
+    await fc.assert(property, runs(12, 100, shard));
   },
   TIMEOUT_MS,
 );

@@ -103,7 +103,7 @@ it(
       expect(arena.server.connections).toBe(0);
       arena.remove('.handbill');
     });
-    await fc.assert(property, runs(200, 5_000));
+    await fc.assert(property, runs(200, 3_000));
   },
   TIMEOUT_MS,
 );
@@ -138,7 +138,7 @@ describe('whatever a sealed plan holds, it is sent as sealed or refused', () => 
         const status = await send(plan);
         if (!same) expect(status).toBe(2);
       });
-      await fc.assert(property, runs(50, 1_200));
+      await fc.assert(property, runs(50, 700));
     },
     TIMEOUT_MS,
   );
@@ -165,7 +165,7 @@ describe('whatever a sealed plan holds, it is sent as sealed or refused', () => 
         for (const { path, value } of changes) set(plan, path, structuredClone(value));
         await send(JSON.stringify({ ...plan, seal: sealOf(plan) }));
       });
-      await fc.assert(property, runs(50, 1_200));
+      await fc.assert(property, runs(50, 700));
     },
     TIMEOUT_MS,
   );

@@ -54,7 +54,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 2_000));
+      await fc.assert(property, runs(60, 1_000));
     },
     TIMEOUT_MS,
   );
@@ -73,7 +73,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 2_000));
+      await fc.assert(property, runs(60, 1_000));
     },
     TIMEOUT_MS,
   );
@@ -99,7 +99,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(input, async ([[name, file], { edits, spelling }, args]) => {
         await withFile(`campaigns/${file}`, damaged(example(file), edits, spelling), of(name, args));
       });
-      await fc.assert(property, runs(60, 1_200));
+      await fc.assert(property, runs(60, 500));
     },
     TIMEOUT_MS,
   );
@@ -111,7 +111,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(input, async ([[name, file], { edits, spelling }, args]) => {
         await withFile(`campaigns/${file}`, damaged(example(file), edits, spelling), of(name, args));
       });
-      await fc.assert(property, runs(50, 1_200));
+      await fc.assert(property, runs(50, 500));
     },
     TIMEOUT_MS,
   );
@@ -122,7 +122,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(template, doOrLook, async (text, args) => {
         await withFile('campaigns/notification/parcel.hbs', Buffer.from(text), of('notification', args));
       });
-      await fc.assert(property, runs(60, 1_200));
+      await fc.assert(property, runs(60, 500));
     },
     TIMEOUT_MS,
   );
@@ -150,7 +150,7 @@ it(
         }
       },
     );
-    await fc.assert(property, runs(6, 80));
+    await fc.assert(property, runs(6, 30));
   },
   TIMEOUT_MS,
 );

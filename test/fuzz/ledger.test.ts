@@ -60,9 +60,9 @@ async function halfDone(arena: Arena, api: Api, how: End): Promise<void> {
   api.holdFrom = Number.POSITIVE_INFINITY;
 }
 
-it.concurrent.each<End>(['good order', 'kill -9'])(
+it.concurrent.for<End>(['good order', 'kill -9'])(
   'whatever becomes of the bytes of a ledger that was left by a %s: refused, or the promise holds',
-  async (how) => {
+  async (how, { onTestFinished }) => {
     const api = new Api();
     await using target = startTarget();
     await using arena = await openArena(target, api.reply);
@@ -70,6 +70,7 @@ it.concurrent.each<End>(['good order', 'kill -9'])(
     const before = api.receipts;
     const folder = join(arena.root, '.handbill');
     const kept = mkdtempSync(join(tmpdir(), 'handbill-kept-'));
+    onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
     cpSync(folder, kept, { recursive: true });
     const files = readdirSync(kept, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\./.test(name))
@@ -103,8 +104,7 @@ it.concurrent.each<End>(['good order', 'kill -9'])(
         cpSync(kept, folder, { recursive: true });
       }
     });
-    await fc.assert(property, runs(40, 500));
-    rmSync(kept, { recursive: true });
+    await fc.assert(property, runs(40, 300));
   },
   TIMEOUT_MS,
 );
