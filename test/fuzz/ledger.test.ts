@@ -62,6 +62,7 @@ async function halfDone(arena: Arena, api: Api, how: End): Promise<void> {
 
 it.concurrent.for<End>(['good order', 'kill -9'])(
   'whatever becomes of the bytes of a ledger that was left by a %s: refused, or the promise holds',
+  { timeout: TIMEOUT_MS },
   async (how, { onTestFinished }) => {
     const api = new Api();
     await using target = startTarget();
@@ -106,5 +107,4 @@ it.concurrent.for<End>(['good order', 'kill -9'])(
     });
     await fc.assert(property, runs(40, 300));
   },
-  TIMEOUT_MS,
 );
