@@ -22,7 +22,7 @@ export interface RedTest {
   readonly why: string;
 }
 
-const LONGEST_MS = 10 * 60_000;
+const LONGEST_MS = 5 * 60_000;
 
 /**
  * Runs tests in a copy of the project. Never rejects for what they do.

@@ -173,7 +173,10 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'sent-after-not-after',
     planted: 'whoever waits for a turn is sent to after notAfter',
-    edits: [{ file: DELIVER, was: 'if (shift.isLate()) return shift.expire(decision.row);', is: '' }],
+    edits: [
+      { file: DELIVER, was: 'if (shift.isLate()) return shift.expire(decision.row);', is: '' },
+      { file: DELIVER, was: 'shift.isLate() || !shift', is: '!shift' },
+    ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },
   {
