@@ -30,7 +30,7 @@ export function noteClosed(path: string): void {
 }
 
 /**
- * Refuses a ledger whose log has lost something that was committed. To be called before SQLite opens it, which would
+ * H3: refuses a ledger whose log has lost something that was committed. To be called before SQLite opens it, which would
  * make a new index from what is left.
  *
  * @throws HandbillError `ledger-unusable`, exit status 7

@@ -20,5 +20,7 @@ if (run !== null && claims.length > 0) {
     NOON,
   );
 }
+// Named once more: a lock that nothing refers to is let go when the garbage is collected.
+process.on('exit', () => lock.release());
 process.stdout.write('holding\n');
 setInterval(() => {}, 1000);
