@@ -50,7 +50,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'send',
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,
-    load: () => import('./send.ts'),
+    load: () => import('./send-command.ts'),
     semiSpaceMegabytes: 8,
   },
   {

@@ -1,0 +1,153 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { SealedPlan } from '../plan/seal.ts';
+import { ratePerSecond } from '../util/units.ts';
+import { confirm } from './confirm.ts';
+import type { CommandContext } from './context.ts';
+import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { readPlanFile } from './plan-file.ts';
+import { printSend } from './print-send.ts';
+import { startProgressLine } from './progress-line.ts';
+import { send } from './send.ts';
+import { watchSignals } from './signals.ts';
+
+interface SendFlags {
+  readonly plan?: string;
+  readonly env: string;
+  readonly yes?: boolean;
+  readonly occurrence: string;
+  readonly limit?: number;
+  readonly concurrency?: number;
+  readonly rate?: number;
+  readonly ifLocked: 'fail' | 'skip';
+  readonly skipInvalid?: boolean;
+  readonly amend?: boolean;
+  readonly late?: boolean;
+  readonly retryRejected?: boolean;
+  readonly recipients?: string;
+  readonly newLedger?: boolean;
+  readonly ledger?: string;
+  readonly format: 'text' | 'json';
+  readonly quiet?: boolean;
+}
+
+/** `handbill send CAMPAIGN` and `handbill send --plan FILE`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('[campaign]', 'campaign file, its folder, or its name')
+    .option('--plan <file>', 'send exactly what a sealed plan says')
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--yes', 'send without asking')
+    .option('--occurrence <name>', 'which time this campaign goes out', 'once')
+    .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
+    .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
+    .option('--rate <rate>', 'requests over the whole run: 50/s, 600/min, 1000/h', rate)
+    .addOption(
+      new Option(
+        '--if-locked <what>',
+        'when another process holds this run: exit 6, or leave it to that one and exit 0',
+      )
+        .choices(['fail', 'skip'])
+        .default('fail', 'fail'),
+    )
+    .option('--skip-invalid', 'skip bad rows instead of refusing the run')
+    .option('--amend', 'continue a run although its inputs changed')
+    .option('--late', 'continue a run that is older than 24 hours')
+    .option('--retry-rejected', 'try recipients again that the API refused')
+    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('--new-ledger', 'begin a new ledger although this project has sent before')
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), ['text', 'json']);
+  addExamples(command, [
+    ['handbill send campaigns/hello', 'to the sandbox'],
+    ['handbill send hello --env production --limit 100', 'the first hundred'],
+    ['handbill send --plan hello.plan.json --yes', 'exactly what was sealed'],
+  ]).action(async (target: string | undefined, flags: SendFlags) => {
+    await run(target, flags, command, context);
+  });
+}
+
+async function run(
+  target: string | undefined,
+  flags: SendFlags,
+  command: Command,
+  context: CommandContext,
+): Promise<void> {
+  const sealed = flags.plan === undefined ? undefined : await readPlanFile(flags.plan, context.cwd);
+  if ((target === undefined) === (sealed === undefined)) {
+    throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
+  }
+  if (sealed !== undefined) refuseConflicts(command, sealed, flags);
+  const signals = watchSignals(context.err);
+  const line = startProgressLine(context, flags.quiet === true);
+  try {
+    const result = await send(target ?? sealed?.campaign.file ?? '', {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      environment: sealed?.environment ?? flags.env,
+      occurrence: sealed?.occurrence ?? flags.occurrence,
+      ...ledgerOption(flags.ledger, context),
+      ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
+      ...optional('sealed', sealed),
+      ...optional('limit', flags.limit),
+      ...optional('concurrency', flags.concurrency),
+      ...optional('ratePerSecond', flags.rate),
+      newLedger: flags.newLedger === true,
+      skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
+      amend: flags.amend === true,
+      late: flags.late === true,
+      retryRejected: flags.retryRejected === true,
+      confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
+      interrupt: signals.first,
+      abort: signals.second,
+      onStart: line.start,
+    });
+    line.stop();
+    const campaign = target ?? sealed?.campaign.file ?? '';
+    await printSend(result, { ...context, format: flags.format, quiet: flags.quiet === true, campaign }).catch(
+      (error: unknown) => notPrinted(error, context),
+    );
+    context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
+  } catch (error) {
+    line.stop();
+    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
+      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
+    }
+    if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip')) throw error;
+    if (flags.quiet !== true) context.err('Another process is sending this run: left to it.\n');
+  } finally {
+    signals.stop();
+  }
+}
+
+/** I4: the exit status says what became of the run, also where its report cannot be written. */
+function notPrinted(error: unknown, context: CommandContext): void {
+  if (!(error instanceof HandbillError)) throw error;
+  context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
+}
+
+/** A plan says for which environment and occurrence it was sealed; nothing else may be said beside it. */
+function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
+  const differs = (name: 'env' | 'occurrence', said: string, planned: string) =>
+    command.getOptionValueSource(name) === 'cli' && said !== planned
+      ? [problem('usage', `The plan was sealed for ${name} "${planned}", not "${said}".`)]
+      : [];
+  const found = [
+    ...differs('env', flags.env, sealed.environment),
+    ...differs('occurrence', flags.occurrence, sealed.occurrence),
+  ];
+  if (flags.amend === true)
+    found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
+  if (found.length > 0) throw refuse(...found);
+}
+
+function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
+}
+
+function rate(text: string): number {
+  const perSecond = ratePerSecond(text);
+  if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
+  return perSecond;
+}
