@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Environment, EnvironmentFile, KeySource, ProjectFile, Wire, WireFile } from '../model.ts';
+import type { Environment, KeySource, Wire } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
 import { whereValue } from './validate.ts';
+import type { EnvironmentFile, ProjectFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** The environment that is always there: the API on this machine. Its real address is known when it has started. */

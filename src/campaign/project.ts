@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { InputFile, Project, ProjectFile } from '../model.ts';
+import type { InputFile, Project } from '../model.ts';
 import { displayPath, findFileInside, type PathFault, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { checkProject, whereValue } from './validate.ts';
+import type { ProjectFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 
 export const PROJECT_FILE = 'handbill.yaml';

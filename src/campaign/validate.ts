@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { CampaignFile, ProjectFile } from '../model.ts';
 import { pointerTo, segmentsOf, valueAt } from '../util/json.ts';
 import {
   brief,
@@ -18,6 +17,7 @@ import {
 } from './explain.ts';
 import type { Where } from './file-text.ts';
 import { type FileKind, validatorOf } from './schemas.ts';
+import type { CampaignFile, ProjectFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */

@@ -1,4 +1,5 @@
-import type { DoubtRow, Ledger, ResolutionRecord, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { DoubtRow, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel } from '../model.ts';
 import { createReference } from '../plan/reference.ts';
 import type { CommandContext } from './context.ts';

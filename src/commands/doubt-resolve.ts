@@ -1,6 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
-import type { DoubtRow, DoubtVerdict, Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isRunHeld } from '../ledger/lock.ts';
+import type { DoubtRow, DoubtVerdict, RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
 import { createReference } from '../plan/reference.ts';
 import { createPhoneReader } from '../recipients/phone.ts';

@@ -1,5 +1,6 @@
 import { type Diagnostic, EXIT, HandbillError, type Position, problem } from '../errors.ts';
-import type { DoubtRow, Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { DoubtRow, RunRecord } from '../ledger/records.ts';
 import type { Outcome } from '../model.ts';
 import { createReference } from '../plan/reference.ts';
 import type { PhoneReader } from '../recipients/phone.ts';

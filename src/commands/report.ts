@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { problem, refuse } from '../errors.ts';
-import type { Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import { OUTCOMES, type Outcome, type OutcomeState, type Project } from '../model.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReference } from '../plan/reference.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Suppression } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { Suppression } from '../ledger/records.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { csvCell } from '../util/csv-cell.ts';
 import { mask } from '../util/mask.ts';

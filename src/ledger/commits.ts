@@ -2,8 +2,9 @@ import { problem } from '../errors.ts';
 import { releaseReserve } from './companions.ts';
 import type { Connection } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
-import type { ClaimAnswer, ClaimRequest, Ledger, ResultRecord, RunRecord } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
+import type { ClaimAnswer, ClaimRequest, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 /** Characters of the API's text that are kept with a refusal. */

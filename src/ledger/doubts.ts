@@ -1,6 +1,7 @@
 import type { Connection, Value } from './connection.ts';
-import type { DoubtRow, Ledger, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { isRunHeld } from './lock.ts';
+import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
 

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
-import type { Ledger, LoadRow, RunRecord } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 export type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'sealLoad' | 'discardLoad'>;

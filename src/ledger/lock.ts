@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { RunIdentity } from './ledger.ts';
 import { fileError, isBusy, ledgerError } from './ledger-error.ts';
 import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+import type { RunIdentity } from './records.ts';
 
 /** Held until it is released or the process ends, however it ends: the kernel lets go of it. */
 export interface RunLock {

@@ -1,9 +1,10 @@
 import { problem } from '../errors.ts';
 import type { Outcome, OutcomeState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import type { Ledger, RowState, RunRecord } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { isRunHeld } from './lock.ts';
+import type { RowState, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 1000;

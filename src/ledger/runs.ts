@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Channel, Halt, InputFile, JsonObject } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import type { Holder, Ledger, RunIdentity, RunRecord } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { unusable } from './ledger-error.ts';
+import type { Holder, RunIdentity, RunRecord } from './records.ts';
 
 /** The runs themselves: finding them, and who holds them. */
 export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'hold' | 'holder'> {

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts';
-import type { Ledger, SuppressEntry, Suppression } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { SuppressEntry, Suppression } from './records.ts';
 
 export type SuppressionStore = Pick<
   Ledger,

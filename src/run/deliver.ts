@@ -2,7 +2,7 @@ import { backoffMs } from '../http/backoff.ts';
 import { classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
-import type { ResultRecord } from '../ledger/ledger.ts';
+import type { ResultRecord } from '../ledger/records.ts';
 import type { Attempt, SendDecision, SendRequest } from '../model.ts';
 import type { Desk } from './desk.ts';
 import type { Pace } from './pace.ts';

@@ -1,5 +1,5 @@
-import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
+import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/records.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
 /** What the desk needs of a ledger: one transaction for outcomes and claims. */

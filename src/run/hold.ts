@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { EXIT, HandbillError, problem } from '../errors.ts';
-import type { Ledger, RunIdentity } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { acquireRunLock, type RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
+import type { RunIdentity } from '../ledger/records.ts';
 
 /**
  * Holds the run's lock and its ledger, and lets go of both.

@@ -1,6 +1,7 @@
 import type { PriceList } from '../content/price.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Ledger, LoadRow, RunIdentity, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Decision } from '../model.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';

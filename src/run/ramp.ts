@@ -5,8 +5,6 @@
  */
 export interface Ramp {
   readonly width: number;
-  /** True until the first acceptance of this start. */
-  readonly canary: boolean;
   accepted(): void;
   throttled(): void;
   /** Called with the figures of this start; more retries than a tenth of the requests leave one lane. */
@@ -19,7 +17,6 @@ const RETRIES_SHARE = 0.1;
 
 export function createRamp(concurrency: number, onChange: (width: number) => void): Ramp {
   let width = 1;
-  let canary = true;
   let congested = false;
   let credit = 0;
   let single = false;
@@ -33,11 +30,7 @@ export function createRamp(concurrency: number, onChange: (width: number) => voi
     get width() {
       return width;
     },
-    get canary() {
-      return canary;
-    },
     accepted() {
-      canary = false;
       if (width >= concurrency) return;
       if (!congested) return set(width + 1);
       credit += 1 / width;

@@ -1,5 +1,6 @@
-import type { Ledger, RunRecord } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { isRunHeld } from '../ledger/lock.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import type { Halt, JsonObject, Report, RequestFigures, RunState } from '../model.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
 import { buildReport } from '../report/tally.ts';

@@ -1,4 +1,4 @@
-import type { PendingRow } from '../ledger/ledger.ts';
+import type { PendingRow } from '../ledger/records.ts';
 
 /** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
 export interface Todo {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ResultRecord } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import type { ResultRecord } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createLatency } from '../../src/report/latency.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';

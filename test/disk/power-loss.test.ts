@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { HandbillError } from '../../src/errors.ts';
-import { send } from '../../src/index.ts';
 import { type Receipt, readReceipts } from '../oracle/receipts.ts';
-import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
+import { createScene, type Scene } from '../oracle/scene.ts';
 import { type Api, startApi } from '../processes/api.ts';
+import { CONCURRENCY, startAgain } from './failed-start.ts';
 import { createDisk, type Disk, type Luck, NO_LUCK, type Remains, restore } from './power.ts';
 import { createRandom } from './random.ts';
 import { type Deed, readTrace, tracing } from './trace.ts';
@@ -20,7 +19,6 @@ import { type Deed, readTrace, tracing } from './trace.ts';
  */
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
-const CONCURRENCY = 2;
 const ARGS = ['--concurrency', String(CONCURRENCY)];
 
 interface Setting {
@@ -109,7 +107,8 @@ async function cutEverywhere({ api, scene }: Setting, disk: Disk, { lucky, every
     restore(scene.root, '.handbill', remains);
     const kept = received.filter(({ reference }) => posted.has(reference ?? ''));
     replaceReceipts(api.receipts, [...before, ...kept]);
-    for (const violation of await judgeRestart({ api, scene })) found.push(`${moment}: ${violation}`);
+    for (const violation of await startAgain(scene, api, { mostCrashes: CONCURRENCY * 2 }))
+      found.push(`${moment}: ${violation}`);
   };
 
   for (const [number, deed] of deeds.entries()) {
@@ -143,27 +142,6 @@ async function watched(scene: Scene): Promise<Deed[]> {
     return readTrace(file, scene.root);
   } finally {
     rmSync(folder, { recursive: true });
-  }
-}
-
-/** Starts again as a user would after the lights came back on, and asks the oracle. */
-async function judgeRestart({ api, scene }: Setting): Promise<string[]> {
-  const before = readReceipts(api.receipts).length;
-  try {
-    const { exit } = await send('campaign.yaml', {
-      cwd: scene.root,
-      env: { HANDBILL_API_KEY: CANARY_KEY },
-      now: Date.now,
-      environment: 'test',
-      concurrency: CONCURRENCY,
-      amend: true,
-      confirm: () => Promise.resolve(true),
-    });
-    const said = exit === 0 || exit === 4 ? [] : [`exit status ${exit}`];
-    return [...said, ...scene.violations({ starts: [0, before], mostCrashes: CONCURRENCY * 2 })];
-  } catch (error) {
-    const expected = error instanceof HandbillError ? `exit status ${error.exit}: ` : 'a bug: ';
-    return [`${expected}${error instanceof Error ? error.message : String(error)}`];
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, LoadRow, RunRecord } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 

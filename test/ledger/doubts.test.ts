@@ -1,9 +1,10 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import type { DoubtVerdict, Ledger, Resolution, ResultRecord, RunRecord } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
+import type { DoubtVerdict, Resolution, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { child, fates, firstLine, givenRun, killed, open, scratchPath, whole } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 

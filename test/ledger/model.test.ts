@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ClaimAnswer, DoubtVerdict, Ledger, LoadRow, ResultRecord, RunRecord } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import type { ClaimAnswer, DoubtVerdict, LoadRow, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 /*

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
-import type { Ledger, LedgerOptions, LoadRow, RunRecord } from '../../src/ledger/ledger.ts';
+import type { Ledger, LedgerOptions } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
 import { HELLO, NOON } from './values.ts';
 
 /** A folder that is removed after the test. */

@@ -1,4 +1,4 @@
-import type { LoadRow, ResultRecord, RunIdentity } from '../../src/ledger/ledger.ts';
+import type { LoadRow, ResultRecord, RunIdentity } from '../../src/ledger/records.ts';
 
 export const NOON = Date.parse('2026-11-21T12:00:00Z');
 

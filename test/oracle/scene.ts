@@ -1,5 +1,5 @@
-import type { RunIdentity } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
+import type { RunIdentity } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

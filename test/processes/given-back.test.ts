@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ClaimRequest } from '../../src/ledger/ledger.ts';
+import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
 import { deliver, type Shift } from '../../src/run/deliver.ts';
 import { createDesk } from '../../src/run/desk.ts';

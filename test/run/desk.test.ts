@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { problem } from '../../src/errors.ts';
-import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/records.ts';
 import { createDesk } from '../../src/run/desk.ts';
 import { createTodo } from '../../src/run/todo.ts';
 

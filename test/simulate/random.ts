@@ -8,7 +8,7 @@ export interface Random {
   pick<T>(items: readonly [T, ...T[]]): T;
   /** One of the names, each as often as its weight says. */
   weighted<K extends string>(weights: Partial<Record<K, number>>): K;
-  /** From `low` to `high`, each order of magnitude as often as any other. */
+  /** From `low` to `high`, each order of magnitude equally often. */
   scale(low: number, high: number): number;
   /** Another stream, so that what is drawn here does not move what is drawn there. */
   fork(): Random;

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCampaign } from '../../src/campaign/load.ts';
-import type { RunIdentity } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import type { RunIdentity } from '../../src/ledger/records.ts';
 import { type Decisions, decisions } from '../../src/plan/decide.ts';
 import { createPlan, type Plan } from '../../src/plan/plan.ts';
 import { createSeen } from '../../src/recipients/duplicates.ts';

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClaimAnswer, Ledger, ResultRecord } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { ClaimAnswer, ResultRecord } from '../../src/ledger/records.ts';
 import { createCoverage } from './coverage.ts';
 import { firstObjection, simulateSeeds } from './sample.ts';
 import { createStage, type Stage } from './scene.ts';

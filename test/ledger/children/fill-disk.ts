@@ -4,8 +4,8 @@
  */
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { reserveOf } from '../../../src/ledger/companions.ts';
-import type { ClaimRequest, ResultRecord } from '../../../src/ledger/ledger.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
+import type { ClaimRequest, ResultRecord } from '../../../src/ledger/records.ts';
 import { claimOf, HELLO, loadRow, NOON, resultOf } from '../values.ts';
 
 const [path = '', fill = ''] = process.argv.slice(2);
