@@ -66,6 +66,8 @@ export const CODES = {
   'unassigned-number':
     'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
   'duplicate-address': 'Two recipient keys have the same address.',
+  'invalid-where': 'The query under `recipients.where` is not one that handbill can ask of the list.',
+  'column-type': 'A cell does not hold what `recipients.columns` says of its column.',
   'empty-key': 'The column that identifies the recipient is empty in this row.',
   // Templates
   'template-syntax': 'The template is not well-formed Handlebars.',
@@ -81,6 +83,7 @@ export const CODES = {
   'render-error': 'The template could not be rendered for this row.',
   'column-is-helper': 'A column has the name of a block helper, so that the template cannot tell them apart.',
   'html-entity': 'The template of a text channel holds an HTML entity, which would be sent as it stands.',
+  'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unused-column': 'No template uses this column.',
   // Content
   'empty-message': 'The message has no text in this row.',
@@ -92,6 +95,10 @@ export const CODES = {
   'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
   'no-price': 'The price list has no price for this destination.',
   'sender-format': 'The sender is not one that networks accept.',
+  'sender-country': 'Networks of this country refuse or replace alphanumeric senders, or ask for their registration.',
+  'content-invalid': 'The content has a part that its channel does not know, or lacks one that it needs.',
+  'content-limit': 'A part of the content is longer or more than its channel allows.',
+  'content-advice': 'The content can be sent, but will not look or sound as intended, or costs more than it needs to.',
   // Plan, run
   usage: 'The command line is not one that handbill understands.',
   'input-changed': 'An input changed since the plan was sealed or since the run began.',

@@ -8,7 +8,7 @@
  * with the code that uses them.
  */
 
-import type { Diagnostic } from './errors.ts';
+import type { Diagnostic, Position } from './errors.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -22,26 +22,22 @@ export type CharacterSet = 'auto' | 'gsm' | 'unicode';
 export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 export type KeySource = { readonly env: string } | { readonly file: string };
 
-/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. */
-export interface Campaign {
+/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first leg. */
+export interface Campaign extends Leg {
   readonly name: string;
-  readonly channel: Channel;
-  readonly from: string | null;
   readonly accountReference: string | null;
   readonly messageType: string | null;
-  readonly characterSet: CharacterSet;
-  /** The campaign says `characterSet`, so that it goes on the wire too. */
-  readonly characterSetWritten: boolean;
-  readonly transliterate: boolean;
   /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
   readonly locale: string;
   /** IANA zone for the helper `date`. */
   readonly timeZone: string;
   readonly validity: Validity | null;
   readonly metaData: JsonObject | null;
-  readonly template: Template;
-  /** Provider variables: name to a Handlebars expression; null: every column. Only with a provider template. */
-  readonly variables: Readonly<Record<string, SourceText>> | null;
+  /** At most 10; empty: everybody gets the campaign's own message. */
+  readonly variants: readonly Variant[];
+  readonly split: Split;
+  /** What goes out when the API says that the recipient cannot receive the leg before; each channel at most once. */
+  readonly fallbacks: readonly Fallback[];
   readonly recipientMetaData: Readonly<Record<string, SourceText>> | null;
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly recipients: ListSpec;
@@ -52,6 +48,56 @@ export interface Campaign {
   readonly project: Project;
   /** The small files that were read, with the hash of the bytes that were parsed. The list is not among them. */
   readonly inputs: readonly InputFile[];
+}
+
+/** The message on one channel: the campaign's own, a variant's, or a fallback's. */
+export interface Leg {
+  readonly channel: Channel;
+  readonly from: string | null;
+  readonly characterSet: CharacterSet;
+  /** The campaign says `characterSet`, so that it goes on the wire too. */
+  readonly characterSetWritten: boolean;
+  readonly transliterate: boolean;
+  /** Null where the content says it all. */
+  readonly template: Template | null;
+  /** Provider variables: name to a Handlebars expression; null: every column. Only with a provider template. */
+  readonly variables: Variables<SourceText> | null;
+  readonly content: Content | null;
+}
+
+export interface Fallback extends Leg {
+  /** Column with the address on this channel; null: the address of the recipient itself. */
+  readonly to: string | null;
+}
+
+/** One of several messages that are compared. Weights are relative to those of the others. */
+export interface Variant {
+  readonly name: string;
+  readonly weight: number;
+  readonly leg: Leg;
+}
+
+/** How recipients are divided, by hashes of their keys: stable when a list is reordered or grows. */
+export interface Split {
+  /** Part of every hash; default: the name of the campaign. */
+  readonly seed: string;
+  /** Share of all recipients that get nothing, 0 to 1. */
+  readonly holdout: number;
+  /** Share that gets the variants first, 0 to 1; null: everybody does. */
+  readonly test: number | null;
+  /** The variant that everybody else gets; null: not decided yet. */
+  readonly winner: string | null;
+}
+
+/** Variables of a provider's template, by name; one group deep, as in `header: { image: ... }`. */
+export type Variables<T> = Readonly<Record<string, T | Readonly<Record<string, T>>>>;
+
+/** Rich content as it was written and checked: its texts are Handlebars, rendered for each recipient. */
+export interface Content {
+  /** Without `text`, which is the leg's template. */
+  readonly tree: JsonObject;
+  /** Where each text of the tree was written, by its JSON pointer; the text of a file stands here, not in the tree. */
+  readonly texts: ReadonlyMap<string, SourceText>;
 }
 
 /** How long a message is worth delivering: from the run's first start, or until an instant. */
@@ -70,14 +116,27 @@ export interface SourceText {
 
 export type Template =
   | { readonly kind: 'text'; readonly source: SourceText }
-  | { readonly kind: 'provider'; readonly id: string };
+  | {
+      readonly kind: 'provider';
+      readonly id: string;
+      /** Variables that the template is known to need (`header.image` for one in a group); null: not said. */
+      readonly needs: readonly string[] | null;
+    };
+
+/** What an address is: it follows from the channel, and from `recipients.contact`. */
+export const ADDRESS_KINDS = ['msisdn', 'email', 'contact'] as const;
+export type AddressKind = (typeof ADDRESS_KINDS)[number];
 
 /** Where the recipients are and how to read them. */
 export interface ListSpec {
-  /** Real path of the file to open. */
+  /** Real path of the file to open; of the campaign file where they are listed in it. */
   readonly path: string;
   /** The path as the user would name it, for messages. */
   readonly file: string;
+  /** The recipients themselves, where the campaign file lists them; null: they stand in the file. */
+  readonly inline: InlineList | null;
+  readonly kind: AddressKind;
+  /** Column with the address. */
   readonly to: string;
   readonly key: string | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
@@ -87,6 +146,24 @@ export interface ListSpec {
   /** null: found from the first bytes (byte order mark), else UTF-8. */
   readonly encoding: ListEncoding | null;
   readonly onInvalid: 'refuse' | 'skip';
+  /** Types of columns; a column that is not named holds strings. */
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** Who of the list is meant: a query over the typed columns; null: everybody. */
+  readonly where: Where | null;
+}
+
+export type ColumnType = 'string' | 'number' | 'date';
+
+/** A query in the form of MongoDB's, with the place where it was written. */
+export interface Where {
+  readonly query: JsonObject;
+  readonly at: Position;
+}
+
+/** A small list that stands in the campaign file. */
+export interface InlineList {
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
 }
 
 export interface SendSettings {
@@ -98,6 +175,8 @@ export interface SendSettings {
   /** Total time of one request, connect to last byte. */
   readonly timeoutMs: number;
   readonly notAfterMs: number | null;
+  /** Most recipients of one request. */
+  readonly recipientsPerRequest: number;
 }
 
 export interface Limits {
@@ -122,7 +201,12 @@ export interface Project {
   readonly environments: ReadonlyMap<string, Environment>;
   /** Price list as a real path; null without one. */
   readonly prices: string | null;
+  /** What countries do to alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
+  readonly senderRules: Readonly<Record<string, SenderRule>>;
 }
+
+/** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
+export type SenderRule = 'refused' | 'registered' | 'free';
 
 export interface Environment {
   readonly name: string;
@@ -140,6 +224,20 @@ export interface Environment {
 export interface Wire {
   readonly channels: Readonly<Record<Channel, string>>;
   readonly characterSets: Readonly<Record<CharacterSet, string>>;
+  /** Values of `messageType` by what campaigns say; others go as they stand. */
+  readonly messageTypes: Readonly<Record<string, string>>;
+  /** `e164` keeps the `+`, `digits` has none, `00` has that instead. */
+  readonly msisdn: 'e164' | 'digits' | '00';
+  /** Field of `recipients[]` that holds an email address. */
+  readonly emailField: string;
+  /** Where rich content goes, for each channel, as a JSON pointer into the request. */
+  readonly content: Readonly<Record<Channel, string>>;
+  /** Other names for keys of rich content. */
+  readonly contentNames: Readonly<Record<string, string>>;
+  /** Name in `metaData` under which the reference travels. */
+  readonly referenceName: string;
+  /** Digits of the fraction of a second in `validity`, 1 to 9. */
+  readonly validityDigits: number;
   readonly response: {
     /** JSON pointers, first hit counts. */
     readonly messageId: readonly string[];
@@ -149,7 +247,23 @@ export interface Wire {
     /** JSON pointers whose presence (not null, false or empty) in a 2xx means a refusal. */
     readonly failed: readonly string[];
     readonly accept: 'json' | 'any';
+    /** Where an answer about several recipients holds one entry for each. */
+    readonly recipients: readonly string[];
+    /** Inside such an entry: whom it is about, the id of the message, what says that it was refused, and why. */
+    readonly recipientAddress: readonly string[];
+    readonly recipientId: readonly string[];
+    readonly recipientFailed: readonly string[];
+    readonly recipientError: readonly string[];
   };
+  /** Which refusals say that the recipient cannot receive the channel. */
+  readonly unsupportedChannel: {
+    readonly statuses: readonly number[];
+    /** Values (letter case does not count) at one of `codeAt` in the answer, or in a recipient's entry of it. */
+    readonly codes: readonly string[];
+    readonly codeAt: readonly string[];
+  };
+  /** Statuses that say that a request with several recipients is too large. */
+  readonly tooLargeStatuses: readonly number[];
   readonly retryStatuses: readonly number[];
   /** Header that carries the reference, if the API takes one. */
   readonly idempotencyHeader: string | null;
@@ -183,9 +297,10 @@ export interface Recipient {
   readonly line: number;
   /** Identifies the person: the key column, else the normalised address. */
   readonly key: string;
-  /** Normalised address: an E.164 number with `+`. */
+  /** Normalised address: an E.164 number with `+`, an email address, or the id of a contact. */
   readonly to: string;
-  /** ISO 3166-1 alpha-2 of the number, null where it has none (satellite, international networks). */
+  readonly kind: AddressKind;
+  /** ISO 3166-1 alpha-2 of the number, null where there is none (satellite, international networks, email). */
   readonly country: string | null;
   /** The numbering plan uses the number; false where it is only possible (numbers reserved for documentation). */
   readonly assigned: boolean;
@@ -211,7 +326,7 @@ export const SKIP_REASONS = [
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */
-export type Decision = SendDecision | SkipDecision | DoneDecision | InvalidDecision;
+export type Decision = SendDecision | SkipDecision | DeferDecision | DoneDecision | InvalidDecision;
 
 interface Decided {
   readonly row: number;
@@ -221,16 +336,30 @@ interface Decided {
   readonly to: string | null;
 }
 
-export interface SendDecision extends Decided {
+/** Somebody is sent to; the decision is itself the message of the first leg. */
+export interface SendDecision extends Decided, LegMessage {
   readonly decision: 'send';
   readonly key: string;
   readonly to: string;
   readonly recipient: Recipient;
-  /** What the recipient will read; null with a provider template. */
+  readonly variant: string | null;
+  readonly metaData: Readonly<Record<string, string>> | null;
+  /** The messages of the legs after the first, in order; hardly any campaign has them. */
+  readonly fallbacks: readonly LegMessage[];
+}
+
+/** What one leg says to one recipient. */
+export interface LegMessage {
+  /** 0: the campaign's own, or the variant's; then the fallbacks. */
+  readonly leg: number;
+  readonly channel: Channel;
+  readonly to: string;
+  /** What the recipient will read or hear; null with a provider template, and where rich content says it all. */
   readonly text: string | null;
   /** Values for the provider's template; null without one. */
-  readonly variables: Readonly<Record<string, string>> | null;
-  readonly metaData: Readonly<Record<string, string>> | null;
+  readonly variables: Variables<string> | null;
+  /** Rich content with its texts filled in; null without any. */
+  readonly content: JsonObject | null;
   /** Characters that were replaced to stay in GSM-7; empty in most messages. */
   readonly replaced: readonly Replacement[];
   /** SMS only. */
@@ -246,7 +375,20 @@ export interface Replacement {
 export interface SkipDecision extends Decided {
   readonly decision: 'skip';
   readonly reason: SkipReason;
+  /** What the rule saw, where that is more than the reason says: which condition of `where` was not met. */
+  readonly detail?: string;
 }
+
+/** A rule says later. */
+export interface DeferDecision extends Decided {
+  readonly decision: 'defer';
+  readonly key: string;
+  readonly to: string;
+  readonly reason: DeferReason;
+}
+
+export const DEFER_REASONS = ['winner-undecided'] as const;
+export type DeferReason = (typeof DEFER_REASONS)[number];
 
 /** The ledger already holds a final outcome for this recipient and occurrence. */
 export interface DoneDecision extends Decided {
