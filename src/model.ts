@@ -455,7 +455,7 @@ export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred'
 /** The closed set of what can have become of a recipient. */
 export type OutcomeState = (typeof OUTCOMES)[number];
 
-/** What became of one row, as the ledger holds it. */
+/** What became of one row, as the ledger holds it: of its last leg, where it has several. */
 export interface Outcome {
   readonly row: number;
   readonly line: number;
@@ -475,7 +475,12 @@ export interface Outcome {
   readonly cost: number | null;
   /** ISO 8601 in UTC; null while nothing happened. */
   readonly updatedAt: string | null;
+  /** Every leg in order, the last included; only where there is more than one. */
+  readonly legs?: readonly LegOutcome[];
 }
+
+/** What became of one leg; `rejected` with the reason `fell-back` for all but the last. */
+export type LegOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'legs'>;
 
 // ---------------------------------------------------------------------------------------------------------- report
 
@@ -535,6 +540,25 @@ export interface Totals {
   readonly deferred: number;
   readonly inDoubt: number;
   readonly pending: number;
+}
+
+/** What became of the recipients of one variant. */
+export interface VariantResult extends Totals {
+  readonly name: string;
+  /** Accepted among those of whom it is known: accepted / (accepted + rejected), 0 to 1; null while nobody is. */
+  readonly rate: number | null;
+  /** Where the true rate probably lies: the 95 % interval; null while the rate is. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Whether the rates of the variants differ by more than chance. */
+export interface Significance {
+  /** How probable differences at least as large are if the variants are equally good; null when that cannot be told. */
+  readonly p: number | null;
+  readonly test: 'chi-square' | 'fisher' | null;
+  /** Enough is known for `p` to mean something. */
+  readonly enough: boolean;
 }
 
 export interface RequestFigures {

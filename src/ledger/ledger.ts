@@ -1,12 +1,14 @@
 import type { Channel, Outcome } from '../model.ts';
 import type {
   AmendFacts,
+  AsideRow,
   ClaimAnswer,
   ClaimRequest,
   CountRecord,
   DoubtRow,
   FinishFacts,
   Holder,
+  LegCount,
   LoadRow,
   OutcomeFilter,
   PendingRow,
@@ -27,6 +29,8 @@ import type {
  *
  * A list of recipients belongs to a run, and a run to one (environment, campaign, occurrence). All times are
  * milliseconds since 1970 and come from the caller; the ledger never lets them decrease.
+ *
+ * What became of a recipient is what became of the last leg that was begun; the legs before it fell back.
  */
 export interface Ledger {
   /** The file, as it was opened. */
@@ -58,17 +62,20 @@ export interface Ledger {
    * remembers that this project was sent from.
    */
   start(run: RunRecord, nowMs: number): { readonly run: RunRecord; readonly recovered: number };
-  /** Rejected rows become pending; only when the user asks for it. Returns how many. */
+  /** Rejected recipients become pending, in their last leg; only when the user asks for it. Returns how many. */
   retryRejected(run: RunRecord): number;
-  /** The next pending rows after `afterRow` (-1 for all), in list order. */
+  /** Says which variant those get who are not in the test; the run is given back with it. */
+  setWinner(run: RunRecord, variant: string): RunRecord;
+  /** The next pending rows after `afterRow` (-1 for all), of any leg and in list order: at most one for a recipient. */
   pending(run: RunRecord, afterRow: number, limit: number): PendingRow[];
   /**
    * Records outcomes, then claims, in one transaction that is on the disk when this returns: a request may be made
    * for a row that was `claimed`, and for no other. `taken` rows are not pending any more (another process has them).
+   * A result with `next` begins the next leg, which can be claimed from then on, also by the same call.
    *
    * A result whose row somebody else moved meanwhile is dropped, but for a late answer, which is evidence for the very
    * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to again
-   * takes an acceptance.
+   * takes an acceptance. No late answer begins another leg.
    *
    * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
    * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
@@ -80,7 +87,9 @@ export interface Ledger {
     nowMs: number,
   ): ClaimAnswer[];
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
-  skip(run: RunRecord, rows: readonly { readonly row: number; readonly reason: string }[], nowMs: number): void;
+  skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
+  /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */
+  defer(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
 
@@ -109,8 +118,11 @@ export interface Ledger {
    * A claimed row is shown as pending while the process that holds the run is alive, and as in doubt (`crash`) when
    * nobody holds the run any more.
    */
+  /** Recipients by what became of them; they add up to the rows of the run. */
   counts(run: RunRecord): CountRecord[];
-  /** Every row in list order, in batches; memory stays flat. */
+  /** As `counts`, with the legs that fell back beside them. Both are one pass over the list. */
+  legs(run: RunRecord): LegCount[];
+  /** Every recipient in list order, in batches; memory stays flat. */
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
   /** Looks up what became of a row while the list is unchanged; null where row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;

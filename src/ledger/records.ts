@@ -1,6 +1,14 @@
 import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState } from '../model.ts';
 
-/* What goes into the ledger and comes out of it: plain data. */
+/*
+ * What goes into the ledger and comes out of it: plain data.
+ *
+ * A recipient has one row of leg 0, and one more row for each fallback that was begun. Only the last leg's row can be
+ * pending, claimed or in doubt: the ones before it fell back.
+ */
+
+/** Reason of a row, always `rejected`, whose recipient could not receive its leg: the row of the next leg decides. */
+export const FELL_BACK = 'fell-back';
 
 /** What makes a run the same run. */
 export interface RunIdentity {
@@ -28,7 +36,10 @@ export interface RunRecord extends RunIdentity {
   readonly lastStartAtMs: number | null;
   readonly finishedAtMs: number | null;
   readonly starts: number;
+  /** Recipients: their rows of leg 0. */
   readonly rows: number;
+  /** The variant that whoever is not in the test gets; null while it is not decided. */
+  readonly winner: string | null;
   /** Figures of the requests over all starts; opaque to the ledger. */
   readonly figures: JsonObject | null;
 }
@@ -65,21 +76,37 @@ export interface LoadRow {
   /** Millionths of the currency unit. */
   readonly costMicros: number | null;
   readonly variant: string | null;
+  /** Null or absent: the run's. */
+  readonly channel?: Channel | null;
+}
+
+/** What a row says of the message. */
+export interface LegFacts {
+  readonly channel: Channel;
+  readonly variant: string | null;
+  readonly parts: number | null;
+  readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  readonly costMicros: number | null;
 }
 
 export interface PendingRow {
   readonly row: number;
+  readonly leg: number;
   readonly key: string;
-  /** Over all starts. */
+  /** Of this leg, over all starts. */
   readonly attempts: number;
 }
 
 export interface ClaimRequest {
   readonly row: number;
+  readonly leg: number;
+  /** Leg 0: the address that was loaded. Later ones: the address that is sent to, which is kept. */
   readonly to: string;
   readonly key: string;
   /** Attempts so far, as the caller knows them: a row that counts others was somebody else's meanwhile, and is `taken`. */
   readonly attempts?: number;
+  /** What is sent, where the row does not know it: a variant decided after it was loaded, a later leg. */
+  readonly facts?: LegFacts;
 }
 
 export type ClaimAnswer = 'claimed' | 'suppressed' | 'taken';
@@ -87,16 +114,33 @@ export type ClaimAnswer = 'claimed' | 'suppressed' | 'taken';
 /** What came of one attempt. */
 export interface ResultRecord {
   readonly row: number;
+  readonly leg: number;
   /** `pending`: the attempt failed before the row was claimed, so the only results are `failed` and `pending`. */
   readonly from: 'claimed' | 'pending';
   readonly state: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
   readonly reason: string | null;
-  /** Over all starts, this one included: `PendingRow.attempts` plus those made since. */
+  /** Of this leg over all starts, this one included: `PendingRow.attempts` plus those made since. */
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly messageId: string | null;
   /** At most 2 KiB are kept. */
   readonly error: string | null;
+  /**
+   * The leg that follows: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the
+   * next leg's row pending, in one move. Where another process moved the row meanwhile, no leg follows.
+   */
+  readonly next?: NextLeg;
+}
+
+export interface NextLeg extends LegFacts {
+  readonly to: string;
+}
+
+/** A row that is not for now, or not at all. */
+export interface AsideRow {
+  readonly row: number;
+  readonly leg: number;
+  readonly reason: string;
 }
 
 export interface Holder {
@@ -109,20 +153,31 @@ export interface CountRecord {
   readonly outcome: OutcomeState;
   readonly reason: string | null;
   readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  readonly variant: string | null;
+  readonly channel: Channel;
+  readonly leg: number;
   readonly count: number;
   readonly parts: number;
   /** Null where no row of the group has a price. */
   readonly costMicros: number | null;
 }
 
+/** As `CountRecord`, of legs instead of recipients. */
+export interface LegCount extends CountRecord {
+  /** These recipients could not receive this leg: they are counted again with the next one. */
+  readonly fellBack: boolean;
+}
+
 /** A recipient of whom nobody knows whether the API had the request. */
 export interface DoubtRow {
   readonly row: number;
+  readonly leg: number;
+  readonly channel: Channel;
   readonly line: number;
   readonly key: string;
   readonly to: string | null;
   readonly reason: string | null;
-  /** Over all starts, the one in doubt included: no two doubts of a person have the same. */
+  /** Of this leg over all starts, the one in doubt included: no two doubts of a leg have the same. */
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
@@ -159,6 +214,8 @@ export interface OutcomeFilter {
 }
 
 export interface RowState {
+  /** The last leg that was begun: what follows is of it. */
+  readonly leg: number;
   readonly outcome: OutcomeState;
   readonly reason: string | null;
 }
