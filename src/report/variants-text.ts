@@ -1,0 +1,77 @@
+import type { Significance, VariantResult } from '../model.ts';
+import { type Column, table } from '../util/table.ts';
+import type { Comparison } from './variants.ts';
+import { number, percent } from './words.ts';
+
+/**
+ * One line for each variant, as wide as the terminal at most: on a narrow one the interval goes first, then those who
+ * are neither accepted nor refused. Empty without variants.
+ *
+ * @param width - columns of the terminal
+ */
+export function variantsTable(variants: readonly VariantResult[], width: number): string {
+  if (variants.length === 0) return '';
+  const columns = COLUMNS.filter(({ least }) => width >= least);
+  const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant)));
+  return table(rows, columns, { width, indent: 2 });
+}
+
+interface VariantColumn extends Column {
+  /** Narrower terminals do without. */
+  readonly least: number;
+  cell(variant: VariantResult): string;
+}
+
+const COLUMNS: readonly VariantColumn[] = [
+  { title: 'variant', shrink: true, least: 0, cell: ({ name }) => name },
+  { title: 'recipients', align: 'right', least: 0, cell: ({ recipients }) => number(recipients) },
+  { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }) => number(accepted) },
+  { title: 'rejected', align: 'right', least: 0, cell: ({ rejected }) => number(rejected) },
+  { title: 'other', align: 'right', least: 64, cell: (variant) => number(othersOf(variant)) },
+  { title: 'rate', align: 'right', least: 0, cell: rateOf },
+  { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
+];
+
+/** Neither accepted nor refused: skipped, deferred, failed, in doubt or not sent yet. */
+function othersOf({ recipients, accepted, rejected }: VariantResult): number {
+  return recipients - accepted - rejected;
+}
+
+function rateOf({ accepted, rejected }: VariantResult): string {
+  return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
+}
+
+function intervalOf({ low, high }: VariantResult): string {
+  return low === null || high === null ? '-' : `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)} %`;
+}
+
+/** What the comparison says, in a sentence; empty where there is nothing to compare. */
+export function significanceWords({ variants, significance }: Comparison): string {
+  if (significance === null) return '';
+  const { p, test } = significance;
+  if (p === null || test === null) return 'Too few recipients were accepted or rejected to compare the variants.';
+  const figure = `p ${p < 0.001 ? '< 0.001' : `= ${shown(p)}`} (${TESTS[test]})`;
+  if (p >= CHANCE) return `No difference can be told yet: ${figure}.`;
+  return variants.length === 2
+    ? `${best(variants)} is accepted more often, which is hardly chance: ${figure}.`
+    : `The variants differ by more than chance would make them, ${best(variants)} is accepted most often: ${figure}.`;
+}
+
+/** `0.43`, `0.012`; cut, not rounded, so that what is below 0.05 is never shown as 0.05. */
+function shown(p: number): string {
+  const digits = p < CHANCE ? 1000 : 100;
+  // 0.29 * 100 is a little less than 29.
+  return String(Math.floor(p * digits + 1e-9) / digits);
+}
+
+function best(variants: readonly VariantResult[]): string {
+  const first = variants.toSorted((a, b) => (b.rate ?? -1) - (a.rate ?? -1))[0];
+  return `"${first?.name ?? ''}"`;
+}
+
+/** What is called significant by custom: one time in twenty, equal variants look that different. */
+const CHANCE = 0.05;
+const TESTS: Readonly<Record<Exclude<Significance['test'], null>, string>> = {
+  'chi-square': 'chi-square test',
+  fisher: "Fisher's exact test",
+};
