@@ -98,6 +98,8 @@ export interface Content {
   readonly tree: JsonObject;
   /** Where each text of the tree was written, by its JSON pointer; the text of a file stands here, not in the tree. */
   readonly texts: ReadonlyMap<string, SourceText>;
+  /** Where every part of the tree was written, by its JSON pointer; `/text` is the leg's text. */
+  readonly places: ReadonlyMap<string, Pick<Diagnostic, 'at' | 'source'>>;
 }
 
 /** How long a message is worth delivering: from the run's first start, or until an instant. */
@@ -249,16 +251,20 @@ export interface Wire {
     readonly accept: 'json' | 'any';
     /** Where an answer about several recipients holds one entry for each. */
     readonly recipients: readonly string[];
+    /** Where it lists those alone who were refused. */
+    readonly refusedRecipients: readonly string[];
     /** Inside such an entry: whom it is about, the id of the message, what says that it was refused, and why. */
     readonly recipientAddress: readonly string[];
     readonly recipientId: readonly string[];
     readonly recipientFailed: readonly string[];
     readonly recipientError: readonly string[];
+    /** Where an entry has a word for what became of it, and the words (folded as codes are) that mean a refusal. */
+    readonly recipientStatus: { readonly at: readonly string[]; readonly refused: readonly string[] };
   };
   /** Which refusals say that the recipient cannot receive the channel. */
   readonly unsupportedChannel: {
     readonly statuses: readonly number[];
-    /** Values (letter case does not count) at one of `codeAt` in the answer, or in a recipient's entry of it. */
+    /** Values (letter case, `-` and `_` do not count) at one of `codeAt` in the answer, or in a recipient's entry. */
     readonly codes: readonly string[];
     readonly codeAt: readonly string[];
   };

@@ -6,26 +6,15 @@ import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './schemas.ts
  */
 const NOT_YET: Readonly<Record<FileKind, ReadonlySet<string>>> = {
   campaign: new Set([
-    'content',
-    'variants',
-    'holdout',
-    'test',
-    'winner',
-    'fallback',
     'schedule',
     'suppressions',
     'exclude',
     'frequency',
-    'template.needs',
-    'recipients.contact',
     'recipients.timeZone',
-    'recipients.columns',
-    'recipients.where',
     'send.window',
     'send.canary',
-    'send.recipientsPerRequest',
   ]),
-  project: new Set(['webhook', 'suppressions', 'defaultCountry', 'environments.*.wire.unsupportedChannel']),
+  project: new Set(['webhook', 'suppressions', 'defaultCountry']),
 };
 
 /** Is this key part of the format, but not of this version? */

@@ -87,6 +87,8 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   const shared = project.written.partials;
   const sources = await readSources(merged, {
     root,
+    path: found.path,
+    file,
     folder,
     cwd: options.cwd,
     recipients: options.recipients ?? null,

@@ -2,7 +2,7 @@ import type { SourceText } from '../model.ts';
 import { valueAt } from '../util/json.ts';
 import type { Where } from './file-text.ts';
 import { whereValue } from './validate.ts';
-import type { CampaignFile, ProjectFile, RecipientsFile } from './written.ts';
+import type { CampaignFile, InlineRow, ProjectFile, RecipientsFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** A campaign file over the defaults of its project: as written, in one shape, with the place of everything. */
@@ -13,6 +13,8 @@ export interface Merged {
   where(pointer: string): Where | null;
   /** The text at a pointer with the place of its first character. */
   text(pointer: string): SourceText | null;
+  /** A plain scalar as it was written: `+447700900123`, where YAML reads a number. */
+  plain(pointer: string): string | null;
   /** Something stands there, even if it was reported and left out. */
   isWritten(pointer: string): boolean;
   /** What the campaign file itself says there, whether it is valid or not. */
@@ -42,10 +44,10 @@ export function mergeDefaults(
   }
   const stopAfter = { ...base.limits?.stopAfter, ...own.limits?.stopAfter };
   if (Object.keys(stopAfter).length > 0) file['limits'] = { ...(file['limits'] as object), stopAfter };
-  const list = typeof recipients === 'string' ? { csv: recipients } : recipients;
+  const list = listOf(recipients);
 
   const places = [
-    { yaml: yamls.campaign, pointerOf: (p: string) => (p === '/recipients/csv' ? listPointer(yamls.campaign) : p) },
+    { yaml: yamls.campaign, pointerOf: (p: string) => listPointer(yamls.campaign, p) },
     ...(yamls.project === null
       ? []
       : [
@@ -75,12 +77,27 @@ export function mergeDefaults(
       const start = place.yaml.places.get(place.pointer)?.textStart ?? 0;
       return { text, file: place.yaml.text.file, ...place.yaml.text.position(start) };
     },
+    plain(pointer) {
+      const place = placeOf(pointer);
+      return place?.yaml.places.get(place.pointer)?.plain ?? null;
+    },
     isWritten: (pointer) => placeOf(pointer) !== null,
     own: (pointer) => valueAt(yamls.campaign.value, pointer),
   };
 }
 
-/** `recipients: people.csv` says the same as `recipients: { csv: people.csv }`. */
-function listPointer(campaign: YamlFile): string {
-  return typeof valueAt(campaign.value, '/recipients') === 'string' ? '/recipients' : '/recipients/csv';
+/** `recipients: people.csv` says the same as `recipients: { csv: people.csv }`, and a list as `{ list: [...] }`. */
+function listOf(written: CampaignFile['recipients'] | undefined): RecipientsFile | undefined {
+  if (typeof written === 'string') return { csv: written };
+  return isList(written) ? { list: written } : written;
+}
+
+function listPointer(campaign: YamlFile, pointer: string): string {
+  const written = valueAt(campaign.value, '/recipients');
+  if (pointer === '/recipients/csv' && typeof written === 'string') return '/recipients';
+  return Array.isArray(written) ? pointer.replace(/^\/recipients\/list/, '/recipients') : pointer;
+}
+
+function isList(value: unknown): value is readonly InlineRow[] {
+  return Array.isArray(value);
 }

@@ -1,19 +1,11 @@
-import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type {
-  Campaign,
-  InputFile,
-  Limits,
-  ListSpec,
-  Project,
-  SendSettings,
-  SourceText,
-  Threshold,
-  Validity,
-} from '../model.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Campaign, InputFile, Limits, Project, SendSettings, SourceText, Threshold, Validity } from '../model.ts';
 import { freezeAll, pointerTo } from '../util/json.ts';
 import { durationMs, instantMs, ratePerSecond, share } from '../util/units.ts';
-import { checkCountry, checkLocale, checkSender, checkTimeZone, type Finding } from './check-values.ts';
+import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
 import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
+import { mainLeg, type Report, readFallbacks, readSplit, readVariants } from './legs.ts';
+import { readList } from './list-spec.ts';
 import type { Merged } from './merge.ts';
 import type { Sources } from './sources.ts';
 
@@ -31,9 +23,6 @@ export interface NormalizeInput {
   /** Ms since 1970. */
   readonly now: number;
 }
-
-/** Adds what is wrong with the value at a pointer. */
-type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
 
 /**
  * From a file that has passed its schema to a campaign that can be trusted: defaults filled in, units resolved, values
@@ -60,28 +49,20 @@ export function normalizeCampaign(input: NormalizeInput): {
 
   checkRequired(input, report);
   checkMetaData(merged, report);
-  const channel = file.channel ?? 'sms';
-  if (file.variables !== undefined && (typeof file.template === 'string' || file.template?.id === undefined)) {
-    if (file.template !== undefined) {
-      report('/variables', 'invalid-value', '"variables" are for a template of the provider.', VARIABLES_HINT);
-    }
-  }
-  const from = channel === 'sms' ? value('/from', file.from, checkSender) : (file.from ?? null);
-  const campaign: Omit<Campaign, 'template' | 'recipients'> = {
+  const main = mainLeg(merged, sources, report);
+  const campaign: Omit<Campaign, 'recipients'> = {
+    ...main,
     name: file.name ?? '',
-    channel,
-    from,
     accountReference: file.accountReference ?? null,
     messageType: file.messageType ?? null,
-    characterSet: file.characterSet ?? DEFAULTS.characterSet,
-    characterSetWritten: file.characterSet !== undefined,
-    transliterate: file.transliterate ?? DEFAULTS.transliterate,
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
     timeZone: value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone,
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
     metaData: file.metaData ?? null,
-    variables: texts(merged, 'variables'),
-    recipientMetaData: texts(merged, 'recipientMetaData'),
+    variants: readVariants(main, merged, sources, report),
+    split: readSplit(merged, report),
+    fallbacks: readFallbacks(main, merged, sources, report),
+    recipientMetaData: texts(merged),
     partials: sources.partials,
     send: readSend(merged, report),
     limits: readLimits(merged, report),
@@ -89,23 +70,23 @@ export function normalizeCampaign(input: NormalizeInput): {
     project,
     inputs: [...input.inputs, ...sources.inputs],
   };
-  const list = readList(merged, sources, value);
-  const complete = sources.template !== null && list !== null && diagnostics.length === 0;
-  return {
-    campaign: complete ? freezeAll({ ...campaign, template: sources.template, recipients: list }) : null,
-    diagnostics,
-  };
+  const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
+  const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
+  return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
 }
-
-const VARIABLES_HINT =
-  'A text that is rendered here takes its values from the columns. Remove them, or use template.id.';
 
 /** What the schema does not ask for, because handbill.yaml or the command line may give it. */
 function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, report: Report): void {
+  const { template, content, variants = [] } = merged.file;
+  const hasMessage = template !== undefined || content !== undefined || variants.length > 0;
+  if (!hasMessage && !['/template', '/content', '/variants'].some((key) => isExcused(key) || isThere(merged, key))) {
+    report('', 'missing-key', '"template" is missing.', 'For example: template: hello.hbs');
+  }
   if (!merged.isWritten('/channel') && !isExcused('/channel')) {
     report('', 'missing-key', '"channel" is missing.', 'For example: channel: sms');
   }
-  if (listIsPassed || merged.recipients.csv !== undefined) return;
+  const { csv, list, contacts } = merged.recipients;
+  if (listIsPassed || csv !== undefined || list !== undefined || contacts !== undefined) return;
   const own = merged.own('/recipients');
   const hint = 'Name a CSV file here, or pass one with --recipients FILE.';
   if (own === undefined) {
@@ -114,6 +95,10 @@ function checkRequired({ merged, listIsPassed, isExcused }: NormalizeInput, repo
     const isMissing = merged.own('/recipients/csv') === undefined && !isExcused('/recipients/csv');
     if (isMissing) report('/recipients', 'missing-key', '"recipients.csv" is missing.', hint);
   }
+}
+
+function isThere(merged: Merged, pointer: string): boolean {
+  return merged.own(pointer) !== undefined;
 }
 
 /** handbill's own reference travels under this name. */
@@ -125,12 +110,12 @@ function checkMetaData(merged: Merged, report: Report): void {
   }
 }
 
-function texts(merged: Merged, key: 'variables' | 'recipientMetaData'): Readonly<Record<string, SourceText>> | null {
-  const written = merged.file[key];
+function texts(merged: Merged): Readonly<Record<string, SourceText>> | null {
+  const written = merged.file.recipientMetaData;
   if (written === undefined) return null;
   const sources: Record<string, SourceText> = Object.create(null);
   for (const name of Object.keys(written)) {
-    const source = merged.text(pointerTo([key, name]));
+    const source = merged.text(pointerTo(['recipientMetaData', name]));
     if (source !== null) sources[name] = source;
   }
   return sources;
@@ -150,7 +135,7 @@ function readValidity(text: string, now: number): Finding<Validity> {
 }
 
 function readSend(merged: Merged, report: Report): SendSettings {
-  const { concurrency, rate, attempts, timeout, notAfter } = merged.file.send ?? {};
+  const { concurrency, rate, attempts, timeout, notAfter, recipientsPerRequest } = merged.file.send ?? {};
   const perSecond = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && perSecond === null) {
     report('/send/rate', 'invalid-value', `"${rate}" is not a rate above zero.`, 'For example: rate: 50/s');
@@ -169,6 +154,7 @@ function readSend(merged: Merged, report: Report): SendSettings {
     attempts: attempts ?? DEFAULTS.attempts,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     notAfterMs,
+    recipientsPerRequest: recipientsPerRequest ?? DEFAULTS.recipientsPerRequest,
   };
 }
 
@@ -189,23 +175,6 @@ function readLimits(merged: Merged, report: Report): Limits {
     maxCost: maxCost ?? null,
     stopAfterInDoubt: threshold('inDoubt'),
     stopAfterRejected: threshold('rejected'),
-  };
-}
-
-type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
-
-function readList(merged: Merged, sources: Sources, value: ReadValue): ListSpec | null {
-  const { to, key, defaultCountry, delimiter, encoding, onInvalid } = merged.recipients;
-  const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
-  if (sources.list === null) return null;
-  return {
-    ...sources.list,
-    to: to ?? DEFAULTS.to,
-    key: key ?? null,
-    defaultCountry: country,
-    delimiter: delimiter ?? null,
-    encoding: encoding ?? null,
-    onInvalid: onInvalid ?? DEFAULTS.onInvalid,
   };
 }
 

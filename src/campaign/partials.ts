@@ -11,8 +11,8 @@ export interface PartialsOptions {
   readonly root: string;
   /** Real path of the campaign's folder. */
   readonly folder: string;
-  /** Real path of the main template, which is no partial. */
-  readonly template: string | null;
+  /** Real paths of the templates, which are no partials. */
+  readonly templates: ReadonlySet<string>;
   /** The folder that handbill.yaml names, relative to the root, and where it does. */
   readonly shared: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
   readonly cwd: string;
@@ -50,7 +50,7 @@ export async function readPartials(options: PartialsOptions): Promise<PartialsRe
   if ('path' in own) await addFiles(files, own.path);
   const partials = new Map<string, ReadPartial>();
   for (const [name, path] of files) {
-    if (path !== options.template) partials.set(name, await readPartial(name, path, options));
+    if (!options.templates.has(path)) partials.set(name, await readPartial(name, path, options));
   }
   return { partials, diagnostics };
 }

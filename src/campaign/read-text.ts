@@ -7,6 +7,9 @@ import { decodeUtf8 } from './decode.ts';
 /** How large a template or partial may be, in bytes (SECURITY S17). */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
 
+/** How large the HTML of an email may be, in bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
+export const MAX_HTML_BYTES = 256 << 10;
+
 export interface ReadText {
   readonly source: SourceText;
   /** Of the bytes as they lie on the disk. */
@@ -20,13 +23,15 @@ export interface ReadText {
  *
  * @param file - the path as the user would name it
  * @param where - where the file is named, for faults of the file as a whole
+ * @param mostBytes - how large it may be
  */
 export async function readTemplateFile(
   path: string,
   file: string,
   where: Partial<Diagnostic>,
+  mostBytes: number = MAX_TEMPLATE_BYTES,
 ): Promise<ReadText | { readonly problem: Diagnostic }> {
-  const read = await readSmallFile(path, MAX_TEMPLATE_BYTES, file);
+  const read = await readSmallFile(path, mostBytes, file);
   if ('fault' in read) return { problem: faultAt(read.fault, where) };
   const decoded = decodeUtf8(read.bytes, file);
   if ('problem' in decoded) return decoded;

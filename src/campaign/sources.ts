@@ -1,15 +1,18 @@
 import type { Diagnostic } from '../errors.ts';
-import type { InputFile, SourceText, Template } from '../model.ts';
+import type { Channel, InputFile, SourceText } from '../model.ts';
 import { displayPath, findFileAnywhere, findFileInside } from '../util/paths.ts';
+import { type LegSources, readLeg } from './leg-sources.ts';
 import type { Merged } from './merge.ts';
 import { includedPartials, readPartials } from './partials.ts';
-import { fromRoot } from './project.ts';
-import { faultAt, readTemplateFile, trimText } from './read-text.ts';
+import { faultAt } from './read-text.ts';
+import type { FallbackFile, LegFile } from './written.ts';
 
 /** The files that a campaign names: found, and read where they are small. */
 export interface Sources {
-  /** Null where it could not be read, or none is named. */
-  readonly template: Template | null;
+  /** Of the campaign itself, of each variant, of each fallback. */
+  readonly main: LegSources;
+  readonly variants: readonly LegSources[];
+  readonly fallbacks: readonly LegSources[];
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly list: ListFile | null;
   readonly inputs: readonly InputFile[];
@@ -25,6 +28,9 @@ export interface ListFile {
 export interface SourcesOptions {
   /** Real path of the project's root. */
   readonly root: string;
+  /** Real path of the campaign file, and as the user would name it. */
+  readonly path: string;
+  readonly file: string;
   /** Real path of the campaign's folder. */
   readonly folder: string;
   /** Real path of the current folder. */
@@ -34,26 +40,34 @@ export interface SourcesOptions {
   readonly sharedPartials: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
 }
 
-/** Finds and reads template, partials and list; everything that is wrong with them at once. */
+/** Finds and reads templates, content, partials and list; everything that is wrong with them at once. */
 export async function readSources(merged: Merged, options: SourcesOptions): Promise<Sources> {
   const diagnostics: Diagnostic[] = [];
-  const main = await readTemplate(merged, options, diagnostics);
+  const { file } = merged;
+  const channel = file.channel ?? 'sms';
+  const leg = (written: LegFile, pointer: string, of: Channel) =>
+    readLeg(written, merged, { ...options, pointer, channel: of }, diagnostics);
+  const main = await leg(file, '', channel);
+  const variants: LegSources[] = [];
+  for (const [i, variant] of (file.variants ?? []).entries()) {
+    variants.push(await leg(variant, `/variants/${i}`, channel));
+  }
+  const fallbacks: LegSources[] = [];
+  for (const { written, pointer } of fallbackFiles(file)) {
+    fallbacks.push(await leg(written, pointer, written.channel ?? 'sms'));
+  }
+  const legs = [main, ...variants, ...fallbacks];
   const { partials, diagnostics: wrong } = await readPartials({
     ...options,
-    template: main.path,
+    templates: new Set(legs.flatMap(({ paths }) => paths)),
     shared: options.sharedPartials,
   });
   diagnostics.push(...wrong);
 
-  const texts = [
-    ...(main.template?.kind === 'text' ? [main.template.source.text] : []),
-    ...Object.values(merged.file.variables ?? {}),
-    ...Object.values(merged.file.recipientMetaData ?? {}),
-  ];
   // A partial that nobody includes changes no message: its faults do not matter here, and its hash is not an input.
-  const included = includedPartials(texts, partials);
+  const included = includedPartials([...legs.flatMap(textsOf), ...expressionsOf(file)], partials);
   const sources = new Map<string, SourceText>();
-  const inputs = [...main.inputs];
+  const inputs = uniqueInputs(legs.flatMap((read) => read.inputs));
   for (const [name, { result }] of partials) {
     if ('source' in result) sources.set(name, result.source);
     if (!included.has(name)) continue;
@@ -61,50 +75,48 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
     else inputs.push(result.input);
   }
   const list = await findList(merged, options, diagnostics);
-  return { template: main.template, partials: sources, list, inputs, diagnostics };
+  return { main, variants, fallbacks, partials: sources, list, inputs, diagnostics };
 }
 
-async function readTemplate(
-  merged: Merged,
-  options: SourcesOptions,
-  diagnostics: Diagnostic[],
-): Promise<{
-  readonly template: Template | null;
-  readonly path: string | null;
-  readonly inputs: readonly InputFile[];
-}> {
-  const { template } = merged.file;
-  const nothing = { template: null, path: null, inputs: [] };
-  if (template === undefined) return nothing;
-  if (typeof template !== 'string' && template.id !== undefined) {
-    return { ...nothing, template: { kind: 'provider', id: template.id } };
-  }
-  if (typeof template !== 'string' && template.text !== undefined) {
-    const source = merged.text('/template/text');
-    const text = trimText(template.text);
-    return { ...nothing, template: source === null ? null : { kind: 'text', source: { ...source, text } } };
-  }
-  const written = typeof template === 'string' ? template : template.file;
-  if (written === undefined) return nothing;
-  const where = merged.where(typeof template === 'string' ? '/template' : '/template/file') ?? {};
-  const found = await findFileInside(options.root, options.folder, written);
-  if ('fault' in found) {
-    diagnostics.push(faultAt(found.fault, where));
-    return nothing;
-  }
-  const read = await readTemplateFile(found.path, displayPath(found.path, options.cwd), where);
-  if ('problem' in read) {
-    diagnostics.push(read.problem);
-    return { ...nothing, path: found.path };
-  }
-  const input: InputFile = { role: 'template', file: fromRoot(options.root, found.path), sha256: read.sha256 };
-  return { template: { kind: 'text', source: read.source }, path: found.path, inputs: [input] };
+/** The fallbacks in order, however they are written, with the pointer of each. */
+export function fallbackFiles(
+  file: Merged['file'],
+): readonly { readonly written: FallbackFile; readonly pointer: string }[] {
+  const { fallback } = file;
+  if (fallback === undefined) return [];
+  if (!isSeveral(fallback)) return [{ written: fallback, pointer: '/fallback' }];
+  return fallback.map((written, i) => ({ written, pointer: `/fallback/${i}` }));
+}
+
+function isSeveral(fallback: FallbackFile | readonly FallbackFile[]): fallback is readonly FallbackFile[] {
+  return Array.isArray(fallback);
+}
+
+function textsOf({ template, content }: LegSources): readonly string[] {
+  const own = template?.kind === 'text' ? [template.source.text] : [];
+  return content === null ? own : [...own, ...[...content.texts.values()].map(({ text }) => text)];
+}
+
+function expressionsOf(file: Merged['file']): readonly string[] {
+  const fallbacks = fallbackFiles(file).map(({ written }) => written);
+  const variables = [file, ...(file.variants ?? []), ...fallbacks].flatMap((leg) =>
+    Object.values(leg.variables ?? {}).flatMap((one) => (typeof one === 'string' ? [one] : Object.values(one))),
+  );
+  return [...variables, ...Object.values(file.recipientMetaData ?? {})];
+}
+
+/** Two legs may share a template; it is one input. */
+function uniqueInputs(inputs: readonly InputFile[]): InputFile[] {
+  return [...new Map(inputs.map((input) => [input.file, input])).values()];
 }
 
 /** Only found, not read: it may have a million rows. */
 async function findList(merged: Merged, options: SourcesOptions, diagnostics: Diagnostic[]): Promise<ListFile | null> {
-  const written = options.recipients ?? merged.recipients.csv;
-  if (written === undefined) return null;
+  const { csv, list, contacts } = merged.recipients;
+  const written = options.recipients ?? csv;
+  if (written === undefined) {
+    return list === undefined && contacts === undefined ? null : { path: options.path, file: options.file };
+  }
   const where = options.recipients === null ? (merged.where('/recipients/csv') ?? {}) : {};
   const found =
     options.recipients === null

@@ -70,11 +70,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const errors = validate(yaml.value) ? [] : (validate.errors ?? []);
   if (kind === 'project') hideSecrets(errors, yaml);
   const meant = meantKeys(errors);
-  const explained = [
-    ...explainAll(errors, meant, yaml, context),
-    ...lostCharacters(kind, yaml),
-    ...channelsNotYet(kind, yaml, context),
-  ];
+  const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
   return {
     value: dropped.has('') || !isObject(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
@@ -151,15 +147,6 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
     explained.push({ pointer, diagnostic });
   }
   return explained;
-}
-
-/** Email needs an address and a place on the wire that are not there yet. */
-function channelsNotYet(kind: FileKind, yaml: YamlFile, context: Context): readonly Explained[] {
-  const pointer = kind === 'campaign' ? '/channel' : '/defaults/channel';
-  if (valueAt(yaml.value, pointer) !== 'email') return [];
-  const message = 'The channel "email" cannot be used yet: this version of handbill cannot carry it out.';
-  const hint = 'Use sms, rcs, messaging-app or voice.';
-  return [{ pointer, diagnostic: problem('not-supported', message, { ...context.whereValue(pointer), hint }) }];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

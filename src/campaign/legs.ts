@@ -1,0 +1,176 @@
+import type { Code } from '../errors.ts';
+import type { Channel, Fallback, Leg, SourceText, Split, Variables, Variant } from '../model.ts';
+import { pointerTo } from '../util/json.ts';
+import { share } from '../util/units.ts';
+import { checkSender, type Finding } from './check-values.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { LegSources } from './leg-sources.ts';
+import type { Merged } from './merge.ts';
+import { fallbackFiles, type Sources } from './sources.ts';
+import type { LegFile } from './written.ts';
+
+/** Adds what is wrong with the value at a pointer. */
+export type Report = (pointer: string, code: Code, message: string, hint?: string) => void;
+
+/** Variants of one campaign: the limit of the API's document (section 8). */
+const MOST_VARIANTS = 10;
+
+/**
+ * The campaign's own message. Null where there is nothing to send; that is reported unless `isExcused` or the variants
+ * bring messages of their own.
+ */
+export function mainLeg(merged: Merged, sources: Sources, report: Report): Leg {
+  const { file } = merged;
+  const channel = file.channel ?? 'sms';
+  return readLegOf(file, '', channel, sources.main, null, merged, report);
+}
+
+/** Up to ten messages that are compared, each the campaign's own with what the variant says otherwise. */
+export function readVariants(main: Leg, merged: Merged, sources: Sources, report: Report): readonly Variant[] {
+  const written = merged.file.variants ?? [];
+  if (written.length > MOST_VARIANTS) {
+    const message = `There are ${written.length} variants; a campaign has at most ${MOST_VARIANTS}.`;
+    report(`/variants/${MOST_VARIANTS}`, 'invalid-value', message, 'Leave some out, or make two campaigns of it.');
+  }
+  if (written.length === 1) {
+    report('/variants', 'invalid-value', 'One variant alone is no comparison.', 'Add a second one, or leave it out.');
+  }
+  const names = new Map<string, number>();
+  return written.map((variant, i) => {
+    const at = `/variants/${i}`;
+    const name = variant.name ?? '';
+    if (name === '') report(at, 'missing-key', `"variants[${i}]" has no name.`, 'For example: name: A');
+    const first = names.get(name);
+    if (first !== undefined) report(`${at}/name`, 'invalid-value', `Two variants are named "${name}".`);
+    names.set(name, i);
+    const own = sources.variants[i] ?? NOTHING;
+    const leg = readLegOf(variant, at, main.channel, own, main, merged, report);
+    if (leg.template === null && leg.content === null && own.paths.length === 0) {
+      report(at, 'missing-key', `"variants[${i}]" has neither "template" nor "content".`);
+    }
+    return { name, weight: variant.weight ?? 1, leg };
+  });
+}
+
+/** Who is held out, and who gets the variants first. */
+export function readSplit(merged: Merged, report: Report): Split {
+  const { file } = merged;
+  const { variants = [], holdout, test, winner } = file;
+  const isMapping = typeof test === 'object';
+  const written = isMapping ? test.share : test;
+  const shareAt = (pointer: string, text: string | undefined): number | null => {
+    if (text === undefined) return null;
+    const value = share(text);
+    if (value !== null && value > 0 && value < 1) return value;
+    report(pointer, 'invalid-value', `"${text}" is not a share above 0% and below 100%.`, 'For example: 10%');
+    return null;
+  };
+  if (test !== undefined && variants.length === 0) {
+    report('/test', 'invalid-value', '"test" compares variants, and there are none.', 'Add "variants", or remove it.');
+  }
+  const chosen = typeof winner === 'string' ? winner : (winner?.variant ?? null);
+  if (chosen !== null && !variants.some(({ name }) => name === chosen)) {
+    const known = variants.map(({ name }) => name).join(', ');
+    const hint = known === '' ? 'There are no variants.' : `Variants: ${known}.`;
+    report('/winner', 'invalid-value', `There is no variant "${chosen}".`, hint);
+  }
+  return {
+    seed: file.seed ?? file.name ?? '',
+    holdout: shareAt('/holdout', holdout) ?? 0,
+    test: shareAt(isMapping ? '/test/share' : '/test', written),
+    winner: chosen,
+  };
+}
+
+/** The fallbacks in order; each channel at most once. */
+export function readFallbacks(main: Leg, merged: Merged, sources: Sources, report: Report): readonly Fallback[] {
+  const used = new Set<Channel>([main.channel]);
+  return fallbackFiles(merged.file).map(({ written, pointer }, i) => {
+    const { channel } = written;
+    const own = sources.fallbacks[i] ?? NOTHING;
+    if (channel === undefined) {
+      report(pointer, 'missing-key', 'The fallback names no channel.', 'For example: channel: sms');
+    } else if (used.has(channel)) {
+      const hint = 'A fallback is for those who cannot receive the channels before it.';
+      report(`${pointer}/channel`, 'invalid-value', `The channel "${channel}" is tried before.`, hint);
+    }
+    used.add(channel ?? 'sms');
+    if (written.template === undefined && written.content === undefined) {
+      report(pointer, 'missing-key', 'The fallback has no message.', 'For example: template: short.hbs');
+    }
+    const base = { ...main, template: null, content: null, variables: null };
+    const leg = readLegOf(written, pointer, channel ?? 'sms', own, base, merged, report);
+    return { ...leg, to: written.to ?? null };
+  });
+}
+
+const NOTHING: LegSources = { template: null, content: null, paths: [], inputs: [] };
+
+/** What a leg says itself, else what it takes over. */
+function readLegOf(
+  written: LegFile,
+  pointer: string,
+  channel: Channel,
+  sources: LegSources,
+  base: Leg | null,
+  merged: Merged,
+  report: Report,
+): Leg {
+  const says = sources.template !== null || sources.content !== null;
+  const template = says ? sources.template : (base?.template ?? null);
+  const variables = readVariables(written, pointer, merged) ?? (says ? null : (base?.variables ?? null));
+  const isText = template?.kind === 'text' || (template === null && sources.content !== null);
+  if (written.variables !== undefined && isText) {
+    const message = '"variables" are for a template of the provider.';
+    report(`${pointer}/variables`, 'invalid-value', message, VARIABLES_HINT);
+  }
+  const from = written.from ?? base?.from ?? null;
+  return {
+    channel,
+    from: channel === 'sms' ? senderOf(from, written.from === undefined ? pointer : `${pointer}/from`, report) : from,
+    characterSet: written.characterSet ?? base?.characterSet ?? DEFAULTS.characterSet,
+    characterSetWritten: written.characterSet !== undefined || base?.characterSetWritten === true,
+    transliterate: written.transliterate ?? base?.transliterate ?? DEFAULTS.transliterate,
+    template,
+    variables,
+    content: says ? sources.content : (base?.content ?? null),
+  };
+}
+
+const VARIABLES_HINT =
+  'A text that is rendered here takes its values from the columns. Remove them, or use template.id.';
+
+function senderOf(from: string | null, pointer: string, report: Report): string | null {
+  if (from === null) return null;
+  const finding: Finding<string> = checkSender(from);
+  if ('value' in finding) return finding.value;
+  report(pointer, finding.code, finding.message, finding.hint);
+  return null;
+}
+
+function readVariables(written: LegFile, pointer: string, merged: Merged): Variables<SourceText> | null {
+  if (written.variables === undefined) return null;
+  const found: Record<string, SourceText | Readonly<Record<string, SourceText>>> = Object.create(null);
+  for (const [name, value] of Object.entries(written.variables)) {
+    const at = `${pointer}/variables${pointerTo([name])}`;
+    if (typeof value !== 'string') found[name] = readGroup(value, at, merged);
+    else {
+      const source = merged.text(at);
+      if (source !== null) found[name] = source;
+    }
+  }
+  return found;
+}
+
+function readGroup(
+  group: Readonly<Record<string, string>>,
+  pointer: string,
+  merged: Merged,
+): Record<string, SourceText> {
+  const found: Record<string, SourceText> = Object.create(null);
+  for (const name of Object.keys(group)) {
+    const source = merged.text(pointer + pointerTo([name]));
+    if (source !== null) found[name] = source;
+  }
+  return found;
+}

@@ -1,0 +1,93 @@
+import type { AddressKind, Channel, InlineList, ListSpec, Where } from '../model.ts';
+import { pointerTo } from '../util/json.ts';
+import { checkCountry, type Finding } from './check-values.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { Report } from './legs.ts';
+import type { Merged } from './merge.ts';
+import type { Sources } from './sources.ts';
+
+type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
+
+/** Column of an inline list of contact ids. */
+const CONTACT_COLUMN = 'contact';
+
+/**
+ * How the list is read; null where there is none.
+ *
+ * @param listIsPassed - the list comes from the command line, whatever the campaign lists itself
+ */
+export function readList(
+  merged: Merged,
+  sources: Sources,
+  listIsPassed: boolean,
+  channel: Channel,
+  value: ReadValue,
+  report: Report,
+): ListSpec | null {
+  const { to, contact, key, defaultCountry, delimiter, encoding, columns, onInvalid, contacts } = merged.recipients;
+  const inline = listIsPassed ? null : readInline(merged, report);
+  const contactColumn = contact ?? (contacts !== undefined && !listIsPassed ? CONTACT_COLUMN : undefined);
+  if (contact !== undefined && merged.own('/recipients/to') !== undefined) {
+    const message = '"recipients.to" and "recipients.contact" both say where the address is.';
+    report('/recipients/contact', 'invalid-value', message, 'Keep one of them.');
+  }
+  const country = value('/recipients/defaultCountry', defaultCountry, checkCountry);
+  const kind = kindOf(channel, contactColumn);
+  const where = readWhere(merged);
+  if (sources.list === null) return null;
+  return {
+    ...sources.list,
+    inline,
+    kind,
+    to: contactColumn ?? to ?? (kind === 'email' ? DEFAULTS.toEmail : DEFAULTS.to),
+    key: key ?? null,
+    defaultCountry: country,
+    delimiter: delimiter ?? null,
+    encoding: encoding ?? null,
+    onInvalid: onInvalid ?? DEFAULTS.onInvalid,
+    columns: columns ?? {},
+    where,
+  };
+}
+
+export function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
+  if (contactColumn !== undefined) return 'contact';
+  return channel === 'email' ? 'email' : 'msisdn';
+}
+
+function readWhere(merged: Merged): Where | null {
+  const { where } = merged.recipients;
+  if (where === undefined) return null;
+  const place = merged.where('/recipients/where');
+  return place === null ? null : { query: where, at: place.at };
+}
+
+/** The recipients that stand in the campaign: a row for each, in the columns that any of them has. */
+function readInline(merged: Merged, report: Report): InlineList | null {
+  const { csv, list, contacts } = merged.recipients;
+  const given = Object.entries({ csv, list, contacts }).flatMap(([name, one]) => (one === undefined ? [] : [name]));
+  if (given.length > 1) {
+    const message = `"recipients" takes only one of ${given.map((name) => `"${name}"`).join(', ')}.`;
+    report(`/recipients/${given[1] ?? ''}`, 'invalid-value', message);
+  }
+  if (contacts !== undefined) {
+    const rows = contacts.map((id, i) => ({ line: lineOf(merged, `/recipients/contacts/${i}`), values: [id] }));
+    return { columns: [CONTACT_COLUMN], rows };
+  }
+  if (list === undefined) return null;
+  const columns = [...new Set(list.flatMap((row) => Object.keys(row)))];
+  const rows = list.map((row, i) => {
+    const at = `/recipients/list/${i}`;
+    // As it was written: a number without quotes keeps its plus and its zeros.
+    const cell = (name: string): string => {
+      const value = row[name];
+      return typeof value === 'string' ? value : (merged.plain(at + pointerTo([name])) ?? String(value ?? ''));
+    };
+    return { line: lineOf(merged, at), values: columns.map(cell) };
+  });
+  return { columns: columns.map((name) => name.trim().normalize('NFC')), rows };
+}
+
+function lineOf(merged: Merged, pointer: string): number {
+  return merged.where(pointer)?.at.line ?? 1;
+}
