@@ -2,8 +2,9 @@ import { hash } from 'node:crypto';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { InputFile, Project } from '../model.ts';
-import { displayPath, findFileInside, type PathFault, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
+import type { InputFile, Project, SenderRule } from '../model.ts';
+import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
+import { checkCountry } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
 import { checkProject, whereValue } from './validate.ts';
@@ -56,7 +57,7 @@ export async function readProject(
   const cwd = await realpath(options.cwd);
   const { yaml, written, inputs, diagnostics: found } = await readProjectFile(place, cwd);
   const diagnostics = [...found];
-  const report: ReportPath = (pointer, fault) => {
+  const report: Report = (pointer, fault) => {
     const { code, message, hint } = fault;
     const where = yaml === null || pointer === null ? {} : whereValue(yaml, pointer);
     diagnostics.push(problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }));
@@ -70,6 +71,7 @@ export async function readProject(
     ledger: await ledgerOf(place.root, written.ledger, { cwd, ledger: options.ledger ?? null }, report),
     environments,
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
+    senderRules: senderRulesOf(written.senders, report),
   };
   return { project, written, yaml, inputs, diagnostics };
 }
@@ -103,14 +105,15 @@ async function readProjectFile(place: ProjectPlace, cwd: string): Promise<Omit<P
 }
 
 /** `pointer` is null for what was said on the command line. */
-type ReportPath = (pointer: string | null, fault: PathFault) => null;
+type Report = (pointer: string | null, fault: Fault) => null;
+type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
 
 /** Option before project file before default. The last part of the path is not resolved: a link there must be seen. */
 async function ledgerOf(
   root: string,
   written: string | undefined,
   option: { readonly cwd: string; readonly ledger: string | null },
-  report: ReportPath,
+  report: Report,
 ): Promise<string> {
   const fallback = join(root, DEFAULTS.ledger);
   const chosen = option.ledger ?? written ?? DEFAULTS.ledger;
@@ -132,9 +135,18 @@ async function ledgerOf(
   return fallback;
 }
 
-async function pricesOf(root: string, written: string, report: ReportPath): Promise<string | null> {
+async function pricesOf(root: string, written: string, report: Report): Promise<string | null> {
   const found = await findFileInside(root, root, written);
   return 'path' in found ? found.path : report('/prices', found.fault);
+}
+
+/** A country that does not exist would be a rule that never holds. */
+function senderRulesOf(written: ProjectFile['senders'], report: Report): Readonly<Record<string, SenderRule>> {
+  for (const country of Object.keys(written ?? {})) {
+    const finding = checkCountry(country);
+    if ('code' in finding) report(`/senders/${country}`, finding);
+  }
+  return written ?? {};
 }
 
 async function exists(path: string): Promise<boolean> {
