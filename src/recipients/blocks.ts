@@ -20,7 +20,7 @@ export interface BlockReader {
   digest(): ListDigest;
 }
 
-const BLOCK_BYTES = 1024 * 1024;
+export const BLOCK_BYTES = 1024 * 1024;
 
 /**
  * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is handed out,

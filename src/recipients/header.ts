@@ -1,5 +1,6 @@
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { unguardCell } from '../util/csv-cell.ts';
+import { columnName } from './column-types.ts';
 import { scanFields, splitFields } from './fields.ts';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -19,23 +20,38 @@ export interface HeaderText {
  */
 export function readHeader(header: HeaderText): { columns: readonly string[]; problems: readonly Diagnostic[] } {
   const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
-  const columns = cells.map((cell) => unguardCell(cell).trim().normalize('NFC'));
+  const columns = cells.map((cell) => columnName(unguardCell(cell)));
   const starts = scanFields(header.text, header.delimiter).starts;
+  const source = header.text.split('\n')[0] ?? '';
+  return { columns, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
+}
+
+/**
+ * Everything that is wrong with the names of columns.
+ * @param columns names as `readHeader` makes them
+ * @param placeOf where the column at a position is named
+ */
+export function checkNames(
+  columns: readonly string[],
+  placeOf: (index: number) => Pick<Diagnostic, 'at' | 'source'>,
+): readonly Diagnostic[] {
   const problems: Diagnostic[] = [];
   const first = new Map<string, number>();
   for (const [i, name] of columns.entries()) {
-    const place = { at: positionAt(header, starts[i] ?? 0), source: header.text.split('\n')[0] ?? '' };
     const earlier = first.get(name);
-    if (name === '') problems.push(problem('csv-blank-header', `Column ${i + 1} has no name.`, { ...place, ...BLANK }));
+    if (name === '')
+      problems.push(problem('csv-blank-header', `Column ${i + 1} has no name.`, { ...placeOf(i), ...BLANK }));
     else if (FORBIDDEN.has(name)) {
-      problems.push(problem('csv-forbidden-header', `A column must not be named "${name}".`, { ...place, ...RENAME }));
+      problems.push(
+        problem('csv-forbidden-header', `A column must not be named "${name}".`, { ...placeOf(i), ...RENAME }),
+      );
     } else if (earlier === undefined) first.set(name, i);
     else {
       const message = `Columns ${earlier + 1} and ${i + 1} are both named "${name}".`;
-      problems.push(problem('csv-duplicate-header', message, { ...place, ...RENAME }));
+      problems.push(problem('csv-duplicate-header', message, { ...placeOf(i), ...RENAME }));
     }
   }
-  return { columns, problems };
+  return problems;
 }
 
 const BLANK = { hint: 'Name the column in the first row, or remove it from every row.' };

@@ -4,38 +4,15 @@ import { unguardCell } from '../util/csv-cell.ts';
 import { createBlockReader, type ListDigest } from './blocks.ts';
 import { findDelimiter, splitFields } from './fields.ts';
 import { readHeader } from './header.ts';
+import { hashInline, openInline } from './inline.ts';
+import type { List, ListOptions } from './list.ts';
 import { openListFile } from './open.ts';
 import { createRecordReader, type RecordReader } from './records.ts';
-import { noHeader, syntaxFault } from './refusals.ts';
+import { noHeader, raggedFault, syntaxFault } from './refusals.ts';
 import type { Records } from './split.ts';
 
 export type { ListDigest } from './blocks.ts';
-
-/** A list whose header has been read. */
-export interface List {
-  /** Names of the columns, trimmed and NFC. */
-  readonly columns: readonly string[];
-  /** Line of the header: 1, but after a `sep=` line or empty lines. */
-  readonly headerLine: number;
-  /**
-   * The rows, in batches of some hundred; can be called once. Nothing is read ahead: the consumer's pace decides.
-   * Values may be slices of the piece of text that was read: whoever keeps one for long should copy it.
-   */
-  rows(): AsyncGenerator<readonly Row[]>;
-  /** Rows handed out so far. */
-  count(): number;
-  /** What was read, once `rows` has ended. */
-  digest(): ListDigest;
-  /** Closes the file; needed when `rows` was not run to its end. */
-  close(): Promise<void>;
-}
-
-export interface ListOptions {
-  /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
-  readonly expected?: ListDigest;
-  /** Bytes that are decoded at a time, default 16 KiB: one batch holds the rows that end in them. */
-  readonly pieceBytes?: number;
-}
+export type { List, ListOptions } from './list.ts';
 
 /** Default of `pieceBytes`: some 350 rows of 45 bytes. From 64 KiB on, reading is slower and needs more memory. */
 const PIECE_BYTES = 16 * 1024;
@@ -45,10 +22,12 @@ const MOST_HEADER_PROBLEMS = 100;
 
 /**
  * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory; what is
- * hashed is what is parsed, also when the file is swapped meanwhile (J2).
+ * hashed is what is parsed, also when the file is swapped meanwhile (J2). Recipients that the campaign file lists are
+ * in memory already.
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {
+  if (spec.inline !== null) return openInline(spec.inline, spec.file, options.expected ?? null);
   const handle = await openListFile(spec);
   const close = once(() => handle.close());
   try {
@@ -65,7 +44,8 @@ export async function openList(spec: ListSpec, options: ListOptions = {}): Promi
  * Reads a list without parsing it, for its digest.
  * @throws HandbillError (exit 2): file-*
  */
-export async function hashList(spec: Pick<ListSpec, 'path' | 'file'>): Promise<ListDigest> {
+export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'inline'>): Promise<ListDigest> {
+  if (spec.inline !== null) return hashInline(spec.inline);
   const handle = await openListFile(spec);
   try {
     const blocks = createBlockReader(handle, spec.file, null);
@@ -166,10 +146,7 @@ function createList(spec: ListSpec, first: First, source: Source): List {
 }
 
 function toRow(row: number, line: number, fields: readonly string[], wanted: number): Row {
-  if (fields.length !== wanted) {
-    const has = `has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}`;
-    return { row, line, values: null, fault: `${has}, the header has ${wanted}` };
-  }
+  if (fields.length !== wanted) return { row, line, values: null, fault: raggedFault(fields.length, wanted) };
   for (let i = 0; i < wanted; i++) {
     if (fields[i]?.charCodeAt(0) === 0x27) return { row, line, values: fields.map(unguardCell), fault: null };
   }

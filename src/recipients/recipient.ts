@@ -1,8 +1,8 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
-import { mask } from '../util/mask.ts';
+import { ADDRESS_WORDS, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
+import { typedColumns, typeFault } from './column-types.ts';
 import { resolveColumns } from './columns.ts';
-import { createPhoneReader, type PhoneProblem } from './phone.ts';
 
 /** A row that nothing can be sent to, and why. */
 export interface InvalidRow {
@@ -20,8 +20,9 @@ export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidR
 }
 
 /**
- * Makes the function that turns a row into a recipient: address in E.164, and the key that identifies the person (the
- * column `recipients.key`, trimmed and NFC, else the address).
+ * Makes the function that turns a row into a recipient: the normalised address (an E.164 number, an email address or
+ * the id of a contact), and the key that identifies the person (the column `recipients.key`, trimmed and NFC, else the
+ * address). Cells of columns with a type must hold it, whether or not anything asks for them.
  * @param columns names of the list's columns
  * @throws HandbillError (exit 2): unknown-column, invalid-value (`recipients.defaultCountry`)
  */
@@ -32,23 +33,28 @@ export function createRecipientReader(
   const resolved = resolveColumns(spec, columns);
   if (Array.isArray(resolved)) throw refuse(...resolved);
   const { to, key } = resolved;
-  const readPhone = createPhoneReader(spec.defaultCountry);
+  const { kind } = spec;
+  const readAddress = createAddressReader(kind, spec.defaultCountry);
+  const typed = typedColumns(spec.columns, columns);
 
   return function readRecipient(row) {
     const { values } = row;
     if (values === null) return raggedRow(spec, row);
     const cell = values[to] ?? '';
-    const phone = readPhone(cell);
-    if ('problem' in phone) return invalidAddress(spec, row, cell, phone);
-    const id = key === null ? phone.e164 : identify(values[key] ?? '');
+    const address = readAddress(cell);
+    if ('problem' in address) return invalidAddress(spec, row, cell, address);
+    const id = key === null ? address.to : identify(values[key] ?? '');
     if (id === '') return emptyKey(spec, row);
+    const fault = typed.length === 0 ? null : typeFault(typed, values);
+    if (fault !== null) return wrongType(spec, row, fault);
     return {
       row: row.row,
       line: row.line,
       key: id,
-      to: phone.e164,
-      country: phone.country,
-      assigned: phone.assigned,
+      to: address.to,
+      kind,
+      country: address.country,
+      assigned: address.assigned,
       values,
     };
   };
@@ -64,17 +70,21 @@ function raggedRow(spec: ListSpec, row: Row): InvalidRow {
   return invalid(row, 'bad-row', problem('csv-ragged-row', message, { ...at(spec, row), hint }));
 }
 
-function invalidAddress(spec: ListSpec, row: Row, cell: string, found: PhoneProblem): InvalidRow {
-  const shown = cell.trim() === '' ? '' : ` ${show(cell)}`;
-  const message = `The number${shown} (column "${spec.to}") ${found.problem}.`;
+function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressProblem): InvalidRow {
+  const message = addressMessage(spec.kind, spec.to, cell, found);
   const hint = found.hint === undefined ? {} : { hint: found.hint };
   return invalid(row, 'invalid-address', problem('invalid-address', message, { ...at(spec, row), ...hint }));
 }
 
 function emptyKey(spec: ListSpec, row: Row): InvalidRow {
   const message = `The column "${spec.key}", which identifies the recipient (\`recipients.key\`), is empty.`;
-  const hint = 'Fill it in, or leave `recipients.key` out: then the number identifies the recipient.';
+  const one = ADDRESS_WORDS[spec.kind].one;
+  const hint = `Fill it in, or leave \`recipients.key\` out: then the ${one} identifies the recipient.`;
   return invalid(row, 'bad-row', problem('empty-key', message, { ...at(spec, row), hint }));
+}
+
+function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: string; hint: string }): InvalidRow {
+  return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
 }
 
 function invalid(row: Row, reason: InvalidRow['reason'], found: Diagnostic): InvalidRow {
@@ -83,18 +93,4 @@ function invalid(row: Row, reason: InvalidRow['reason'], found: Diagnostic): Inv
 
 function at(spec: ListSpec, row: Row): { at: { file: string; line: number } } {
   return { at: { file: spec.file, line: row.line } };
-}
-
-/** From this many digits on, a value may be somebody's number and is masked. */
-const PERSONAL_DIGITS = 5;
-
-const LONGEST_SHOWN = 40;
-
-/** The value as it may be shown on a terminal: masked where it may be an address, else cut to 40 characters. */
-function show(cell: string): string {
-  const text = cell.trim();
-  const digits = text.replace(/[^\p{Nd}]/gu, '').length;
-  const masked = text.includes('@') || digits >= PERSONAL_DIGITS ? mask(text) : text;
-  const characters = [...masked];
-  return `"${characters.length > LONGEST_SHOWN ? `${characters.slice(0, LONGEST_SHOWN).join('')}…` : masked}"`;
 }

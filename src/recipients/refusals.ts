@@ -31,6 +31,11 @@ export function noHeader(file: string): Diagnostic {
   });
 }
 
+/** What is wrong with a row of another width than the header's; follows on "The row". */
+export function raggedFault(has: number, wanted: number): string {
+  return `has ${has} ${has === 1 ? 'field' : 'fields'}, the header has ${wanted}`;
+}
+
 export function rowTooLarge(file: string, line: number): Diagnostic {
   return problem('csv-row-too-large', 'A row has more than 1,048,576 characters.', {
     at: { file, line },

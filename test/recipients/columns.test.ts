@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveColumns } from '../../src/recipients/columns.ts';
 
-const spec = { file: 'people.csv', to: 'msisdn', key: null };
+const spec = { file: 'people.csv', kind: 'msisdn', to: 'msisdn', key: null, columns: {} } as const;
 
 describe('columns', () => {
   it('finds the address', () => {

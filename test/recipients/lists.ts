@@ -37,12 +37,16 @@ export function specOf(path: string, settings: Partial<ListSpec> = {}): ListSpec
   return {
     path,
     file: 'people.csv',
+    inline: null,
+    kind: 'msisdn',
     to: 'msisdn',
     key: null,
     defaultCountry: null,
     delimiter: null,
     encoding: null,
     onInvalid: 'refuse',
+    columns: {},
+    where: null,
     ...settings,
   };
 }

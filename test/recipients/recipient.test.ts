@@ -23,6 +23,7 @@ describe('recipients', () => {
       line: 9,
       key: '+447400123456',
       to: '+447400123456',
+      kind: 'msisdn',
       country: 'GB',
       assigned: true,
       values: ['7', '07400 123456', 'Zoë'],
