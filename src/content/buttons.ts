@@ -1,0 +1,147 @@
+import type { Json, JsonObject } from '../model.ts';
+import { instantMs } from '../util/units.ts';
+import {
+  checkFilled,
+  checkLabel,
+  checkLength,
+  checkUnique,
+  type Findings,
+  invalid,
+  mappingOf,
+  nameOf,
+} from './check-values.ts';
+import { checkPageUrl } from './media.ts';
+
+/** What a button can do; each button does exactly one thing. */
+export const BUTTON_KINDS = ['reply', 'url', 'dial', 'location', 'shareLocation', 'event'] as const;
+export type ButtonKind = (typeof BUTTON_KINDS)[number];
+
+/** What a channel takes, in characters. */
+export interface ButtonLimits {
+  readonly kinds: readonly ButtonKind[];
+  readonly label: number;
+  /** Of what comes back: `reply`, or the `id` of another button. */
+  readonly id: number;
+  /** Whether buttons that are no replies say when they are tapped. */
+  readonly ids: boolean;
+}
+
+/** What the button does; null where it says nothing, or several things. */
+export function kindOf(button: JsonObject): ButtonKind | null {
+  let kind: ButtonKind | null = null;
+  for (const one of BUTTON_KINDS) {
+    if (button[one] === undefined) continue;
+    if (kind !== null) return null;
+    kind = one;
+  }
+  return kind;
+}
+
+/**
+ * Checks each button of one set: those below a text, or those of a card. How many there may be, and of which kinds
+ * together, is the caller's.
+ */
+export function checkButtons(found: Findings, at: string, buttons: readonly JsonObject[], limits: ButtonLimits): void {
+  for (const [i, button] of buttons.entries()) checkButton(found, `${at}/${i}`, button, limits);
+  if (buttons.length < 2) return;
+  const replies = buttons.map(({ reply }) => reply);
+  const labels = buttons.map((button) => (button['reply'] === undefined ? undefined : button['text']));
+  checkUnique(found, replies, (i) => `${at}/${i}/reply`);
+  checkUnique(found, labels, (i) => `${at}/${i}/text`);
+}
+
+function checkButton(found: Findings, at: string, button: JsonObject, limits: ButtonLimits): void {
+  checkLabel(found, `${at}/text`, button['text'], limits.label);
+  const kind = kindOf(button);
+  if (kind === null) wrongNumber(found, at, button, limits.kinds);
+  else if (!limits.kinds.includes(kind)) {
+    const hint = `Give it ${eitherOf(limits.kinds)} instead.`;
+    invalid(found, `${at}/${kind}`, `${found.channel} has no buttons with "${kind}".`, hint);
+  } else {
+    checkId(found, at, button, kind, limits);
+    CHECKS[kind](found, `${at}/${kind}`, button[kind], limits);
+  }
+}
+
+function wrongNumber(found: Findings, at: string, button: JsonObject, kinds: readonly ButtonKind[]): void {
+  const several = BUTTON_KINDS.filter((kind) => button[kind] !== undefined);
+  const message =
+    several.length === 0
+      ? `${nameOf(at)} does nothing.`
+      : `${nameOf(at)} does several things: ${several.map((kind) => `"${kind}"`).join(', ')}.`;
+  invalid(found, at, message, `Give it exactly one of ${eitherOf(kinds)}.`);
+}
+
+function checkId(found: Findings, at: string, button: JsonObject, kind: ButtonKind, limits: ButtonLimits): void {
+  if (button['id'] === undefined) return;
+  const pointer = `${at}/id`;
+  if (kind === 'reply') {
+    invalid(found, pointer, `${nameOf(at)} has both "reply" and "id".`, '"reply" is already what comes back.');
+  } else if (!limits.ids) {
+    const message = `On ${found.channel}, a button with "${kind}" has no "id".`;
+    invalid(found, pointer, message, 'Nothing comes back when it is tapped. Remove it.');
+  } else {
+    checkFilled(found, pointer, button['id']);
+    checkLength(found, pointer, button['id'], limits.id);
+  }
+}
+
+type KindCheck = (found: Findings, pointer: string, value: Json | undefined, limits: ButtonLimits) => void;
+
+const CHECKS: Readonly<Record<ButtonKind, KindCheck>> = {
+  reply(found, pointer, value, { id }) {
+    checkFilled(found, pointer, value);
+    checkLength(found, pointer, value, id);
+  },
+  url: checkPageUrl,
+  dial(found, pointer, value) {
+    if (typeof value !== 'string' || /^\+[1-9]\d{6,14}$/.test(value)) return;
+    const hint = 'Write it with + and the country code, without spaces, in quotes: "+442079460000"';
+    invalid(found, pointer, `${nameOf(pointer)} is not a phone number in international form.`, hint);
+  },
+  location(found, pointer, value) {
+    const { latitude, longitude, label } = mappingOf(value);
+    checkDegrees(found, `${pointer}/latitude`, latitude, 90);
+    checkDegrees(found, `${pointer}/longitude`, longitude, 180);
+    checkLength(found, `${pointer}/label`, label, MAX_PLACE);
+  },
+  shareLocation() {
+    // The schema lets only `true` through.
+  },
+  event(found, pointer, value) {
+    const { title, start, end, description } = mappingOf(value);
+    checkFilled(found, `${pointer}/title`, title);
+    checkLength(found, `${pointer}/title`, title, MAX_EVENT_TITLE);
+    checkLength(found, `${pointer}/description`, description, MAX_EVENT_DESCRIPTION);
+    const from = checkInstant(found, `${pointer}/start`, start);
+    const to = checkInstant(found, `${pointer}/end`, end);
+    if (from !== null && to !== null && to <= from) {
+      invalid(found, `${pointer}/end`, `${nameOf(pointer)} ends before it begins.`);
+    }
+  },
+};
+
+function checkDegrees(found: Findings, pointer: string, value: Json | undefined, most: number): void {
+  if (typeof value !== 'string' && typeof value !== 'number') return;
+  const degrees = typeof value === 'number' || /^-?\d{1,3}(?:\.\d{1,20})?$/.test(value) ? Number(value) : Number.NaN;
+  if (Math.abs(degrees) <= most) return;
+  const hint = 'Write degrees with a decimal point, such as 51.5072.';
+  invalid(found, pointer, `${nameOf(pointer)} is not a number of degrees from -${most} to ${most}.`, hint);
+}
+
+function checkInstant(found: Findings, pointer: string, value: Json | undefined): number | null {
+  if (typeof value !== 'string') return null;
+  const ms = instantMs(value);
+  const hint = 'Write it with its offset, such as 2026-11-21T09:00:00+00:00.';
+  if (ms === null) invalid(found, pointer, `${nameOf(pointer)} is not a date and time.`, hint);
+  return ms;
+}
+
+function eitherOf(kinds: readonly ButtonKind[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(kinds.map((kind) => `"${kind}"`));
+}
+
+// Figures of a provider's reference for RCS (label of a place: 100, as the title of an event).
+const MAX_PLACE = 100;
+const MAX_EVENT_TITLE = 100;
+const MAX_EVENT_DESCRIPTION = 500;

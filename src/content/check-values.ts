@@ -1,0 +1,135 @@
+import type { Code } from '../errors.ts';
+import type { Channel, Json, JsonObject } from '../model.ts';
+import { segmentsOf } from '../util/json.ts';
+import type { ContentProblem } from './problem.ts';
+
+/** What was found so far in one message. A value that is null is not known yet, and is never judged. */
+export interface Findings {
+  readonly channel: Channel;
+  readonly problems: ContentProblem[];
+}
+
+export function invalid(found: Findings, pointer: string, message: string, hint?: string): void {
+  add(found, 'content-invalid', 'error', pointer, message, hint);
+}
+
+export function overLimit(found: Findings, pointer: string, message: string, hint?: string): void {
+  add(found, 'content-limit', 'error', pointer, message, hint);
+}
+
+export function advise(found: Findings, pointer: string, message: string, hint?: string): void {
+  add(found, 'content-advice', 'warning', pointer, message, hint);
+}
+
+function add(
+  { problems }: Findings,
+  code: Code,
+  severity: ContentProblem['severity'],
+  pointer: string,
+  message: string,
+  hint: string | undefined,
+): void {
+  problems.push({ code, severity, pointer, message, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** A text must not be longer than the channel takes, in characters. */
+export function checkLength(found: Findings, pointer: string, value: Json | undefined, max: number): void {
+  // A text has at least as many units as characters: hardly any is ever counted.
+  if (typeof value !== 'string' || value.length <= max) return;
+  const length = charactersIn(value);
+  if (length <= max) return;
+  overLimit(
+    found,
+    pointer,
+    `${nameOf(pointer)} has ${length} characters; ${found.channel} takes at most ${max}.`,
+    `Shorten it by ${length - max}.`,
+  );
+}
+
+/** A text that the message cannot do without must not come out empty. */
+export function checkFilled(found: Findings, pointer: string, value: Json | undefined): void {
+  if (typeof value !== 'string' || /\S/.test(value)) return;
+  invalid(found, pointer, `${nameOf(pointer)} is empty.`, 'Give it a text in every row.');
+}
+
+/** A label or heading: on one line, not empty, not too long. */
+export function checkLabel(found: Findings, pointer: string, value: Json | undefined, max: number): void {
+  checkFilled(found, pointer, value);
+  checkLength(found, pointer, value, max);
+  if (typeof value !== 'string' || !/[\n\r\t]/.test(value)) return;
+  invalid(found, pointer, `${nameOf(pointer)} has a line break or a tab.`, 'Write it on one line.');
+}
+
+/** At most so many items; the first one too many is pointed at. */
+export function checkCount(found: Findings, pointer: string, count: number, max: number, items: string): void {
+  if (count <= max) return;
+  overLimit(found, `${pointer}/${max}`, `There are ${count} ${items}; ${found.channel} takes at most ${max}.`);
+}
+
+/**
+ * No two of the values are the same, so that answers can be told apart. The later one of two is pointed at.
+ *
+ * @param pointerOf - of the value at an index
+ */
+export function checkUnique(
+  found: Findings,
+  values: readonly (Json | undefined)[],
+  pointerOf: (index: number) => string,
+): void {
+  for (const [index, value] of values.entries()) {
+    if (typeof value !== 'string') continue;
+    const first = values.indexOf(value);
+    if (first === index) continue;
+    const message = `${nameOf(pointerOf(index))} is the same as ${nameOf(pointerOf(first))}.`;
+    invalid(found, pointerOf(index), message, 'Give each one its own, so that answers can be told apart.');
+  }
+}
+
+/** A message with a text that is not blank, or with one that is not known yet. */
+export function hasText(text: string | null | undefined): boolean {
+  return text === null || (text !== undefined && /\S/.test(text));
+}
+
+/** Characters as limits count them: Unicode code points, so that an emoji of one is one. */
+export function charactersIn(text: string): number {
+  let pairs = 0;
+  for (let i = 0; i < text.length - 1; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) !== 0xd800 || (text.charCodeAt(i + 1) & 0xfc00) !== 0xdc00) continue;
+    pairs++;
+    i++;
+  }
+  return text.length - pairs;
+}
+
+/** A mapping of the content; one without keys where there is none. */
+export function mappingOf(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value) ? value : NO_KEYS;
+}
+
+/** The mappings of a list of the content; none where there is no list. */
+export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
+  if (value === undefined || value === null || !isList(value)) return NO_ITEMS;
+  // The schema lets only mappings through: then the list is taken as it stands.
+  return value.every(isMapping) ? value : value.map(mappingOf);
+}
+
+function isMapping(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+// `Array.isArray` makes an `any[]` of a read-only list.
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** `/buttons/2/text` as people write it: `"buttons[2].text"`. The text of the message has no key of its own. */
+export function nameOf(pointer: string): string {
+  if (pointer === '/text') return 'The text';
+  const path = segmentsOf(pointer).map((segment, i) =>
+    /^\d+$/.test(segment) ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`,
+  );
+  return `"${path.join('')}"`;
+}
+
+const NO_KEYS: JsonObject = Object.freeze({});
+const NO_ITEMS: readonly JsonObject[] = Object.freeze([]);
