@@ -18,8 +18,10 @@ export function significanceOf(groups: readonly Sample[]): Significance {
 }
 
 function isLarge(samples: readonly Sample[]): boolean {
-  const rate = sumOf(samples, 'part') / sumOf(samples, 'whole');
-  const expected = samples.flatMap(({ whole }) => [whole * rate, whole * (1 - rate)]);
+  const all = sumOf(samples, 'whole');
+  const part = sumOf(samples, 'part');
+  // Multiplied first: these are whole numbers, so that 5 is 5.
+  const expected = samples.flatMap(({ whole }) => [(whole * part) / all, (whole * (all - part)) / all]);
   const small = expected.filter((count) => count < 5);
   if (small.length === 0) return true;
   return samples.length > 2 && small.length * 5 <= expected.length && small.every((count) => count >= 1);

@@ -1,0 +1,288 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { OUTCOMES } from '../../src/model.ts';
+import { wilson } from '../../src/report/intervals.ts';
+import { compareVariants, type VariantCount } from '../../src/report/variants.ts';
+import { significanceWords, variantsTable } from '../../src/report/variants-text.ts';
+import { displayWidth } from '../../src/util/table.ts';
+
+const COUNTS: readonly VariantCount[] = [
+  { variant: 'B', outcome: 'accepted', count: 950 },
+  { variant: 'A', outcome: 'accepted', count: 900 },
+  { variant: 'A', outcome: 'rejected', count: 60 },
+  { variant: 'A', outcome: 'rejected', count: 40 },
+  { variant: 'B', outcome: 'rejected', count: 50 },
+  { variant: 'B', outcome: 'in-doubt', count: 3 },
+  { variant: 'B', outcome: 'pending', count: 4 },
+  { variant: 'A', outcome: 'failed', count: 5 },
+  { variant: 'A', outcome: 'skipped', count: 6 },
+  { variant: 'A', outcome: 'deferred', count: 7 },
+  { variant: null, outcome: 'skipped', count: 500 },
+  { variant: null, outcome: 'deferred', count: 8000 },
+];
+
+describe('wilson', () => {
+  // Newcombe (1998), "Two-sided confidence intervals for the single proportion", table I, method 3.
+  it.each([
+    [81, 263, 0.2553, 0.3662],
+    [15, 148, 0.0624, 0.1605],
+    [0, 20, 0, 0.1611],
+    [1, 29, 0.0061, 0.1718],
+  ])('%i of %i', (part, whole, low, high) => {
+    const interval = wilson({ part, whole });
+    expect(interval?.low).toBeCloseTo(low, 4);
+    expect(interval?.high).toBeCloseTo(high, 4);
+  });
+
+  it('knows nothing of a part of nothing', () => expect(wilson({ part: 0, whole: 0 })).toBeNull());
+
+  const sample = fc
+    .integer({ min: 1, max: 10_000_000 })
+    .chain((whole) => fc.record({ part: fc.integer({ min: 0, max: whole }), whole: fc.constant(whole) }));
+
+  test('lies within 0 and 1, around the rate, and mirrors what was not seen', () => {
+    fc.assert(
+      fc.property(sample, ({ part, whole }) => {
+        const { rate, low, high } = wilson({ part, whole }) ?? { rate: -1, low: -1, high: -1 };
+        expect(rate).toBe(part / whole);
+        expect(low).toBeGreaterThanOrEqual(0);
+        expect(low).toBeLessThanOrEqual(rate);
+        expect(high).toBeGreaterThanOrEqual(rate);
+        expect(high).toBeLessThanOrEqual(1);
+        expect(high - low).toBeGreaterThan(0);
+        const mirror = wilson({ part: whole - part, whole });
+        expect(mirror?.low).toBeCloseTo(1 - high, 12);
+        expect(mirror?.high).toBeCloseTo(1 - low, 12);
+      }),
+    );
+  });
+
+  test('its ends are the rates that lie 1.96 standard errors from what was seen', () => {
+    fc.assert(
+      fc.property(sample, ({ part, whole }) => {
+        const { rate, low, high } = wilson({ part, whole }) ?? { rate: -1, low: -1, high: -1 };
+        for (const end of [low, high]) {
+          const deviations = 1.959963984540054 * Math.sqrt((end * (1 - end)) / whole);
+          expect(Math.abs(rate - end)).toBeCloseTo(deviations, 9);
+        }
+      }),
+    );
+  });
+
+  test('moves up with the part, and narrows with the whole', () => {
+    fc.assert(
+      fc.property(sample, ({ part, whole }) => {
+        const own = wilson({ part, whole });
+        const tenfold = wilson({ part: part * 10, whole: whole * 10 });
+        expect((tenfold?.high ?? 1) - (tenfold?.low ?? 0)).toBeLessThan((own?.high ?? 0) - (own?.low ?? 1));
+        if (part === whole) return;
+        const more = wilson({ part: part + 1, whole });
+        expect(more?.low).toBeGreaterThan(own?.low ?? 1);
+        expect(more?.high).toBeGreaterThan(own?.high ?? 1);
+      }),
+    );
+  });
+});
+
+describe('compareVariants', () => {
+  it('adds up each variant, and compares accepted with rejected alone', () => {
+    const { variants, significance } = compareVariants(COUNTS);
+    expect(variants).toEqual([
+      {
+        name: 'A',
+        recipients: 1018,
+        accepted: 900,
+        rejected: 100,
+        failed: 5,
+        skipped: 6,
+        deferred: 7,
+        inDoubt: 0,
+        pending: 0,
+        rate: 0.9,
+        low: 0.879848,
+        high: 0.917091,
+      },
+      {
+        name: 'B',
+        recipients: 1007,
+        accepted: 950,
+        rejected: 50,
+        failed: 0,
+        skipped: 0,
+        deferred: 0,
+        inDoubt: 3,
+        pending: 4,
+        rate: 0.95,
+        low: 0.934686,
+        high: 0.96187,
+      },
+    ]);
+    // 1000 (900 * 50 - 950 * 100)^2 * 2 / (1000 * 1000 * 1850 * 150) = 18.018
+    expect(significance).toEqual({ p: expect.closeTo(0.0000219, 7), test: 'chi-square', enough: true });
+  });
+
+  it('has the order of the campaign, and variants that nobody has got yet', () => {
+    expect(compareVariants(COUNTS, ['C', 'B']).variants.map(({ name }) => name)).toEqual(['C', 'B', 'A']);
+    const [first] = compareVariants(COUNTS, ['C']).variants;
+    expect(first).toMatchObject({ name: 'C', recipients: 0, rate: null, low: null, high: null });
+  });
+
+  it('says nothing where there is nothing to compare', () => {
+    expect(compareVariants([{ variant: null, outcome: 'accepted', count: 9 }])).toEqual({
+      variants: [],
+      significance: null,
+    });
+    expect(compareVariants([{ variant: 'A', outcome: 'accepted', count: 9 }]).significance).toBeNull();
+    const open = compareVariants([{ variant: 'A', outcome: 'pending', count: 9 }], ['A', 'B']);
+    expect(open.significance).toEqual({ p: null, test: null, enough: false });
+  });
+
+  test('the outcomes of a variant add up to its recipients, and those to all that have one', () => {
+    const count = fc.record({
+      variant: fc.constantFrom(null, 'A', 'B', 'C'),
+      outcome: fc.constantFrom(...OUTCOMES),
+      count: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(fc.array(count), (counts) => {
+        const { variants } = compareVariants(counts);
+        for (const v of variants) {
+          expect(v.accepted + v.rejected + v.failed + v.skipped + v.deferred + v.inDoubt + v.pending).toBe(
+            v.recipients,
+          );
+        }
+        const all = counts.reduce((sum, c) => sum + (c.variant === null ? 0 : c.count), 0);
+        expect(variants.reduce((sum, v) => sum + v.recipients, 0)).toBe(all);
+      }),
+    );
+  });
+});
+
+describe('variantsTable', () => {
+  const { variants } = compareVariants(COUNTS, ['A', 'B', 'C']);
+
+  it('shows everything on a usual terminal', () => {
+    expect(variantsTable(variants, 80)).toBe(
+      [
+        '  variant  recipients  accepted  rejected  other    rate   95 % interval',
+        '  A             1,018       900       100     18  90.0 %  88.0 to 91.7 %',
+        '  B             1,007       950        50      7  95.0 %  93.5 to 96.2 %',
+        '  C                 0         0         0      0       -               -',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves out what matters least on a narrow one', () => {
+    expect(variantsTable(variants, 79).split('\n')[0]).toBe('  variant  recipients  accepted  rejected  other    rate');
+    expect(variantsTable(variants, 63).split('\n')[0]).toBe('  variant  recipients  accepted  rejected    rate');
+  });
+
+  it('is nothing without variants', () => expect(variantsTable([], 80)).toBe(''));
+
+  it.each([50, 60, 63, 64, 79, 80, 120])('is at most %i columns wide', (width) => {
+    const counts = ['x'.repeat(64), 'B'].flatMap((variant): readonly VariantCount[] => [
+      { variant, outcome: 'accepted', count: 9_876_543 },
+      { variant, outcome: 'rejected', count: 1_234_567 },
+    ]);
+    const lines = variantsTable(compareVariants(counts).variants, width).split('\n');
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+  });
+});
+
+describe('significanceWords', () => {
+  const words = (...groups: readonly (readonly [accepted: number, rejected: number])[]) =>
+    significanceWords(
+      compareVariants(
+        groups.flatMap(([accepted, rejected], index): readonly VariantCount[] => [
+          { variant: 'ABC'.charAt(index), outcome: 'accepted', count: accepted },
+          { variant: 'ABC'.charAt(index), outcome: 'rejected', count: rejected },
+        ]),
+      ),
+    );
+
+  it.each<[label: string, groups: [number, number][], text: string]>([
+    ['one variant', [[10, 1]], ''],
+    [
+      'nobody yet',
+      [
+        [0, 0],
+        [0, 0],
+      ],
+      'Too few recipients were accepted or rejected to compare the variants.',
+    ],
+    [
+      'one has nobody yet',
+      [
+        [10, 1],
+        [0, 0],
+      ],
+      'Too few recipients were accepted or rejected to compare the variants.',
+    ],
+    [
+      'alike',
+      [
+        [900, 100],
+        [910, 90],
+      ],
+      'No difference can be told yet: p = 0.44 (chi-square test).',
+    ],
+    [
+      'just alike',
+      [
+        [900, 100],
+        [924, 76],
+      ],
+      'No difference can be told yet: p = 0.05 (chi-square test).',
+    ],
+    [
+      'just different',
+      [
+        [900, 100],
+        [925, 75],
+      ],
+      '"B" is accepted more often, which is hardly chance: p = 0.047 (chi-square test).',
+    ],
+    [
+      'few',
+      [
+        [3, 1],
+        [1, 3],
+      ],
+      "No difference can be told yet: p = 0.48 (Fisher's exact test).",
+    ],
+    [
+      'all accepted',
+      [
+        [50, 0],
+        [60, 0],
+      ],
+      "No difference can be told yet: p = 1 (Fisher's exact test).",
+    ],
+    [
+      'different',
+      [
+        [900, 100],
+        [930, 70],
+      ],
+      '"B" is accepted more often, which is hardly chance: p = 0.016 (chi-square test).',
+    ],
+    [
+      'very different',
+      [
+        [950, 50],
+        [900, 100],
+      ],
+      '"A" is accepted more often, which is hardly chance: p < 0.001 (chi-square test).',
+    ],
+    [
+      'three',
+      [
+        [950, 50],
+        [960, 40],
+        [900, 100],
+      ],
+      'The variants differ by more than chance would make them, "B" is accepted most often: p < 0.001 (chi-square test).',
+    ],
+  ])('%s', (_label, groups, text) => expect(words(...groups)).toBe(text));
+});
