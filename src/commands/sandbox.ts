@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import process from 'node:process';
 import { type Command, Option } from 'commander';
 import { EXIT } from '../errors.ts';
+import type { KnownFields } from '../sandbox/check-message.ts';
+import { DIALECT_NAMES, type DialectName } from '../sandbox/dialect-name.ts';
 import type { ScriptedNumbers } from '../sandbox/scenarios.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import type { CommandContext } from './context.ts';
@@ -20,11 +22,24 @@ export function configure(command: Command, context: CommandContext): void {
         .choices(['reserved', 'all', 'none'])
         .default('reserved'),
     )
+    .option(
+      '--devices <file>',
+      "CSV with msisdn and device, such as `ios 18.1`: which channels a recipient's device takes",
+    )
+    .option('--max-recipients <n>', 'most recipients of one request', wholeNumber(1, 1_000_000), 1_000)
+    .addOption(new Option('--dialect <name>', 'the form of answers').choices(DIALECT_NAMES).default('default'))
+    .addOption(
+      new Option('--fields <which>', 'fields that a message may have: those of the description, or any')
+        .choices(['known', 'any'])
+        .default('known'),
+    )
     .option('-q, --quiet', 'do not print a line for each request');
   addExamples(command, [
     ['handbill sandbox', 'serve on http://127.0.0.1:4010 until Ctrl-C'],
     ['handbill sandbox --port 0 --receipts received.jsonl', ''],
     ['handbill sandbox --scripts none --latency 40', 'for rehearsals of real lists'],
+    ['handbill sandbox --devices phones.csv', 'for rehearsals of fallbacks'],
+    ['handbill sandbox --dialect per-recipient', 'for rehearsals of `wire`'],
   ]);
   command.action((given: Given) => serve(given, context));
 }
@@ -34,6 +49,10 @@ interface Given {
   readonly receipts?: string;
   readonly latency: number;
   readonly scripts: ScriptedNumbers;
+  readonly devices?: string;
+  readonly maxRecipients: number;
+  readonly dialect: DialectName;
+  readonly fields: KnownFields;
   readonly quiet?: true;
 }
 
@@ -48,7 +67,11 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     apiKey: own === '' ? SANDBOX_KEY : own,
     latencyMs: given.latency,
     scripts: given.scripts,
+    maxRecipients: given.maxRecipients,
+    dialect: given.dialect,
+    fields: given.fields,
     now: context.now,
+    ...(given.devices === undefined ? {} : { devices: resolve(context.cwd, given.devices) }),
     ...(given.receipts === undefined ? {} : { receipts: resolve(context.cwd, given.receipts) }),
     ...(given.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });

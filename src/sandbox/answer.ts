@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { MessageFault } from './check-message.ts';
-import { statusTitle } from './scenarios.ts';
+import type { Dialect, ErrorRest } from './dialect.ts';
+import { DEFAULT_DIALECT } from './dialect-default.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -21,15 +21,20 @@ export function answerJson(outgoing: ServerResponse, status: number, json: strin
   answer(outgoing, status, 'application/json', json, headers);
 }
 
-/** An error as RFC 9457 describes it. */
-export function answerProblem(outgoing: ServerResponse, status: number, problem: ProblemRest, headers?: Headers): void {
-  const body = JSON.stringify({ type: 'about:blank', title: statusTitle(status), status, ...problem });
-  answer(outgoing, status, 'application/problem+json', body, headers);
+/** An error of the API, in its dialect. */
+export function answerError(
+  outgoing: ServerResponse,
+  dialect: Dialect,
+  status: number,
+  rest: ErrorRest,
+  headers?: Headers,
+): void {
+  answer(outgoing, status, dialect.errorType, dialect.error(status, rest), headers);
 }
 
-export interface ProblemRest {
-  readonly detail: string;
-  readonly errors?: readonly MessageFault[];
+/** An error of the sandbox itself, as RFC 9457 describes it whatever the dialect. */
+export function answerProblem(outgoing: ServerResponse, status: number, rest: ErrorRest, headers?: Headers): void {
+  answerError(outgoing, DEFAULT_DIALECT, status, rest, headers);
 }
 
 /** An answer that has no body, and by its status may have none. */

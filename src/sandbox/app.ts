@@ -3,6 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { answer, answerEmpty, answerJson, answerProblem } from './answer.ts';
 import { describe, describeAsText } from './describe.ts';
+import { describeDialect } from './openapi.ts';
 import { type Counter, postMessage } from './post-message.ts';
 import { isTo, receivedJson } from './received-json.ts';
 
@@ -33,6 +34,10 @@ export function createApp(counter: Counter, url: () => string): Hono<Env> {
     '/sandbox',
     written((c) => describeSandbox(counter, url(), c)),
   );
+  app.get(
+    '/sandbox/openapi.json',
+    written((c) => showOpenApi(counter, url(), c)),
+  );
   app.notFound(written(answerElse));
   app.onError((error, c: Context<Env>) => {
     counter.log?.(`error: ${error.message}`);
@@ -51,6 +56,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['/v2/messages', 'POST'],
   ['/sandbox/messages', 'GET, DELETE'],
   ['/sandbox', 'GET'],
+  ['/sandbox/openapi.json', 'GET'],
 ]);
 
 /** A handler that writes its answer to Node's response itself (see answer.ts) and returns only the sign that it did. */
@@ -80,10 +86,14 @@ function clearMessages(counter: Counter, c: Context<Env>): void {
 }
 
 function describeSandbox(counter: Counter, url: string, c: Context<Env>): void {
-  const description = describe(url, counter.scripts, counter.inbox);
+  const description = describe(url, counter);
   const wantsJson = c.env.incoming.headers.accept?.includes('application/json') === true;
   if (wantsJson) answerJson(c.env.outgoing, 200, JSON.stringify(description));
-  else answer(c.env.outgoing, 200, 'text/plain; charset=utf-8', describeAsText(description));
+  else answer(c.env.outgoing, 200, 'text/plain; charset=utf-8', describeAsText(description, counter.dialect.says));
+}
+
+function showOpenApi(counter: Counter, url: string, c: Context<Env>): void {
+  answerJson(c.env.outgoing, 200, JSON.stringify(describeDialect(counter.dialect.name, url)));
 }
 
 function answerElse(c: Context<Env>): void {

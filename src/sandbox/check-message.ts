@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { readDescription } from './openapi.ts';
 
 /** One thing that is wrong with a request, in the form of RFC 9457's `errors`. */
 export interface MessageFault {
@@ -11,16 +11,15 @@ export interface MessageFault {
 /** The parts of a message that the sandbox looks at. Everything else it only keeps. */
 export interface Message {
   readonly channel: string;
-  readonly recipients?: readonly { readonly msisdn: string }[];
+  readonly recipients?: readonly InlineRecipient[];
   readonly addressBook?: { readonly contacts: readonly { readonly id: string }[] };
 }
 
-/** Whom a message is for: numbers, then contact ids. */
-export function addressesOf(message: Message): string[] {
-  const numbers = message.recipients?.map(({ msisdn }) => msisdn) ?? [];
-  const contacts = message.addressBook?.contacts.map(({ id }) => id) ?? [];
-  return [...numbers, ...contacts];
-}
+/** A recipient that stands in the message. Which field holds the address is for `addressOf` to say. */
+export type InlineRecipient = Readonly<Partial<Record<string, unknown>>>;
+
+/** Which fields a message may have: those of the description, or any as long as its recipients can be told. */
+export type KnownFields = 'known' | 'any';
 
 /** Judges a parsed body: empty when it is a message, else what is wrong with it. */
 export type MessageCheck = (body: unknown) => body is Message;
@@ -31,27 +30,52 @@ export interface MessageChecker {
   faults(): MessageFault[];
 }
 
-/** The OpenAPI description of the operation, which is also what requests are checked against. */
-export const OPENAPI_FILE = new URL('../../schemas/messages.openapi.json', import.meta.url);
-
 /**
- * Compiles the request schema of the OpenAPI description. A schema of OpenAPI 3.1 is a JSON Schema 2020-12, so that
- * it needs no translation: the description's `components` are put beside a reference to the message.
+ * Compiles the schema that requests must fit: one of the OpenAPI description, or any fields. A schema of OpenAPI 3.1 is
+ * a JSON Schema 2020-12, so that it needs no translation: the description's `components` are put beside a reference.
  *
  * Stops at the first fault (no `allErrors`): the body comes from outside, and its size must not set the work.
  */
-export function compileMessageCheck(): MessageChecker {
-  const description = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as { readonly components: unknown };
+export function compileMessageCheck(name = 'Message', fields: KnownFields = 'known'): MessageChecker {
   const ajv = new Ajv2020({ strict: true, strictTypes: true, strictRequired: true, strictTuples: true });
   ajv.addKeyword('components');
-  const validate = ajv.compile({ components: description.components, $ref: '#/components/schemas/Message' });
+  const { components } = readDescription();
+  const validate = ajv.compile(fields === 'any' ? ANY_FIELDS : { components, $ref: `#/components/schemas/${name}` });
   return {
     isMessage: (body): body is Message => validate(body),
     faults: () => (validate.errors ?? []).map(toFault),
   };
 }
 
-function toFault(error: ErrorObject): MessageFault {
-  const extra = error.keyword === 'additionalProperties' ? ` (${String(error.params['additionalProperty'])})` : '';
-  return { detail: `${error.message ?? error.keyword}${extra}`, pointer: `#${error.instancePath}` };
+/** What the sandbox itself needs to find in a message, wherever an API wants the rest. */
+const ANY_FIELDS = {
+  type: 'object',
+  required: ['channel'],
+  anyOf: [
+    { type: 'object', properties: { recipients: true }, required: ['recipients'] },
+    { type: 'object', properties: { addressBook: true }, required: ['addressBook'] },
+  ],
+  properties: {
+    channel: { type: 'string', minLength: 1 },
+    recipients: { type: 'array', minItems: 1, items: { type: 'object', minProperties: 1 } },
+    addressBook: {
+      type: 'object',
+      required: ['contacts'],
+      properties: {
+        contacts: {
+          type: 'array',
+          minItems: 1,
+          items: { type: 'object', required: ['id'], properties: { id: { type: 'string', minLength: 1 } } },
+        },
+      },
+    },
+  },
+};
+
+function toFault({ keyword, message, params, instancePath }: ErrorObject): MessageFault {
+  const pointer = `#${instancePath}`;
+  if (keyword === 'oneOf' && params['passingSchemas'] !== null)
+    return { detail: 'must have one address only', pointer };
+  const extra = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
+  return { detail: `${message ?? keyword}${extra}`, pointer };
 }

@@ -1,40 +1,61 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { countOf, pointerTo } from './addresses.ts';
 import type { Message, MessageChecker, MessageFault } from './check-message.ts';
+import type { Dialect } from './dialect.ts';
+import { type Acquaintance, judge } from './judge.ts';
 import { playScenario, type Stage } from './play-scenario.ts';
-import { accept, type Reply, refusal } from './reply.ts';
-import { type Scenario, type ScriptedNumbers, scenarioFor } from './scenarios.ts';
+import { accept, type Reply, refusal, refuseMessage } from './reply.ts';
 
 /** What the API needs to know to judge a request. */
-export interface Desk extends Stage {
+export interface Desk extends Stage, Acquaintance {
   readonly apiKey: string;
   readonly checker: MessageChecker;
-  readonly scripts: ScriptedNumbers;
+  readonly maxRecipients: number;
 }
 
-/** Judges one request as the API would: the key, the form of the body, the message, and then the script. */
+/** Judges one request as the API would: the key, the form of the body, the message, its recipients, their scripts. */
 export function decide(desk: Desk, headers: IncomingHttpHeaders, body: Buffer): Reply {
-  if (headers['x-api-key'] !== desk.apiKey) return refusal(401, NO_KEY);
-  if (!isPlainJson(headers)) return refusal(415, NOT_PLAIN_JSON);
-  if (!isUtf8(body)) return refusal(400, 'The body is not UTF-8.');
+  const { dialect } = desk;
+  if (headers['x-api-key'] !== desk.apiKey) return refusal(dialect, 401, NO_KEY);
+  if (!isPlainJson(headers)) return refusal(dialect, 415, NOT_PLAIN_JSON);
+  if (!isUtf8(body)) return refusal(dialect, 400, 'The body is not UTF-8.');
   const text = body.toString('utf8');
   const message = parse(text);
-  if (message === undefined) return refusal(400, 'The body is not JSON.');
-  if (!desk.checker.isMessage(message)) return notAMessage(desk.checker.faults());
-  const scenario = scriptedIn(message, desk.scripts);
-  if (scenario === null) return accept(desk.nextId(), message, null);
-  return playScenario(desk, scenario, message, text);
+  if (message === undefined) return refusal(dialect, 400, 'The body is not JSON.');
+  if (!desk.checker.isMessage(message)) return notAMessage(dialect, desk.checker.faults());
+  if (countOf(message) > desk.maxRecipients) return tooMany(desk, message);
+  return answerMessage(desk, message, text);
 }
 
 const NO_KEY = 'The header X-Api-Key is missing or not the key of this sandbox.';
 const NOT_PLAIN_JSON = 'The body must be application/json in UTF-8, not compressed.';
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
+function answerMessage(desk: Desk, message: Message, text: string): Reply {
+  const { dialect } = desk;
+  const { scenario, refusals } = judge(desk, message);
+  if (scenario !== null) return playScenario(desk, scenario, { id: desk.nextId(), message, refusals }, text);
+  const [first] = refusals;
+  const alone = dialect.results === 'several' && countOf(message) === 1;
+  if (first === undefined || (dialect.results !== 'never' && !alone)) {
+    return accept(dialect, { id: desk.nextId(), message, refusals }, null);
+  }
+  const [position, why] = first;
+  const errors = alone ? undefined : [{ detail: why.detail, pointer: pointerTo(message, position) }];
+  return refuseMessage(dialect, message, why, errors);
+}
+
+function tooMany({ dialect, maxRecipients }: Desk, message: Message): Reply {
+  const detail = `The message has ${countOf(message)} recipients, and at most ${maxRecipients} are taken.`;
+  return refuseMessage(dialect, message, { status: 413, code: 'too-many-recipients', detail, digits: null });
+}
+
 /** The first fault stands in the detail too: that is the sentence which clients show. */
-function notAMessage(faults: readonly MessageFault[]): Reply {
+function notAMessage(dialect: Dialect, faults: readonly MessageFault[]): Reply {
   const [first] = faults;
   const place = first === undefined ? '' : `: ${first.pointer} ${first.detail}`;
-  return refusal(422, `The body is not a message${place}.`, faults);
+  return refusal(dialect, dialect.invalidStatus, `The body is not a message${place}.`, faults);
 }
 
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
@@ -50,13 +71,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** One request has one answer: with several recipients, the first one with a script decides for all of them. */
-function scriptedIn(message: Message, whose: ScriptedNumbers): Scenario | null {
-  for (const { msisdn } of message.recipients ?? []) {
-    const scenario = scenarioFor(msisdn, whose);
-    if (scenario !== null) return scenario;
-  }
-  return null;
 }

@@ -1,4 +1,7 @@
+import { channelsOf, DEVICES } from './devices.ts';
+import type { DialectName } from './dialect-name.ts';
 import type { Inbox } from './inbox.ts';
+import type { Acquaintance } from './judge.ts';
 import { SCENARIOS, type ScriptedNumbers } from './scenarios.ts';
 
 /** What `GET /sandbox` says, as data. */
@@ -11,12 +14,24 @@ export interface Description {
   readonly answers: Readonly<Record<string, number>>;
   /** How many requests `GET /sandbox/messages` can show. */
   readonly kept: number;
-  /** Whose numbers play the scripts. */
+  readonly dialect: DialectName;
+  /** Most recipients of one request. */
+  readonly maxRecipients: number;
+  /** Whose numbers play the scripts and have the devices below. */
   readonly scripts: ScriptedNumbers;
   readonly scenarios: readonly { readonly digits: string; readonly answers: string; readonly becomes: string }[];
+  readonly devices: readonly { readonly digits: string; readonly device: string; readonly takes: string }[];
+  /** How many numbers have a device from the file. */
+  readonly devicesFromFile: number;
 }
 
-export function describe(url: string, scripts: ScriptedNumbers, inbox: Inbox): Description {
+/** What is described besides the counts. */
+export interface Described extends Acquaintance {
+  readonly inbox: Inbox;
+  readonly maxRecipients: number;
+}
+
+export function describe(url: string, { inbox, dialect, maxRecipients, scripts, devices }: Described): Description {
   return {
     name: 'handbill sandbox',
     send: `${url}/v2/messages`,
@@ -24,8 +39,12 @@ export function describe(url: string, scripts: ScriptedNumbers, inbox: Inbox): D
     accepted: inbox.accepted,
     answers: Object.fromEntries([...inbox.answers].toSorted(([a], [b]) => a.localeCompare(b))),
     kept: inbox.kept,
+    dialect: dialect.name,
+    maxRecipients,
     scripts,
     scenarios: SCENARIOS.map(({ digits, answers, becomes }) => ({ digits, answers, becomes })),
+    devices: [...DEVICES].map(([digits, one]) => ({ digits, device: one.label, takes: channelsOf(one) })),
+    devicesFromFile: devices.size,
   };
 }
 
@@ -36,24 +55,36 @@ const WHOSE: Readonly<Record<ScriptedNumbers, string>> = {
 };
 
 /** The same, for a person with a browser or curl. */
-export function describeAsText(description: Description): string {
-  const { send, received, accepted, answers, kept, scripts, scenarios } = description;
+export function describeAsText(description: Description, says: string): string {
+  const { send, received, accepted, answers, kept, dialect, maxRecipients } = description;
   const counts = Object.entries(answers).map(([status, count]) => `${status}: ${count}`);
-  const width = Math.max(...scenarios.map((scenario) => scenario.answers.length));
   return [
     'handbill sandbox: the messaging API on this machine. Nothing that is sent here leaves it.',
     '',
     `POST   ${send}`,
     'GET    /sandbox/messages?to=NUMBER&limit=N   what was received, newest first',
     'DELETE /sandbox/messages                     forgets it',
+    'GET    /sandbox/openapi.json                 the form of requests and answers',
     '',
     `Received ${received}, accepted ${accepted}, kept ${kept}.${counts.length === 0 ? '' : ` Answers: ${counts.join(', ')}.`}`,
+    `Dialect ${dialect}: ${says}. At most ${maxRecipients} recipients in one request.`,
     '',
-    WHOSE[scripts],
+    ...scenarioLines(description),
     '',
-    ...scenarios.map((one) => `...${one.digits}  ${one.answers.padEnd(width)}  ${one.becomes}`),
-    '',
-    'All others are accepted.',
+    ...deviceLines(description),
     '',
   ].join('\n');
+}
+
+function scenarioLines({ scripts, scenarios }: Description): string[] {
+  const width = Math.max(...scenarios.map(({ answers }) => answers.length));
+  const lines = scenarios.map(({ digits, answers, becomes }) => `...${digits}  ${answers.padEnd(width)}  ${becomes}`);
+  return [WHOSE[scripts], '', ...lines, '', 'All others are accepted.'];
+}
+
+function deviceLines({ devices, devicesFromFile }: Description): string[] {
+  const width = Math.max(...devices.map(({ device }) => device.length));
+  const lines = devices.map(({ digits, device, takes }) => `...${digits}  ${device.padEnd(width)}  takes ${takes}`);
+  const file = devicesFromFile === 0 ? '' : ` ${devicesFromFile} numbers have theirs from the file of devices.`;
+  return ['So do their devices:', '', ...lines, '', `All others take every channel.${file}`];
 }

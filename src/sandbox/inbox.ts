@@ -11,6 +11,10 @@ export interface ReceivedFacts {
   readonly id: string | null;
   /** The body is a message by the schema. */
   readonly isMessage: boolean;
+  /** Recipients that were refused inside an answer of success; empty in most. */
+  readonly refused: readonly string[];
+  /** A success, for one recipient at least. */
+  readonly taken: boolean;
 }
 
 /** One completely received request and what it was answered. */
@@ -27,6 +31,7 @@ export interface Inbox {
   newestFirst(): Received[];
   clear(): void;
   readonly received: number;
+  /** Requests of which at least one recipient was taken. */
   readonly accepted: number;
   readonly kept: number;
   /** How often each status was answered; `none` counts broken and silent connections. */
@@ -54,7 +59,7 @@ export function createInbox(keep: number): Inbox {
     add(facts, bytes) {
       const { status } = facts;
       received += 1;
-      if (status !== null && status >= 200 && status < 300) accepted += 1;
+      if (facts.taken) accepted += 1;
       const name = status === null ? 'none' : String(status);
       answers.set(name, (answers.get(name) ?? 0) + 1);
       if (keep === 0) return;

@@ -14,56 +14,64 @@ const HTML = '<!doctype html>\n<title>Welcome</title>\n<h1>Sign in to the networ
 
 /** One way to misbehave. */
 export interface FaultPlay {
-  /** Status that goes out; null where none does. */
-  readonly status: number | null;
+  /** Status that goes out: one of success as the dialect has it; null where none does. */
+  readonly status: number | 'success' | null;
   /** The client is given the message's id in a whole answer. */
   readonly givesId: boolean;
-  /** `json` is the body of the answer that would have been given. */
-  readonly play: (outgoing: ServerResponse, json: string) => void;
+  /** `json` is the body of the answer that would have been given, `success` its status. */
+  readonly play: (outgoing: ServerResponse, json: string, success: number) => void;
 }
 
 export const FAULTS: Readonly<Record<Fault, FaultPlay>> = {
   reset: { status: null, givesId: false, play: reset },
   silence: { status: null, givesId: false, play: () => {} },
-  slow: { status: 202, givesId: true, play: playSlow },
+  slow: { status: 'success', givesId: true, play: playSlow },
   html: { status: 200, givesId: false, play: (outgoing) => answer(outgoing, 200, 'text/html; charset=utf-8', HTML) },
-  empty: { status: 202, givesId: false, play: (outgoing) => answerEmpty(outgoing, 202, {}) },
-  half: { status: 202, givesId: false, play: playHalf },
+  empty: { status: 'success', givesId: false, play: (outgoing, _json, success) => answerEmpty(outgoing, success, {}) },
+  half: { status: 'success', givesId: false, play: playHalf },
   close: { status: null, givesId: false, play: (outgoing) => outgoing.socket?.end() },
-  'no-id': { status: 202, givesId: false, play: (outgoing) => answerJson(outgoing, 202, '{}') },
-  'plain-text': { status: 202, givesId: false, play: (outgoing) => answer(outgoing, 202, 'text/plain', 'OK') },
+  'no-id': {
+    status: 'success',
+    givesId: false,
+    play: (outgoing, _json, success) => answerJson(outgoing, success, '{}'),
+  },
+  'plain-text': {
+    status: 'success',
+    givesId: false,
+    play: (outgoing, _json, success) => answer(outgoing, success, 'text/plain', 'OK'),
+  },
   'not-http': { status: null, givesId: false, play: (outgoing) => outgoing.socket?.end(NOT_HTTP) },
-  interim: { status: 202, givesId: true, play: playInterim },
-  large: { status: 202, givesId: false, play: playLarge },
-  compressed: { status: 202, givesId: false, play: playCompressed },
-  drip: { status: 202, givesId: false, play: playDrip },
+  interim: { status: 'success', givesId: true, play: playInterim },
+  large: { status: 'success', givesId: false, play: playLarge },
+  compressed: { status: 'success', givesId: false, play: playCompressed },
+  drip: { status: 'success', givesId: false, play: playDrip },
 };
 
-function playSlow(outgoing: ServerResponse, json: string): void {
-  later(outgoing, SLOW_MS, () => answerJson(outgoing, 202, json));
+function playSlow(outgoing: ServerResponse, json: string, success: number): void {
+  later(outgoing, SLOW_MS, () => answerJson(outgoing, success, json));
 }
 
-function playLarge(outgoing: ServerResponse, json: string): void {
-  answerJson(outgoing, 202, json.padEnd(LARGE_BYTES));
+function playLarge(outgoing: ServerResponse, json: string, success: number): void {
+  answerJson(outgoing, success, json.padEnd(LARGE_BYTES));
 }
 
 function reset(outgoing: ServerResponse): void {
   outgoing.socket?.resetAndDestroy();
 }
 
-function playHalf(outgoing: ServerResponse, json: string): void {
-  outgoing.writeHead(202, { 'Content-Type': 'application/json', 'Content-Length': json.length });
+function playHalf(outgoing: ServerResponse, json: string, success: number): void {
+  outgoing.writeHead(success, { 'Content-Type': 'application/json', 'Content-Length': json.length });
   outgoing.write(json.slice(0, json.length / 2), () => later(outgoing, ARRIVE_MS, () => reset(outgoing)));
 }
 
-function playInterim(outgoing: ServerResponse, json: string): void {
+function playInterim(outgoing: ServerResponse, json: string, success: number): void {
   for (let i = 0; i < 3; i += 1) outgoing.writeProcessing();
-  answerJson(outgoing, 202, json);
+  answerJson(outgoing, success, json);
 }
 
-function playCompressed(outgoing: ServerResponse, json: string): void {
+function playCompressed(outgoing: ServerResponse, json: string, success: number): void {
   const body = gzipSync(json);
-  outgoing.writeHead(202, {
+  outgoing.writeHead(success, {
     'Content-Type': 'application/json',
     'Content-Encoding': 'gzip',
     'Content-Length': body.length,
@@ -71,8 +79,8 @@ function playCompressed(outgoing: ServerResponse, json: string): void {
   outgoing.end(body);
 }
 
-function playDrip(outgoing: ServerResponse): void {
-  outgoing.writeHead(202, { 'Content-Type': 'application/json' });
+function playDrip(outgoing: ServerResponse, _json: string, success: number): void {
+  outgoing.writeHead(success, { 'Content-Type': 'application/json' });
   outgoing.write('{');
   const timer = setInterval(() => outgoing.write(' '), DRIP_MS);
   outgoing.once('close', () => clearInterval(timer));

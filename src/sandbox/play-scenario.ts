@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
-import { answerEmpty, answerProblem } from './answer.ts';
-import type { Message } from './check-message.ts';
+import { answerEmpty, answerError } from './answer.ts';
+import { type Dialect, NOBODY } from './dialect.ts';
 import { FAULTS } from './play-fault.ts';
-import { accept, acceptedJson, type Reply } from './reply.ts';
+import { accept, type Reply, type Taken } from './reply.ts';
 import type { Fault, RetryAfter, Scenario } from './scenarios.ts';
 
 /** What scripted answers need to remember and to know. */
 export interface Stage {
+  readonly dialect: Dialect;
   readonly nextId: () => string;
   readonly now: () => number;
   /** Hashes of the requests that were throttled once, and are accepted when they come again. */
@@ -16,18 +17,18 @@ export interface Stage {
 /** So many throttled requests are remembered; those that never came again are forgotten, oldest first. */
 const MAX_THROTTLED = 10_000;
 
-const SCRIPTED = "Scripted: chosen by the last three digits of the recipient's number.";
+const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
 
 /** The reply that a scenario asks for. `text` is the request's body, by which a repeated request is known. */
-export function playScenario(stage: Stage, scenario: Scenario, message: Message, text: string): Reply {
+export function playScenario(stage: Stage, scenario: Scenario, taken: Taken, text: string): Reply {
   const { play } = scenario;
   switch (play.kind) {
     case 'status':
-      return playStatus(stage, scenario, play.status, play.headers, message);
+      return playStatus(stage, scenario, play.status, play.headers, taken);
     case 'throttle':
-      return playThrottle(stage, scenario, play.once, play.retryAfter, message, text);
+      return playThrottle(stage, scenario, play.once, play.retryAfter, taken, text);
     case 'fault':
-      return playFault(stage, scenario, play.fault, message);
+      return playFault(stage, scenario, play.fault, taken);
   }
 }
 
@@ -36,13 +37,12 @@ function playStatus(
   scenario: Scenario,
   status: number,
   headers: Readonly<Record<string, string>>,
-  message: Message,
+  taken: Taken,
 ): Reply {
-  if (status === 204) return plain(scenario, status, message, (outgoing) => answerEmpty(outgoing, status, headers));
-  if (status < 300) return accept(stage.nextId(), message, scenario, status);
-  if (status < 400) return plain(scenario, status, message, (outgoing) => answerEmpty(outgoing, status, headers));
-  const problem = { detail: SCRIPTED };
-  return plain(scenario, status, message, (outgoing) => answerProblem(outgoing, status, problem, headers));
+  const isEmpty = status === 204 || (status >= 300 && status < 400);
+  if (isEmpty) return plain(scenario, status, taken, (outgoing) => answerEmpty(outgoing, status, headers));
+  if (status < 300) return accept(stage.dialect, taken, scenario.digits, status);
+  return plain(scenario, status, taken, (outgoing) => answerError(outgoing, stage.dialect, status, SCRIPTED, headers));
 }
 
 function playThrottle(
@@ -50,13 +50,12 @@ function playThrottle(
   scenario: Scenario,
   once: boolean,
   retryAfter: RetryAfter,
-  message: Message,
+  taken: Taken,
   text: string,
 ): Reply {
-  if (once && comesAgain(stage.throttled, text)) return accept(stage.nextId(), message, scenario);
+  if (once && comesAgain(stage.throttled, text)) return accept(stage.dialect, taken, scenario.digits);
   const headers = retryAfterHeader(retryAfter, stage.now());
-  const problem = { detail: SCRIPTED };
-  return plain(scenario, 429, message, (outgoing) => answerProblem(outgoing, 429, problem, headers));
+  return plain(scenario, 429, taken, (outgoing) => answerError(outgoing, stage.dialect, 429, SCRIPTED, headers));
 }
 
 /** True when this very body was seen and has not been accepted since; else it is remembered. */
@@ -75,13 +74,20 @@ function retryAfterHeader(wait: RetryAfter, nowMs: number): Readonly<Record<stri
   return { 'Retry-After': new Date(nowMs + wait.seconds * 1000).toUTCString() };
 }
 
-function playFault(stage: Stage, scenario: Scenario, fault: Fault, message: Message): Reply {
+function playFault({ dialect }: Stage, { digits }: Scenario, fault: Fault, taken: Taken): Reply {
   const { status, givesId, play } = FAULTS[fault];
-  const id = stage.nextId();
-  const json = acceptedJson(id, message);
-  return { status, scenario, id: givesId ? id : null, message, write: (outgoing) => play(outgoing, json) };
+  const success = dialect.acceptedStatus;
+  const json = dialect.accepted(taken.id, taken.message, taken.refusals);
+  return {
+    status: status === 'success' ? success : status,
+    digits,
+    id: givesId ? taken.id : null,
+    message: taken.message,
+    refusals: givesId ? taken.refusals : NOBODY,
+    write: (outgoing) => play(outgoing, json, success),
+  };
 }
 
-function plain(scenario: Scenario, status: number, message: Message, write: Reply['write']): Reply {
-  return { status, scenario, id: null, message, write };
+function plain({ digits }: Scenario, status: number, { message }: Taken, write: Reply['write']): Reply {
+  return { status, digits, id: null, message, refusals: NOBODY, write };
 }

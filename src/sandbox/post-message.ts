@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mask } from '../util/mask.ts';
 import { safeLine } from '../util/safe.ts';
-import { answerProblem } from './answer.ts';
-import { addressesOf, type Message } from './check-message.ts';
+import { addressesOf, countOf } from './addresses.ts';
+import { answerError } from './answer.ts';
+import type { Message } from './check-message.ts';
 import { type Desk, decide } from './decide.ts';
 import type { Inbox, ReceivedFacts } from './inbox.ts';
 import { later } from './play-fault.ts';
@@ -30,7 +31,7 @@ export async function postMessage(
   const body = await receiveBody(incoming);
   if (body === 'cut-off') return;
   if (body === 'too-large') {
-    answerProblem(outgoing, 413, { detail: 'The body is larger than 1 MiB.' }, { Connection: 'close' });
+    answerError(outgoing, counter.dialect, 413, TOO_LARGE, { Connection: 'close' });
     return;
   }
   const reply = decide(counter, incoming.headers, body);
@@ -39,23 +40,48 @@ export async function postMessage(
   else reply.write(outgoing);
 }
 
+const TOO_LARGE = { detail: 'The body is larger than 1 MiB.' };
+
 function keep(counter: Counter, reply: Reply, bytes: Buffer): void {
   const facts: ReceivedFacts = {
     number: counter.inbox.received + 1,
     receivedAtMs: counter.now(),
     status: reply.status,
-    scenario: reply.scenario?.digits ?? null,
+    scenario: reply.digits,
     id: reply.id,
     isMessage: reply.message !== null,
+    refused: refusedBy(reply),
+    taken: isTaken(reply),
   };
   counter.receipts?.append({ ...facts, bytes });
   counter.inbox.add(facts, bytes);
   counter.log?.(logLine(facts, reply.message));
 }
 
+function refusedBy({ message, refusals }: Reply): readonly string[] {
+  if (message === null || refusals.size === 0) return NONE;
+  return addressesOf(message).filter((_address, i) => refusals.has(i));
+}
+
+const NONE: readonly string[] = [];
+
+/** A success, for one recipient at least. */
+function isTaken({ status, message, refusals }: Reply): boolean {
+  if (status === null || status < 200 || status > 299) return false;
+  return refusals.size === 0 || (message !== null && refusals.size < countOf(message));
+}
+
 /** For eyes: addresses are masked, and nothing from outside reaches a terminal as it came. */
-function logLine({ number, status, scenario, id }: ReceivedFacts, message: Message | null): string {
+function logLine({ number, status, scenario, id, refused }: ReceivedFacts, message: Message | null): string {
   const script = scenario === null ? '' : ` (script ${scenario})`;
-  const to = message === null ? '' : ` ${addressesOf(message).map(mask).join(', ')}`;
-  return safeLine(`#${number} ${status ?? 'no answer'}${script}${to}${id === null ? '' : ` ${id}`}`);
+  const to = message === null ? '' : ` ${shown(addressesOf(message))}`;
+  const not = refused.length === 0 ? '' : ` (${refused.length} refused)`;
+  return safeLine(`#${number} ${status ?? 'no answer'}${script}${to}${not}${id === null ? '' : ` ${id}`}`);
+}
+
+const SHOWN = 3;
+
+function shown(addresses: readonly string[]): string {
+  const more = addresses.length - SHOWN;
+  return addresses.slice(0, SHOWN).map(mask).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { addressesOf, type Message } from './check-message.ts';
+import { addressesOf, bareNumber } from './addresses.ts';
+import type { Message } from './check-message.ts';
 import type { Received } from './inbox.ts';
 
 /** What `GET /sandbox/messages` and a receipt say of one request. */
@@ -14,8 +15,10 @@ export interface ReceivedView {
   readonly scenario: string | null;
   /** The id that the answer gives to the client; null where it gives none. */
   readonly id: string | null;
-  /** Numbers and contact ids; empty where the body is not a message. */
+  /** Numbers, email addresses and contact ids; empty where the body is not a message. */
   readonly to: readonly string[];
+  /** Those of them that were refused inside an answer of success. */
+  readonly refused: readonly string[];
   /** The body as text, exactly as it came; null where it is not UTF-8. */
   readonly text: string | null;
   /** The body as JSON; null where it is not a message. */
@@ -36,6 +39,7 @@ export function receivedJson(entry: Received): string {
     scenario: entry.scenario,
     id: entry.id,
     to: body === null ? [] : addressesOf(JSON.parse(body) as Message),
+    refused: entry.refused,
     text,
   };
   return `${JSON.stringify(view).slice(0, -1)},"body":${body === null ? null : body.replace(/[\r\n]/g, ' ')}}`;
@@ -44,8 +48,7 @@ export function receivedJson(entry: Received): string {
 /** Whether a request went to this address. A plus in a query is a space, and people leave it out: it does not count. */
 export function isTo(entry: Received, address: string): boolean {
   if (!entry.isMessage) return false;
-  const wanted = address.trim().replace(/^\+/, '');
-  return addressesOf(JSON.parse(entry.bytes.toString('utf8')) as Message).some(
-    (to) => to.replace(/^\+/, '') === wanted,
-  );
+  const wanted = bareNumber(address.trim());
+  const addresses = addressesOf(JSON.parse(entry.bytes.toString('utf8')) as Message);
+  return addresses.some((to) => bareNumber(to) === wanted);
 }

@@ -1,40 +1,47 @@
 import type { ServerResponse } from 'node:http';
-import { answerJson, answerProblem } from './answer.ts';
+import { answerError, answerJson } from './answer.ts';
 import type { Message, MessageFault } from './check-message.ts';
-import type { Scenario } from './scenarios.ts';
+import { type Dialect, NOBODY, type Refusal, type Refusals } from './dialect.ts';
 
 /** What a request will be answered, decided before anything is written. */
 export interface Reply {
   /** null where no status will be sent. */
   readonly status: number | null;
-  readonly scenario: Scenario | null;
+  /** Ending of the address that chose the answer; null without one. */
+  readonly digits: string | null;
   /** The id that the client will be given; null where it learns none. */
   readonly id: string | null;
   /** null where the body is not a message. */
   readonly message: Message | null;
+  /** Who is refused inside an answer of success, by position. */
+  readonly refusals: Refusals;
   readonly write: (outgoing: ServerResponse) => void;
 }
 
-/** The message is taken. */
-export function accept(id: string, message: Message, scenario: Scenario | null, status = 202): Reply {
-  const json = acceptedJson(id, message);
-  return { status, scenario, id, message, write: (outgoing) => answerJson(outgoing, status, json) };
+/** What a script has to know of the message that it plays for. */
+export interface Taken {
+  readonly id: string;
+  readonly message: Message;
+  readonly refusals: Refusals;
+}
+
+/** The message is taken, but for those of its recipients that are refused. */
+export function accept(dialect: Dialect, taken: Taken, digits: string | null, status = dialect.acceptedStatus): Reply {
+  const json = dialect.accepted(taken.id, taken.message, taken.refusals);
+  return { status, digits, ...taken, write: (outgoing) => answerJson(outgoing, status, json) };
 }
 
 /** The request is not one that the API takes. */
-export function refusal(status: number, detail: string, errors?: readonly MessageFault[]): Reply {
-  const problem = errors === undefined ? { detail } : { detail, errors };
-  const write = (outgoing: ServerResponse): void => answerProblem(outgoing, status, problem);
-  return { status, scenario: null, id: null, message: null, write };
+export function refusal(dialect: Dialect, status: number, detail: string, errors?: readonly MessageFault[]): Reply {
+  const rest = errors === undefined ? { detail } : { detail, errors };
+  const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
+  return { status, digits: null, id: null, message: null, refusals: NOBODY, write };
 }
 
-/**
- * The answer's body: one id for the message, and one per recipient where there are several. Put together by hand: an
- * id holds nothing that JSON would escape, and the numbers have passed the schema's pattern.
- */
-export function acceptedJson(id: string, message: Message): string {
-  const recipients = message.recipients ?? [];
-  if (recipients.length < 2) return `{"id":"${id}","status":"accepted"}`;
-  const each = recipients.map(({ msisdn }, i) => `{"id":"${id}-${i + 1}","msisdn":"${msisdn}","status":"accepted"}`);
-  return `{"id":"${id}","status":"accepted","recipients":[${each.join(',')}]}`;
+/** A message is refused as a whole because of one recipient, or of how many there are. */
+export function refuseMessage(dialect: Dialect, message: Message, why: Refusal, errors?: MessageFault[]): Reply {
+  const { status, code, detail, digits } = why;
+  const rest = errors === undefined ? { detail, code } : { detail, code, errors };
+  const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
+  return { status, digits, id: null, message, refusals: NOBODY, write };
 }

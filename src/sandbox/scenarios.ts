@@ -49,7 +49,11 @@ export type ScriptedNumbers = 'reserved' | 'all' | 'none';
  * them belongs to anybody. They play scripts; other numbers do not, because seven in a hundred real numbers end like a
  * status, and a rehearsal with a real list would stop at the first 401.
  */
-const RESERVED = /^\+?447700900\d{3}$/;
+const RESERVED = /^(?:\+|00)?447700900\d{3}$/;
+
+export function isReserved(msisdn: string): boolean {
+  return RESERVED.test(msisdn);
+}
 
 /** The scenario that a number plays, or null: then the message is accepted. */
 export function scenarioFor(msisdn: string, whose: ScriptedNumbers): Scenario | null {
@@ -57,6 +61,22 @@ export function scenarioFor(msisdn: string, whose: ScriptedNumbers): Scenario | 
   const scenario = BY_DIGITS.get(msisdn.slice(-3));
   if (scenario === undefined) return null;
   return whose === 'all' || RESERVED.test(msisdn) ? scenario : null;
+}
+
+export function scenarioByDigits(digits: string): Scenario | null {
+  return BY_DIGITS.get(digits) ?? null;
+}
+
+/**
+ * Refusals that are about the request or the sender, not about one recipient of several: the key, credit, the pace,
+ * the size, and a client that gave up.
+ */
+const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 425, 429, 499]);
+
+/** The status by which a scenario refuses this recipient alone; null where it is about the whole request. */
+export function ownRefusal({ play }: Scenario): number | null {
+  if (play.kind !== 'status' || play.status < 400 || play.status > 499) return null;
+  return ABOUT_THE_REQUEST.has(play.status) ? null : play.status;
 }
 
 const EXTRA_TITLES: Readonly<Record<number, string>> = {

@@ -5,7 +5,10 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { problem, refuse } from '../errors.ts';
 import { answerProblem } from './answer.ts';
 import { createApp } from './app.ts';
-import { compileMessageCheck } from './check-message.ts';
+import { compileMessageCheck, type KnownFields } from './check-message.ts';
+import { type Devices, readDevices } from './devices-file.ts';
+import type { DialectName } from './dialect-name.ts';
+import { DIALECTS } from './dialects.ts';
 import { createInbox } from './inbox.ts';
 import type { Counter } from './post-message.ts';
 import { openReceipts } from './receipts.ts';
@@ -28,6 +31,14 @@ export interface SandboxOptions {
   readonly latencyMs?: number;
   /** Whose numbers play scripted answers; those reserved for documentation when absent. */
   readonly scripts?: ScriptedNumbers;
+  /** The form of requests and answers; `default` when absent. */
+  readonly dialect?: DialectName;
+  /** Which fields a message may have; those of the OpenAPI description (`known`) when absent. */
+  readonly fields?: KnownFields;
+  /** Path of a CSV file with the columns `msisdn` and `device`: which channels a recipient's device takes. */
+  readonly devices?: string;
+  /** Most recipients of one request, above which it is answered 413; 1,000 when absent. */
+  readonly maxRecipients?: number;
   /** Milliseconds since 1970; the clock of this machine when absent. */
   readonly now?: () => number;
 }
@@ -45,8 +56,8 @@ export interface Sandbox {
 /**
  * Serves the messaging API on this machine, with scripted answers (docs/sandbox.md). Reachable from this machine only.
  *
- * @throws HandbillError (exit 2) when the host is not a loopback address, the key cannot stand in a header, or the
- * port or the receipts file cannot be had.
+ * @throws HandbillError (exit 2) when the host is not a loopback address, the key cannot stand in a header, the
+ * file of devices is wrong, or the port or the receipts file cannot be had.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
@@ -74,11 +85,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 const PORT_HINT = 'Choose another port; 0 takes a free one.';
 const DEFAULT_KEEP = 1_000;
+const DEFAULT_MAX_RECIPIENTS = 1_000;
+const NO_DEVICES: Devices = new Map();
 
 function createCounter(options: SandboxOptions): Counter {
+  const dialect = DIALECTS[options.dialect ?? 'default'];
   return {
     apiKey: options.apiKey,
-    checker: compileMessageCheck(),
+    dialect,
+    checker: compileMessageCheck(dialect.request, options.fields),
+    maxRecipients: options.maxRecipients ?? DEFAULT_MAX_RECIPIENTS,
+    devices: options.devices === undefined ? NO_DEVICES : readDevices(options.devices),
     scripts: options.scripts ?? 'reserved',
     nextId: createIds(randomBytes(5).toString('hex')),
     now: options.now ?? Date.now,

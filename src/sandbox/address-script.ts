@@ -1,0 +1,30 @@
+import { DEVICES, type Device } from './devices.ts';
+import { isReserved, type Scenario, type ScriptedNumbers, scenarioByDigits, scenarioFor } from './scenarios.ts';
+
+/** The domains that RFC 2606 keeps free for examples, so that no address there belongs to anybody. */
+const TAGGED_EMAIL = /\+(\d{3})@(?:(example\.(?:com|net|org))|[^@]*)$/;
+const TAGGED_CONTACT = /^(sandbox)?[^+]*\+(\d{3})$/;
+
+/**
+ * The scenario that an address plays, or null. Numbers choose it by their last digits (scenarios.ts), email addresses
+ * and contacts by a tag: `zoe+404@example.com`, `sandbox-1+404`. Others do only where `whose` says `all`.
+ */
+export function scriptOf(address: string, isContact: boolean, whose: ScriptedNumbers): Scenario | null {
+  if (isContact) return byTag(TAGGED_CONTACT.exec(address), 2, 1, whose);
+  if (address.includes('@')) return byTag(TAGGED_EMAIL.exec(address), 1, 2, whose);
+  return scenarioFor(address, whose);
+}
+
+function byTag(found: RegExpExecArray | null, digits: number, free: number, whose: ScriptedNumbers): Scenario | null {
+  if (found === null || whose === 'none') return null;
+  if (whose === 'reserved' && found[free] === undefined) return null;
+  return scenarioByDigits(found[digits] ?? '');
+}
+
+/** The device behind a number by its last three digits, or null: then it takes every channel. */
+export function deviceByDigits(msisdn: string, whose: ScriptedNumbers): Device | null {
+  if (whose === 'none') return null;
+  const device = DEVICES.get(msisdn.slice(-3));
+  if (device === undefined) return null;
+  return whose === 'all' || isReserved(msisdn) ? device : null;
+}

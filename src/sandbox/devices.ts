@@ -1,0 +1,96 @@
+/**
+ * What recipients hold in their hands. The API's document: RCS is supported on Android 5.0 or later and iOS 18.2 or
+ * later. What else a device takes is unstated; here a phone takes SMS and calls, a landline only calls, and a
+ * smartphone takes the messaging app where it is installed.
+ */
+export interface Device {
+  readonly system: 'android' | 'ios' | 'feature-phone' | 'landline';
+  /** Such as [18, 2]; empty where the system has none. */
+  readonly version: readonly number[];
+  readonly messagingApp: boolean;
+  /** How people call it: `Android 4.4`. */
+  readonly label: string;
+}
+
+const RCS_SINCE = { android: [5, 0], ios: [18, 2] } as const;
+const SYSTEM_NAMES = { android: 'Android', ios: 'iOS' } as const;
+const SMARTPHONE = /^(android|ios) (\d{1,4}(?:\.\d{1,4}){0,3})( without (?:the )?messaging app)?$/;
+
+/** Reads `android 4.4`, `ios 18.2`, `android 15 without messaging app`, `feature phone` or `landline`; else null. */
+export function parseDevice(text: string): Device | null {
+  const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
+  if (words === 'feature phone') {
+    return { system: 'feature-phone', version: [], messagingApp: false, label: 'feature phone' };
+  }
+  if (words === 'landline') return { system: 'landline', version: [], messagingApp: false, label: 'landline' };
+  const [, system, version, without] = SMARTPHONE.exec(words) ?? [];
+  if ((system !== 'android' && system !== 'ios') || version === undefined) return null;
+  const label = `${SYSTEM_NAMES[system]} ${version}${without === undefined ? '' : ' without the messaging app'}`;
+  return { system, version: version.split('.').map(Number), messagingApp: without === undefined, label };
+}
+
+/** The names of a channel on the wire, in every dialect; other names are channels that every device takes. */
+const CHANNEL_NAMES: ReadonlyMap<string, Takes> = new Map([
+  ['sms', 'sms'],
+  ['rcs', 'rcs'],
+  ['messagingapp', 'messaging-app'],
+  ['whatsapp', 'messaging-app'],
+  ['voice', 'voice'],
+]);
+
+type Takes = 'sms' | 'rcs' | 'messaging-app' | 'voice';
+
+/** Whether a device takes a channel, by the channel's name on the wire. */
+export function takes(device: Device, channel: string): boolean {
+  switch (CHANNEL_NAMES.get(channel.toLowerCase().replace(/[^a-z]/g, ''))) {
+    case 'sms':
+      return device.system !== 'landline';
+    case 'rcs':
+      return takesRcs(device);
+    case 'messaging-app':
+      return device.messagingApp;
+    default:
+      return true;
+  }
+}
+
+function takesRcs({ system, version }: Device): boolean {
+  return (system === 'android' || system === 'ios') && isAtLeast(version, RCS_SINCE[system]);
+}
+
+/** Compares as versions do, number by number: 18.10 is later than 18.2, and 5 is 5.0. */
+function isAtLeast(version: readonly number[], least: readonly number[]): boolean {
+  for (const [i, wanted] of least.entries()) {
+    const has = version[i] ?? 0;
+    if (has !== wanted) return has > wanted;
+  }
+  return true;
+}
+
+/** The devices of the reserved numbers, by their last three digits; none of them is the ending of a script. */
+export const DEVICES: ReadonlyMap<string, Device> = new Map(
+  [
+    ['710', 'ios 18.10'],
+    ['726', 'ios 26.0'],
+    ['776', 'ios 17.6'],
+    ['781', 'ios 18.1'],
+    ['782', 'ios 18.2'],
+    ['800', 'feature phone'],
+    ['801', 'landline'],
+    ['802', 'android 15 without messaging app'],
+    ['803', 'ios 18.2 without messaging app'],
+    ['815', 'android 15'],
+    ['844', 'android 4.4'],
+    ['850', 'android 5.0'],
+  ].flatMap(([digits = '', text = '']) => {
+    const device = parseDevice(text);
+    return device === null ? [] : [[digits, device] as const];
+  }),
+);
+
+const SHOWN = ['SMS', 'RCS', 'MessagingApp', 'Voice'] as const;
+
+/** The channels that a device takes, in words. */
+export function channelsOf(device: Device): string {
+  return SHOWN.filter((channel) => takes(device, channel)).join(', ');
+}

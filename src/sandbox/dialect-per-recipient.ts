@@ -1,0 +1,48 @@
+import { addressesOf, bareNumber, fieldAt } from './addresses.ts';
+import type { Message } from './check-message.ts';
+import type { Dialect, ErrorRest, Refusals } from './dialect.ts';
+import { statusTitle } from './scenarios.ts';
+
+/**
+ * The dialect that differs in every way, on the request's side too (schema `PerRecipientMessage`): 200 with one entry
+ * for each recipient, also where it is refused; numbers without `+`; codes in capitals.
+ */
+export const PER_RECIPIENT_DIALECT: Dialect = {
+  name: 'per-recipient',
+  says: '200 with an entry for each recipient, refused ones too; other names in requests',
+  request: 'PerRecipientMessage',
+  acceptedStatus: 200,
+  invalidStatus: 400,
+  unsupportedStatus: 422,
+  results: 'always',
+  accepted,
+  errorType: 'application/json',
+  error,
+};
+
+function accepted(id: string, message: Message, refusals: Refusals): string {
+  const addresses = addressesOf(message);
+  const messages = addresses.map((address, i) => {
+    const refusal = refusals.get(i);
+    const to = fieldAt(message, address, i) === 'msisdn' ? bareNumber(address) : address;
+    const messageId = addresses.length === 1 ? id : `${id}-${i + 1}`;
+    if (refusal === undefined) return { to, messageId, status: PENDING };
+    const { code, detail } = refusal;
+    return { to, messageId, status: REJECTED, error: { code: capitals(code), description: detail } };
+  });
+  return JSON.stringify({ bulkId: `bulk-${id}`, messages });
+}
+
+const PENDING = { groupName: 'PENDING', description: 'Message sent to next instance' };
+const REJECTED = { groupName: 'REJECTED', description: 'Message rejected' };
+
+function error(status: number, { detail, code, errors }: ErrorRest): string {
+  const violations = errors?.map((fault) => ({ path: fault.pointer.slice(1), problem: fault.detail }));
+  const text = { code: capitals(code ?? statusTitle(status)), text: detail };
+  return JSON.stringify({ requestError: violations === undefined ? text : { ...text, violations } });
+}
+
+/** `channel-not-supported` as `CHANNEL_NOT_SUPPORTED`. */
+function capitals(words: string): string {
+  return words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+}
