@@ -123,6 +123,8 @@ export type Template =
       readonly id: string;
       /** Variables that the template is known to need (`header.image` for one in a group); null: not said. */
       readonly needs: readonly string[] | null;
+      /** Where the template is named. */
+      readonly place: Pick<Diagnostic, 'at' | 'source'>;
     };
 
 /** What an address is: it follows from the channel, and from `recipients.contact`. */
@@ -349,7 +351,6 @@ export interface SendDecision extends Decided, LegMessage {
   readonly to: string;
   readonly recipient: Recipient;
   readonly variant: string | null;
-  readonly metaData: Readonly<Record<string, string>> | null;
   /** The messages of the legs after the first, in order; hardly any campaign has them. */
   readonly fallbacks: readonly LegMessage[];
 }
@@ -366,6 +367,8 @@ export interface LegMessage {
   readonly variables: Variables<string> | null;
   /** Rich content with its texts filled in; null without any. */
   readonly content: JsonObject | null;
+  /** The recipient's own metadata; null without any. */
+  readonly metaData: Readonly<Record<string, string>> | null;
   /** Characters that were replaced to stay in GSM-7; empty in most messages. */
   readonly replaced: readonly Replacement[];
   /** SMS only. */

@@ -18,6 +18,10 @@ export const DEFAULTS = {
   timeZone: 'UTC',
   /** Column of the list that holds the address: the name that the API's document uses. */
   to: 'msisdn',
+  /** The same, for email. */
+  toEmail: 'email',
+  /** One recipient in each request. */
+  recipientsPerRequest: 1,
   /** An impossible row refuses the whole run. */
   onInvalid: 'refuse',
   /** Ledger, relative to the root of the project. */
@@ -65,27 +69,123 @@ const ERROR_POINTERS: readonly string[] = [
   '/errors/0/description',
   '/errors/0/title',
   '/requestError/serviceException/text',
+  '/requestError/text',
   '/violations/0/violation',
   '/title',
+];
+
+const LIST_POINTERS = [...LISTS, 'recipients/items', 'data/results', 'data/items'].map((list) => `/${list}`);
+
+const REFUSED_LISTS = ['rejected', 'refused', 'failed', 'invalid'].flatMap((word) => [
+  `/${word}`,
+  `/${word}Recipients`,
+  `/${word}_recipients`,
+]);
+
+// Ids of contacts first: a `number` beside one may be no more than its place in the list. `id` is not among them,
+// because it is the message's nearly everywhere.
+const ADDRESS_POINTERS: readonly string[] = [
+  ...['contactId', 'contact_id', 'contact/id', 'contact', 'recipient/id'],
+  ...['msisdn', 'to', 'recipient', 'destination', 'phone_number', 'phoneNumber', 'phone', 'mobile', 'email', 'address'],
+  ...['to/phoneNumber', 'to/number', 'to/email', 'recipient/msisdn', 'recipient/phoneNumber', 'recipient/email'],
+  ...['recipient/address', 'destination/to', 'address/msisdn', 'address/email', 'number'],
+].map((key) => `/${key}`);
+
+const ENTRY_ERROR_POINTERS: readonly string[] = [
+  '/error/message',
+  '/error/detail',
+  '/error/description',
+  '/error/title',
+  '/error',
+  '/errors/0/message',
+  '/errors/0/detail',
+  '/errors/0/description',
+  '/errors/0/title',
+  '/errors',
+  '/status/description',
+  '/errorDescription',
+  '/errorMessage',
+  '/error_message',
+  '/detail',
+  '/description',
+  '/reason',
+  '/message',
 ];
 
 /** How the API is spoken to where its document is silent. */
 export const DEFAULT_WIRE: Wire = {
   channels: CHANNEL_VALUES,
   characterSets: CHARACTER_SET_VALUES,
+  messageTypes: {},
+  msisdn: 'e164',
+  emailField: 'email',
+  content: eachChannel(() => '/body/content'),
+  contentNames: {},
+  referenceName: 'handbill',
+  validityDigits: 3,
   response: {
     messageId: MESSAGE_ID_POINTERS,
     messageIdRequired: false,
     error: ERROR_POINTERS,
     failed: [],
     accept: 'json',
+    recipients: LIST_POINTERS,
+    refusedRecipients: REFUSED_LISTS,
+    recipientAddress: ADDRESS_POINTERS,
+    recipientId: ['/messageId', '/message_id', '/message_uuid', '/id', '/message/id', '/uuid'],
+    recipientFailed: ['/error', '/errors'],
+    recipientError: ENTRY_ERROR_POINTERS,
+    recipientStatus: {
+      at: ['/status', '/status/groupName', '/status/name', '/statusCode', '/state', '/result', '/success', '/accepted'],
+      refused: ['rejected', 'refused', 'failed', 'failure', 'error', 'invalid', 'undeliverable', 'not-sent', 'false'],
+    },
   },
+  unsupportedChannel: {
+    statuses: [],
+    // About the recipient, every one: `unsupported-channel` of an API that means the value of `channel` would be none.
+    codes: [
+      'channel-not-supported',
+      'unsupported-channel',
+      'channel-unsupported',
+      'channel-not-supported-by-recipient',
+      'recipient-channel-not-supported',
+      'recipient-invalid-channel-identity',
+      'recipient-not-reachable-on-channel',
+      'no-channels-left',
+      'not-rcs-enabled',
+      'rcs-not-supported',
+      'rcs-not-enabled',
+    ],
+    codeAt: [
+      '/code',
+      '/errorCode',
+      '/error_code',
+      '/reason',
+      '/error/code',
+      '/error/errorCode',
+      '/error/reason',
+      '/error/name',
+      '/error',
+      '/errors/0/code',
+      '/errors/0/errorCode',
+      '/errors/0/reason',
+      '/requestError/code',
+      '/requestError/serviceException/messageId',
+      '/status/name',
+      '/type',
+    ],
+  },
+  tooLargeStatuses: [413],
   retryStatuses: [],
   idempotencyHeader: null,
 };
 
 /** Every channel has a value on the wire. */
 export function wireChannels(written: Partial<Record<Channel, string>> = {}): Readonly<Record<Channel, string>> {
-  const pairs = CHANNELS.map((channel) => [channel, written[channel] ?? CHANNEL_VALUES[channel]] as const);
-  return Object.fromEntries(pairs) as Record<Channel, string>;
+  return eachChannel((channel) => written[channel] ?? CHANNEL_VALUES[channel]);
+}
+
+/** One value for each channel. */
+export function eachChannel(of: (channel: Channel) => string): Readonly<Record<Channel, string>> {
+  return Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)])) as Record<Channel, string>;
 }

@@ -1,37 +1,17 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Environment, KeySource, Wire } from '../model.ts';
+import type { Environment, KeySource } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
 import { ratePerSecond } from '../util/units.ts';
-import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
+import { checkWire, readWire } from './read-wire.ts';
 import { whereValue } from './validate.ts';
-import type { EnvironmentFile, ProjectFile, WireFile } from './written.ts';
+import type { EnvironmentFile, ProjectFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** The environment that is always there: the API on this machine. Its real address is known when it has started. */
 const SANDBOX = 'sandbox';
 const SANDBOX_URL = 'http://sandbox.invalid/v2/messages';
-
-/** What handbill itself says in these headers must not be overwritten. */
-const OWN_HEADERS = new Set([
-  'accept',
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-  'x-api-key',
-]);
 
 /**
  * The environments of a project, with the sandbox. Checks what a schema cannot: base URL, proxy, header name.
@@ -47,8 +27,8 @@ export function readEnvironments(
   const diagnostics: Diagnostic[] = [];
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
   for (const [name, environment] of Object.entries(written)) {
-    const report: Report = (key, code, message, hint) => {
-      const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...key.split('.')]));
+    const report: Report = (path, code, message, hint) => {
+      const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...[path].flat()]));
       diagnostics.push(problem(code, message, { ...where, hint }));
     };
     environments.set(name, readEnvironment(name, environment, folder, report));
@@ -56,10 +36,11 @@ export function readEnvironments(
   return { environments, diagnostics };
 }
 
-type Report = (key: string, code: Code, message: string, hint: string) => void;
+type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => void;
 
 function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder: string, report: Report): Environment {
-  const { apiKey, baseUrl, rate, concurrency, proxy, wire } = written;
+  const { apiKey, baseUrl, rate, concurrency, proxy, wire = {} } = written;
+  checkWire(wire, (path, message, hint) => report(['wire', ...path], 'invalid-value', message, hint));
   const ratio = rate === undefined ? null : ratePerSecond(rate);
   if (rate !== undefined && ratio === null) {
     report(
@@ -76,7 +57,7 @@ function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder
     ratePerSecond: ratio,
     concurrency: concurrency ?? null,
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
-    wire: readWire(wire ?? {}, report),
+    wire: readWire(wire),
   };
 }
 
@@ -110,26 +91,4 @@ function checkProxy(text: string, report: Report): string | null {
     report('proxy', 'invalid-value', 'The address of the proxy has a path.', example);
   }
   return text;
-}
-
-function readWire(written: WireFile, report: Report): Wire {
-  const { channels, characterSets, response = {}, retryStatuses, idempotencyHeader } = written;
-  if (idempotencyHeader !== undefined && OWN_HEADERS.has(idempotencyHeader.toLowerCase())) {
-    const message = `The header "${idempotencyHeader}" is needed for something else.`;
-    report('wire.idempotencyHeader', 'invalid-value', message, 'A usual name is Idempotency-Key.');
-  }
-  return {
-    channels: wireChannels(channels),
-    characterSets: { ...DEFAULT_WIRE.characterSets, ...characterSets },
-    response: {
-      messageId: response.messageId ?? DEFAULT_WIRE.response.messageId,
-      // Whoever names the place of the id knows that it is there: a 2xx without it is not this API's answer.
-      messageIdRequired: response.messageId !== undefined,
-      error: response.error ?? DEFAULT_WIRE.response.error,
-      failed: response.failed ?? DEFAULT_WIRE.response.failed,
-      accept: response.accept ?? DEFAULT_WIRE.response.accept,
-    },
-    retryStatuses: retryStatuses ?? DEFAULT_WIRE.retryStatuses,
-    idempotencyHeader: idempotencyHeader ?? DEFAULT_WIRE.idempotencyHeader,
-  };
 }

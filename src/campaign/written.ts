@@ -1,39 +1,78 @@
-import type { Channel, CharacterSet, JsonObject, KeySource, ListEncoding } from '../model.ts';
+import type {
+  Channel,
+  CharacterSet,
+  ColumnType,
+  JsonObject,
+  KeySource,
+  ListEncoding,
+  SenderRule,
+  Variables,
+  Wire,
+} from '../model.ts';
 
 /** A campaign file as it was written: it has passed the schema, and nothing more is known of it. */
-export interface CampaignFile {
+export interface CampaignFile extends LegFile {
   readonly name: string;
-  readonly channel: Channel;
-  readonly from?: string;
   readonly accountReference?: string;
   readonly messageType?: string;
-  readonly characterSet?: CharacterSet;
-  readonly transliterate?: boolean;
   readonly locale?: string;
   readonly timeZone?: string;
   readonly validity?: string;
   readonly metaData?: JsonObject;
-  readonly template: string | TemplateFile;
-  readonly variables?: Readonly<Record<string, string>>;
+  readonly variants?: readonly VariantFile[];
+  readonly holdout?: string;
+  readonly test?: string | { readonly share: string };
+  readonly winner?: string | { readonly variant?: string };
+  readonly seed?: string;
+  readonly fallback?: FallbackFile | readonly FallbackFile[];
   readonly recipientMetaData?: Readonly<Record<string, string>>;
-  readonly recipients: string | RecipientsFile;
+  readonly recipients: string | RecipientsFile | readonly InlineRow[];
   readonly send?: SendFile;
   readonly limits?: LimitsFile;
+}
+
+/** What a campaign, a variant and a fallback can say about a message. */
+export interface LegFile {
+  readonly channel?: Channel;
+  readonly from?: string;
+  readonly characterSet?: CharacterSet;
+  readonly transliterate?: boolean;
+  readonly template?: string | TemplateFile;
+  readonly variables?: Variables<string>;
+  readonly content?: JsonObject;
+}
+
+export interface VariantFile extends Omit<LegFile, 'channel'> {
+  readonly name?: string;
+  readonly weight?: number;
+}
+
+export interface FallbackFile extends LegFile {
+  readonly to?: string;
 }
 
 export interface TemplateFile {
   readonly file?: string;
   readonly text?: string;
   readonly id?: string;
+  readonly needs?: readonly string[];
 }
 
+/** A recipient that is listed in the campaign: names of columns with their values. */
+export type InlineRow = Readonly<Record<string, string | number | boolean>>;
+
 export interface RecipientsFile {
-  readonly csv: string;
+  readonly csv?: string;
+  readonly list?: readonly InlineRow[];
+  readonly contacts?: readonly string[];
   readonly to?: string;
+  readonly contact?: string;
   readonly key?: string;
   readonly defaultCountry?: string;
   readonly delimiter?: string;
   readonly encoding?: ListEncoding;
+  readonly columns?: Readonly<Record<string, ColumnType>>;
+  readonly where?: JsonObject;
   readonly onInvalid?: 'refuse' | 'skip';
 }
 
@@ -42,6 +81,7 @@ export interface SendFile {
   readonly rate?: string;
   readonly attempts?: number;
   readonly timeout?: string;
+  readonly recipientsPerRequest?: number;
   readonly notAfter?: string;
 }
 
@@ -56,12 +96,14 @@ export interface LimitsFile {
 export interface ProjectFile {
   readonly ledger?: string;
   readonly prices?: string;
+  /** By country; over the table that comes with handbill. */
+  readonly senders?: Readonly<Record<string, SenderRule>>;
   readonly partials?: string;
   readonly locale?: string;
   readonly timeZone?: string;
-  readonly defaults?: Partial<Omit<CampaignFile, 'name' | 'template' | 'recipients'>> & {
-    readonly recipients?: Partial<Omit<RecipientsFile, 'csv'>>;
-  };
+  readonly defaults?: Partial<
+    Omit<CampaignFile, 'name' | 'template' | 'content' | 'variants' | 'fallback' | 'recipients'>
+  > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;
 }
 
@@ -77,12 +119,18 @@ export interface EnvironmentFile {
 export interface WireFile {
   readonly channels?: Partial<Record<Channel, string>>;
   readonly characterSets?: Partial<Record<CharacterSet, string>>;
-  readonly response?: {
-    readonly messageId?: readonly string[];
-    readonly error?: readonly string[];
-    readonly failed?: readonly string[];
-    readonly accept?: 'json' | 'any';
+  readonly messageTypes?: Readonly<Record<string, string>>;
+  readonly msisdn?: Wire['msisdn'];
+  readonly emailField?: string;
+  readonly content?: string | Partial<Record<Channel, string>>;
+  readonly contentNames?: Readonly<Record<string, string>>;
+  readonly referenceName?: string;
+  readonly validityDigits?: number;
+  readonly response?: Partial<Omit<Wire['response'], 'messageIdRequired' | 'recipientStatus'>> & {
+    readonly recipientStatus?: Partial<Wire['response']['recipientStatus']>;
   };
+  readonly unsupportedChannel?: Partial<Wire['unsupportedChannel']>;
+  readonly tooLargeStatuses?: readonly number[];
   readonly retryStatuses?: readonly number[];
   readonly idempotencyHeader?: string;
 }

@@ -1,12 +1,20 @@
 import type { Attempt, AttemptError } from '../model.ts';
-import { type CompiledWire, find } from './pointers.ts';
+import { isSomething, onlyEntry, saysUnsupported } from './answer-entries.ts';
+import { type CompiledWire, find, type Pointer } from './pointers.ts';
 
 /** What the body of a 2xx turns out to be. */
 export type Answer =
   | { readonly kind: 'recognised'; readonly messageId: string | null }
-  /** A refusal inside a 2xx (`wire.response.failed`). */
-  | { readonly kind: 'refused'; readonly messageId: string | null; readonly error: string | null }
+  /** A refusal inside a 2xx (`wire.response.failed`, or the only entry of a list). */
+  | (Refusal & { readonly kind: 'refused'; readonly messageId: string | null })
   | { readonly kind: 'html' | 'unrecognised'; readonly error: string | null };
+
+/** What an answer says of a refusal. */
+export interface Refusal {
+  readonly error: string | null;
+  /** It says that the recipient cannot receive the channel (`wire.unsupportedChannel.codes`). */
+  readonly unsupported: boolean;
+}
 
 /** Most of what an API says that is kept, in bytes of UTF-8. */
 export const MAX_ERROR_BYTES = 2 * 1024;
@@ -14,35 +22,73 @@ export const MAX_ERROR_BYTES = 2 * 1024;
 const MAX_ID_LENGTH = 512;
 
 /**
- * Reads the body of a 2xx: JSON or empty is the API's (D1), plain text as well with `accept: any`, HTML never is (D2).
- * JSON itself proves that it is whole.
+ * Reads the body of a 2xx to a request with one recipient: JSON or empty is the API's (D1), plain text as well with
+ * `accept: any`, HTML never is (D2). JSON itself proves that it is whole.
  */
 export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
-  if (attempt.error !== null) return { kind: 'unrecognised', error: describe(attempt.error) };
-  const document = parse(attempt.body);
-  if (document === undefined) {
-    if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };
-    const plain = attempt.body.trim() === '' || wire.response.accept === 'any';
-    if (plain && !wire.response.messageIdRequired) return { kind: 'recognised', messageId: null };
-    return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
-  }
+  const read = readDocument(attempt, wire);
+  if ('kind' in read) return read;
+  const { document } = read;
   const id = idOf(document, attempt.body, wire);
   // S7: an API that answers with what it was sent could have the key in its id.
   const messageId = id === null ? null : wire.redact(id);
   if (wire.pointers.failed.length > 0 && find(document, wire.pointers.failed, isSomething) !== undefined) {
-    return { kind: 'refused', messageId, error: textOf(document, attempt.body, wire) };
+    return { kind: 'refused', messageId, ...refusalOf(document, attempt.body, wire) };
   }
+  const only = onlyEntry(document, wire);
+  if (only?.said === 'refused') return { kind: 'refused', messageId, ...entryRefusal(only.entry, wire) };
+  if (only?.said === 'unclear') return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
   if (messageId === null && wire.response.messageIdRequired) {
     return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
   }
   return { kind: 'recognised', messageId };
 }
 
-/** What an answer says about itself: the text at the error pointers, else its beginning, else the error of the library. */
-export function errorText(attempt: Attempt, wire: CompiledWire): string | null {
+/**
+ * The JSON of a 2xx; where there is none, what the answer is all the same.
+ *
+ * @param reader - turns the body into JSON, and gives undefined where it is none
+ */
+export function readDocument(
+  attempt: Attempt,
+  wire: CompiledWire,
+  reader: (body: string) => unknown = parse,
+): { readonly document: unknown } | Answer {
+  if (attempt.error !== null) return { kind: 'unrecognised', error: describe(attempt.error) };
+  const document = reader(attempt.body);
+  if (document !== undefined) return { document };
+  if (looksLikeHtml(attempt)) return { kind: 'html', error: cut(wire.redact(attempt.body)) };
+  const plain = attempt.body.trim() === '' || wire.response.accept === 'any';
+  if (plain && !wire.response.messageIdRequired) return { kind: 'recognised', messageId: null };
+  return { kind: 'unrecognised', error: cut(wire.redact(attempt.body)) };
+}
+
+/**
+ * What an answer that is no 2xx says about itself: the text at the error pointers, else its beginning, else the error of
+ * the library. That the recipient cannot receive the channel is said by a code in the body, or by the status where the
+ * project says so; the page of a web server that knows no such address says nothing of recipients.
+ */
+export function readRefusal(attempt: Attempt, wire: CompiledWire): Refusal {
   const document = parse(attempt.body);
-  const text = document === undefined ? cut(wire.redact(attempt.body)) : textOf(document, attempt.body, wire);
-  return text ?? (attempt.error === null ? null : describe(attempt.error));
+  const own = attempt.error === null ? null : describe(attempt.error);
+  const byStatus = attempt.status !== null && wire.unsupportedChannel.statuses.includes(attempt.status);
+  if (document === undefined) {
+    return { error: cut(wire.redact(attempt.body)) ?? own, unsupported: byStatus && !looksLikeHtml(attempt) };
+  }
+  const { error, unsupported } = refusalOf(document, attempt.body, wire);
+  return { error: error ?? own, unsupported: unsupported || byStatus };
+}
+
+/** What a whole answer says of a refusal. */
+export function refusalOf(document: unknown, body: string, wire: CompiledWire): Refusal {
+  const error = textAt(document, wire.pointers.error, wire) ?? cut(wire.redact(body));
+  return { error, unsupported: saysUnsupported(document, wire) };
+}
+
+/** What an entry says of the refusal of its recipient. */
+export function entryRefusal(entry: unknown, wire: CompiledWire): Refusal {
+  const error = textAt(entry, wire.pointers.entry.error, wire) ?? cut(wire.redact(jsonOf(entry) ?? ''));
+  return { error, unsupported: saysUnsupported(entry, wire) };
 }
 
 /** The error of a library as one line: `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:4010`. */
@@ -70,28 +116,42 @@ function idOf(document: unknown, body: string, wire: CompiledWire): string | nul
   return typeof exact === 'string' ? exact : String(id);
 }
 
-/** The document with long numbers as the strings that they were written as. */
+/** The document of a body that is JSON, with long numbers as the strings that they were written as. */
 function parseDigits(body: string): unknown {
   return parse(body.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)));
 }
 
-function textOf(document: unknown, body: string, wire: CompiledWire): string | null {
-  const found = find(document, wire.pointers.error, isSomething);
-  if (found === undefined) return cut(wire.redact(body));
-  return cut(wire.redact(typeof found === 'string' ? found : JSON.stringify(found)));
+/** The document with every digit that was written; undefined where the body is no JSON. */
+export function parseExactly(body: string): unknown {
+  const document = parse(body);
+  return document !== undefined && LONG_NUMBER.test(body) ? parseDigits(body) : document;
+}
+
+/** What stands at the first pointer that leads to something, as text. */
+function textAt(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
+  const found = find(document, pointers, isSomething);
+  if (found === undefined) return null;
+  const text = typeof found === 'string' ? found : jsonOf(found);
+  return text === null ? null : cut(wire.redact(text));
+}
+
+/** Null for what is nested more deeply than JSON.stringify follows: some ten thousand levels, which JSON.parse takes. */
+function jsonOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
+}
+
+/** The id at the first pointer that has one, in a document of `parseExactly`. */
+export function idIn(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
+  const id = find(document, pointers, isId);
+  return id === undefined ? null : wire.redact(String(id));
 }
 
 function isId(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH);
-}
-
-/** Present, and not one of the ways to say "nothing": null, false, 0, and whatever is empty. */
-function isSomething(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) {
-    for (const _ in value) return true;
-    return false;
-  }
-  return value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
 }
 
 function looksLikeHtml(attempt: Attempt): boolean {
@@ -112,4 +172,6 @@ export function cut(text: string): string | null {
 const BYTE_ORDER_MARK = 0xfeff;
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
+const LONG_NUMBER = /[0-9.eE+-]{16}/;
+/** For well-formed JSON alone: on a text that never ends it would take the square of its length. */
 const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]{15,}/g;

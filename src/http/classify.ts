@@ -1,5 +1,5 @@
 import type { Attempt, HaltRule } from '../model.ts';
-import { type Answer, describe, errorText, readAnswer } from './answer.ts';
+import { type Answer, describe, readAnswer, readRefusal } from './answer.ts';
 import type { CompiledWire } from './pointers.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -25,6 +25,8 @@ export const REASONS = [
   'not-authorised',
   'wrong-address',
   'rate-limited',
+  'unsupported-channel',
+  'too-large',
   'status',
 ] as const;
 export type Reason = (typeof REASONS)[number];
@@ -37,6 +39,11 @@ export interface Verdict {
   readonly again: boolean;
   /** A stop rule that this one answer is enough for (FAILURES rule 10). */
   readonly halt: HaltRule | null;
+  /**
+   * Nothing of a request with several recipients was taken, and it may be another matter for each of them: its parts are
+   * sent. Not a retry, because nobody was tried.
+   */
+  readonly split: boolean;
   /** What the API asked to wait, for the whole run; null: the usual backoff. */
   readonly retryAfterMs: number | null;
   readonly messageId: string | null;
@@ -52,6 +59,8 @@ export interface ClassifyContext {
   readonly nowMs: number;
   /** The run is being stopped: what was not sent is not a failure. */
   readonly stopping: boolean;
+  /** Recipients of the request; default: one. */
+  readonly recipients?: number;
 }
 
 /** Longest wait that a run sits out; the API that asks for more is left alone (rule 10, throttled). */
@@ -101,15 +110,30 @@ function nobodyKnows(attempt: Attempt): Verdict {
 
 /** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
 function success(attempt: Attempt, context: ClassifyContext): Verdict {
-  const answer = readAnswer(attempt, context.wire);
+  return verdictOf(readAnswer(attempt, context.wire), context);
+}
+
+/** What the answer in a 2xx means for everybody whom it is about. */
+export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
-  if (answer.kind === 'refused') return verdict('rejected', 'refused', answer); // wire.response.failed
+  if (answer.kind === 'refused') {
+    const { messageId, error } = answer;
+    if (answer.unsupported) return unsupported(context, { messageId, error });
+    return verdict('rejected', 'refused', { messageId, error }); // wire.response.failed
+  }
   return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
+}
+
+/** wire.unsupportedChannel: of several recipients nobody knows who it is that cannot receive the channel. */
+function unsupported(context: ClassifyContext, rest: Partial<Verdict>): Verdict {
+  if ((context.recipients ?? 1) > 1)
+    return verdict('pending', 'unsupported-channel', { split: true, error: rest.error ?? null });
+  return verdict('rejected', 'unsupported-channel', rest);
 }
 
 /** P3, P4 without 2xx: the status alone. */
 function refusal(attempt: Attempt, status: number, context: ClassifyContext): Verdict {
-  const error = errorText(attempt, context.wire);
+  const { error, unsupported: says } = readRefusal(attempt, context.wire);
   const wait = retryAfterMs(attempt.retryAfter, context.nowMs);
   const throttled = wait !== null && wait > LONGEST_WAIT_MS;
 
@@ -117,6 +141,12 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
   if (status < 400) return verdict('in-doubt', 'redirect', { halt: 'wrong-address', error }); // E2
   if (status === 401 || status === 402 || status === 403 || status === 407) {
     return verdict('pending', 'not-authorised', { halt: 'not-authorised', error }); // F2
+  }
+  if ((context.recipients ?? 1) > 1 && context.wire.tooLargeStatuses.includes(status)) {
+    return verdict('pending', 'too-large', { split: true, error }); // F1
+  }
+  if (isExplicit(status) && says) {
+    return unsupported(context, { error }); // F1, before a first 404 says that the address is wrong
   }
   if (status === 429 || status === 425 || context.wire.retryStatuses.includes(status)) {
     const reason = status === 429 ? 'rate-limited' : 'status';
@@ -136,24 +166,31 @@ function refusal(attempt: Attempt, status: number, context: ClassifyContext): Ve
   return verdict('in-doubt', 'status', { error }); // G1, G5
 }
 
+/** Does this status say that the recipient was refused, and nothing done? 408 and 499 do not, the rest is not about it. */
+function isExplicit(status: number): boolean {
+  return status >= 400 && status < 500 && !NOT_ABOUT_THE_RECIPIENT.has(status);
+}
+
 function haltOf(answer: Answer, context: ClassifyContext): HaltRule | null {
   // An answer that we cut off ourselves says nothing about who gave it.
   if (context.stopping) return null;
   return answer.kind === 'html' || context.firstAnswer ? 'not-the-api' : null;
 }
 
-function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest: Partial<Verdict>): Verdict {
+export function verdict(outcome: Verdict['outcome'], reason: Reason | null, rest: Partial<Verdict>): Verdict {
   return {
     outcome,
     reason,
     again: rest.again ?? false,
     halt: rest.halt ?? null,
+    split: rest.split ?? false,
     retryAfterMs: rest.retryAfterMs ?? null,
     messageId: rest.messageId ?? null,
     error: rest.error ?? null,
   };
 }
 
+const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT_ERR|AbortError)$/;
 const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;
 const SLOW = /^(?:HANDBILL_TIMEOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/;

@@ -1,25 +1,21 @@
+import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
+import { readWire } from '../../src/campaign/read-wire.ts';
+import type { WireFile } from '../../src/campaign/written.ts';
 import { type CompiledWire, compilePointers } from '../../src/http/pointers.ts';
 import type { Wire } from '../../src/model.ts';
 
-/** Wire settings as a project without a `wire` has them, in what answers are concerned. */
+/** Wire settings as a project without a `wire` has them, but for a few pointers, so that tests can say which one hits. */
 export function wireWith(
   response: Partial<Wire['response']> = {},
   retryStatuses: readonly number[] = [],
   redact?: (text: string) => string,
 ): CompiledWire {
-  const wire: Wire = {
-    channels: { sms: 'SMS', rcs: 'RCS', 'messaging-app': 'MessagingApp', email: 'Email', voice: 'Voice' },
-    characterSets: { auto: 'Auto', gsm: 'GSM', unicode: 'Unicode' },
-    response: {
-      messageId: ['/id', '/messageId'],
-      messageIdRequired: false,
-      error: ['/error/message', '/message', '/error'],
-      failed: [],
-      accept: 'json',
-      ...response,
-    },
-    retryStatuses,
-    idempotencyHeader: null,
-  };
+  const few = { messageId: ['/id', '/messageId'], error: ['/error/message', '/message', '/error'] };
+  const wire: Wire = { ...DEFAULT_WIRE, response: { ...DEFAULT_WIRE.response, ...few, ...response }, retryStatuses };
   return compilePointers(wire, redact);
+}
+
+/** Wire settings as a project has them that writes this. */
+export function wireOf(written: WireFile = {}, redact?: (text: string) => string): CompiledWire {
+  return compilePointers(readWire(written), redact);
 }

@@ -1,0 +1,104 @@
+import { type CompiledWire, follow } from './pointers.ts';
+
+/** One recipient of a request, as handbill knows it. */
+export interface Addressee {
+  /** An E.164 number with `+`, an email address, or the id of a contact. */
+  readonly to: string;
+  readonly reference: string;
+}
+
+/** Finds whom an entry of an answer is about; recipients are their positions in the request. */
+export interface Directory {
+  /** By a reference that stands somewhere in the entry, or null. */
+  byReference(entry: unknown): number | null;
+  /** By the address: more than one where several recipients have it, none where nobody has. */
+  byAddress(entry: unknown): readonly number[];
+  /** How many recipients before this one have the same address. */
+  turnOf(position: number): number;
+}
+
+/** How deep inside an entry a reference is looked for: in `recipient.metaData.handbill` it is three deep. */
+const REFERENCE_DEPTH = 5;
+
+/**
+ * Indexes the recipients of a request. APIs repeat numbers without `+`, with `00`, with spaces or as JSON numbers, and
+ * email addresses in lower case (DOMAIN 1.1); ids of contacts count as they stand, because `0012` and `12` are two people.
+ */
+export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
+  const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
+  const index = new Map<string, number[]>();
+  const turns = recipients.map(({ to }, position) => add(index, keyOf(to), position) - 1);
+  // Two addresses that differ by letter case alone cannot be told apart where the API has lower-cased them.
+  const lowerCased = new Map<string, string | null>();
+  for (const { to } of recipients) {
+    const lower = to.toLowerCase();
+    lowerCased.set(lower, (lowerCased.get(lower) ?? keyOf(to)) === keyOf(to) ? keyOf(to) : null);
+  }
+  const byText = (text: string): readonly number[] => {
+    const found = index.get(text) ?? index.get(writtenKeyOf(text));
+    if (found !== undefined || !text.includes('@')) return found ?? [];
+    return index.get(lowerCased.get(text.toLowerCase()) ?? '') ?? [];
+  };
+  return {
+    byReference: (entry) => referenceIn(entry, references, REFERENCE_DEPTH),
+    byAddress(entry) {
+      for (const address of addressesIn(entry, wire)) {
+        const found = byText(address.trim().replace(SCHEME, ''));
+        if (found.length > 0) return found;
+      }
+      return [];
+    },
+    turnOf: (position) => turns[position] ?? 0,
+  };
+}
+
+/** Does an entry name anybody, be it somebody else? Then it is not about whoever stands at its place in the request. */
+export function namesSomebody(entry: unknown, wire: CompiledWire): boolean {
+  if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
+  return NUMBER.test(String(entry)) || String(entry).includes('@');
+}
+
+/** What stands where an entry holds an address. An entry that is a text or a number is nothing but an address. */
+function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
+  const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];
+  return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
+}
+
+function referenceIn(value: unknown, references: ReadonlyMap<string, number>, depth: number): number | null {
+  if (typeof value === 'string') return references.get(value) ?? null;
+  if (typeof value !== 'object' || value === null || depth === 0) return null;
+  for (const inner of Object.values(value)) {
+    const found = referenceIn(inner, references, depth - 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Adds a position, and returns how many there are under the key. */
+function add(index: Map<string, number[]>, key: string, position: number): number {
+  const positions = index.get(key);
+  if (positions !== undefined) return positions.push(position);
+  index.set(key, [position]);
+  return 1;
+}
+
+/** The form under which the address of a recipient is kept. */
+function keyOf(to: string): string {
+  return to.includes('@') ? lowerDomain(to) : to;
+}
+
+/** The same of an address as an API may have written it. */
+function writtenKeyOf(text: string): string {
+  if (text.includes('@')) return lowerDomain(text);
+  return NUMBER.test(text) ? `+${text.replace(/[^0-9]/g, '').replace(/^00/, '')}` : text;
+}
+
+function lowerDomain(email: string): string {
+  const at = email.lastIndexOf('@');
+  return email.slice(0, at) + email.slice(at).toLowerCase();
+}
+
+/** A telephone number in one of its ways of writing. `(0)` inside is none of them: whether it counts is a guess. */
+const NUMBER = /^\+?[0-9](?!.*\(0\))[0-9 ().\u00a0-]{4,}$/;
+/** `tel:+44...`, `mailto:ann@example.com`, and the names of channels that some APIs put in front. */
+const SCHEME = /^[a-z][a-z-]{0,15}:/i;
