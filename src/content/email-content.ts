@@ -1,0 +1,86 @@
+import type { Json, JsonObject } from '../model.ts';
+
+/** An email as it goes on the wire: rich content, and the text beside it. */
+export interface EmailContent {
+  readonly content: JsonObject;
+  /** Undefined where there is none, as in an email of pictures. */
+  readonly text: string | undefined;
+}
+
+/**
+ * What goes on the wire for one recipient: the preheader stands in the HTML, as hidden text at its beginning, and an
+ * email without a text gets the one of its HTML. `unsubscribe` is not part of it: `unsubscribeHeaders` makes metadata
+ * of it.
+ *
+ * @param tree - content as it was rendered and checked; `html` is the HTML itself
+ * @param text - the text as it was rendered; undefined where the campaign has none
+ * @param textOfHtml - see `loadHtmlText`
+ */
+export function emailContent(
+  tree: JsonObject,
+  text: string | undefined,
+  textOfHtml: (html: string) => string,
+): EmailContent {
+  const { html, preheader } = tree;
+  const content: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(tree)) {
+    if (key !== 'preheader' && key !== 'unsubscribe') content[key] = value;
+  }
+  if (typeof html !== 'string') return { content, text };
+  if (typeof preheader === 'string') content['html'] = withPreheader(html, preheader);
+  return { content, text: text ?? (textOfHtml(html) || undefined) };
+}
+
+/**
+ * HTML with hidden text at the beginning of its body, which inboxes show after the subject. What follows is pushed out
+ * of sight by characters without width and spaces that do not collapse.
+ */
+export function withPreheader(html: string, preheader: string): string {
+  if (!/\S/.test(preheader)) return html;
+  const at = bodyStart(html);
+  const padding = PAD.repeat(Math.max(0, PADDED_LENGTH - preheader.length));
+  return `${html.slice(0, at)}<div style="${HIDDEN}">${escapeText(preheader)}${padding}</div>${html.slice(at)}`;
+}
+
+/** Longer than what any inbox shows: 130 characters and some for narrow ones. */
+const PADDED_LENGTH = 150;
+const PAD = '&zwnj;&nbsp;';
+const HIDDEN =
+  'display:none;font-size:1px;line-height:1px;max-height:0;max-width:0;opacity:0;overflow:hidden;mso-hide:all';
+
+/** Where the content of `<body>` begins; 0 without one. Linear in the length. */
+function bodyStart(html: string): number {
+  const mark = /<!--|<body(?=[\s>/])/gi;
+  for (let found = mark.exec(html); found !== null; found = mark.exec(html)) {
+    if (found[0] !== '<!--') return tagEnd(html, mark.lastIndex);
+    const end = html.indexOf('-->', mark.lastIndex);
+    if (end < 0) return 0;
+    mark.lastIndex = end + 3;
+  }
+  return 0;
+}
+
+/** After the `>` of a tag, but for those in the values of attributes. */
+function tagEnd(html: string, from: number): number {
+  let quote = '';
+  for (let at = from; at < html.length; at++) {
+    const character = html.charAt(at);
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === '>') return at + 1;
+  }
+  return 0;
+}
+
+/** Escaped and otherwise as it stands: what a page for eyes would show by its number (bidirectional marks) is sent. */
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};

@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '../model.ts';
+import {
+  advise,
+  charactersIn,
+  checkFilled,
+  type Findings,
+  hasText,
+  invalid,
+  mappingOf,
+  overLimit,
+} from './check-values.ts';
+import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-headers.ts';
+import type { ContentCheck } from './problem.ts';
+
+/** What an email can hold (DOMAIN 3.3). What is longer than advised arrives, but not as it was meant. */
+export const EMAIL_LIMITS = {
+  /** Octets of a header field: RFC 5322 allows 998 in a line. */
+  subjectOctets: 998,
+  /** Characters of a subject that inboxes show, at most. */
+  subjectAdvised: 70,
+  /** Characters after the subject that inboxes show, at most. */
+  preheaderAdvised: 130,
+  /** UTF-8 bytes of HTML that Gmail shows before it clips the rest. */
+  htmlAdvised: 102 * 1024,
+} as const;
+
+/** Looks at `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
+export const checkEmail: ContentCheck = (content, text) => {
+  const found: Findings = { channel: 'email', problems: [] };
+  checkSubject(found, content['subject']);
+  checkBody(found, content, text);
+  checkPreheader(found, content);
+  if (content['unsubscribe'] !== undefined) checkUnsubscribe(found, mappingOf(content['unsubscribe']));
+  return found.problems;
+};
+
+function checkSubject(found: Findings, subject: Json | undefined): void {
+  const at = '/subject';
+  if (subject === undefined) invalid(found, at, 'The email has no subject.', 'Write one under content.subject.');
+  checkFilled(found, at, subject);
+  if (typeof subject !== 'string') return;
+  // A line break in a header would begin another header, which whoever wrote the value could choose.
+  if (CONTROL.test(subject)) {
+    const hint = 'A subject stands on one line. The value of a column may hold the line break.';
+    invalid(found, at, 'The subject has a line break or a control character.', hint);
+  }
+  const octets = octetsIn(subject, EMAIL_LIMITS.subjectOctets);
+  if (octets > EMAIL_LIMITS.subjectOctets) {
+    const message = `The subject has ${octets} bytes; an email takes at most ${EMAIL_LIMITS.subjectOctets}.`;
+    overLimit(found, at, message, 'Shorten it.');
+    return;
+  }
+  adviseLength(found, at, subject, EMAIL_LIMITS.subjectAdvised, 'The subject');
+}
+
+function checkBody(found: Findings, content: JsonObject, text: string | null | undefined): void {
+  const html = content['html'];
+  const hasHtml = html === null || (typeof html === 'string' && hasText(html));
+  if (!hasHtml && !hasText(text)) {
+    const at = html === undefined ? '/text' : '/html';
+    invalid(found, at, 'The email has neither HTML nor a text.', 'Write content.html, a template, or both.');
+  }
+  if (typeof html !== 'string') return;
+  const octets = octetsIn(html, EMAIL_LIMITS.htmlAdvised);
+  if (octets <= EMAIL_LIMITS.htmlAdvised) return;
+  const message = `The HTML has ${Math.ceil(octets / 1024)} KB; Gmail shows the first 102 KB and hides the rest.`;
+  advise(found, '/html', message, 'Shorten it, or put a part of it behind a link.');
+}
+
+function checkPreheader(found: Findings, content: JsonObject): void {
+  const preheader = content['preheader'];
+  if (preheader === undefined) return;
+  if (content['html'] === undefined) {
+    const hint = 'Write content.html too, or begin the text with it.';
+    advise(found, '/preheader', 'The preheader goes into the HTML, and this email has none.', hint);
+  }
+  if (typeof preheader === 'string') {
+    adviseLength(found, '/preheader', preheader, EMAIL_LIMITS.preheaderAdvised, 'The preheader');
+  }
+}
+
+function checkUnsubscribe(found: Findings, unsubscribe: JsonObject): void {
+  const { url, mailto, oneClick } = unsubscribe;
+  if (url === undefined && mailto === undefined) {
+    const hint = 'Write unsubscribe.url, unsubscribe.mailto, or both.';
+    invalid(found, '/unsubscribe', 'The email does not say where one unsubscribes.', hint);
+  }
+  if (typeof url === 'string' && unsubscribeUrl(url) === null) {
+    const hint = `It begins with https:// and has at most ${MAX_UNSUBSCRIBE_URL} characters, no spaces and no password.`;
+    invalid(found, '/unsubscribe/url', 'The address to unsubscribe is not one that mail programs call.', hint);
+  }
+  if (typeof mailto === 'string' && !isMailtoTarget(mailto)) {
+    const hint = 'One address, such as unsubscribe@riverside.example.';
+    invalid(found, '/unsubscribe/mailto', 'The address to unsubscribe is not an email address.', hint);
+  }
+  if (oneClick === true && url === undefined) {
+    const hint = 'Mail programs post to unsubscribe.url (RFC 8058).';
+    invalid(found, '/unsubscribe/oneClick', 'One click needs an address to post to.', hint);
+  }
+}
+
+function adviseLength(found: Findings, pointer: string, text: string, most: number, what: string): void {
+  if (text.length <= most) return;
+  const length = charactersIn(text);
+  if (length > most) advise(found, pointer, `${what} has ${length} characters; inboxes show at most ${most} of them.`);
+}
+
+/** UTF-8 bytes; counted only where the text could have more than `limit`. */
+function octetsIn(text: string, limit: number): number {
+  return text.length * 3 <= limit ? text.length : Buffer.byteLength(text);
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;

@@ -1,0 +1,118 @@
+import type { Json } from '../model.ts';
+import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit } from './check-values.ts';
+import type { ContentCheck } from './problem.ts';
+
+/** What a call can hold (DOMAIN 3.4). */
+export const VOICE_LIMITS = {
+  /** Characters of a text that speech synthesis takes. */
+  text: 1400,
+  repeat: { min: 1, max: 5 },
+  /** Digits in a row that are read as one number: years are, and codes should not be. */
+  digitsInRow: 4,
+} as const;
+
+/** Words that are spoken in one second. */
+const WORDS_PER_SECOND = 2.5;
+
+/** Looks at `{ language, voice, repeat }` and the text. */
+export const checkVoice: ContentCheck = (content, text) => {
+  const found: Findings = { channel: 'voice', problems: [] };
+  checkLanguage(found, content['language']);
+  checkFilled(found, '/voice', content['voice']);
+  checkRepeat(found, content['repeat']);
+  if (typeof text === 'string') checkSpoken(found, text);
+  return found.problems;
+};
+
+/**
+ * How long a text takes to say, in whole seconds, at 2.5 words a second; digits are said one by one. An estimate:
+ * voices differ by a third.
+ */
+export function spokenSeconds(text: string, repeat = 1): number {
+  return Math.ceil((wordsIn(text) * repeat) / WORDS_PER_SECOND);
+}
+
+function wordsIn(text: string): number {
+  if (!WITHOUT_SPACES.test(text)) return text.match(WORD)?.length ?? 0;
+  let words = 0;
+  for (const { segment, isWordLike } of SEGMENTER.segment(text)) {
+    if (isWordLike === true) words += segment.match(/\p{Nd}/gu)?.length ?? 1;
+  }
+  return words;
+}
+
+function checkLanguage(found: Findings, language: Json | undefined): void {
+  if (typeof language !== 'string' || isLanguageTag(language)) return;
+  const hint = language.includes('_')
+    ? `Write it with hyphens: ${language.replaceAll('_', '-')}`
+    : 'For example: en-GB';
+  invalid(found, '/language', `${JSON.stringify(language)} is not a BCP 47 language tag.`, hint);
+}
+
+function isLanguageTag(tag: string): boolean {
+  try {
+    return new Intl.Locale(tag).language !== 'und';
+  } catch {
+    return false;
+  }
+}
+
+function checkRepeat(found: Findings, repeat: Json | undefined): void {
+  if (repeat === undefined || repeat === null) return;
+  const { min, max } = VOICE_LIMITS.repeat;
+  if (typeof repeat === 'number' && Number.isInteger(repeat) && repeat >= min && repeat <= max) return;
+  invalid(found, '/repeat', `"repeat" is ${JSON.stringify(repeat)}; a text is spoken ${min} to ${max} times.`);
+}
+
+function checkSpoken(found: Findings, text: string): void {
+  if (!/[\p{L}\p{N}]/u.test(text)) {
+    invalid(found, '/text', 'The text has nothing that can be spoken.', 'Give it a text in every row.');
+    return;
+  }
+  if (text.length > VOICE_LIMITS.text) {
+    const length = charactersIn(text);
+    const message = `The text has ${length} characters; voice takes at most ${VOICE_LIMITS.text}.`;
+    if (length > VOICE_LIMITS.text) overLimit(found, '/text', message, `Shorten it by ${length - VOICE_LIMITS.text}.`);
+  }
+  for (const { pattern, what, hint } of UNSPEAKABLE) {
+    const hit = pattern.exec(text)?.[0];
+    if (hit !== undefined) advise(found, '/text', `The text has ${what} (${shown(hit)}).`, hint);
+  }
+}
+
+/** What was found, on one line; what nobody could see by its number. */
+function shown(hit: string): string {
+  const code = hit.codePointAt(0) ?? 0;
+  if (/^[\p{C}\p{Z}]/u.test(hit)) return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  return hit.length > 40 ? `${hit.slice(0, 40).toWellFormed()}...` : hit;
+}
+
+const UNSPEAKABLE: readonly { readonly pattern: RegExp; readonly what: string; readonly hint: string }[] = [
+  {
+    pattern: /(?:https?:\/\/|\bwww\.)\S{1,200}/i,
+    what: 'an address, which is spelt out or left out when it is spoken',
+    hint: 'Say where to find it, or send it as SMS.',
+  },
+  {
+    // Signs that are letters to a voice (©, ®, ™) and digits are pictographs too.
+    pattern: /(?![©®™])[\p{Extended_Pictographic}\p{Regional_Indicator}]/u,
+    what: 'an emoji, which cannot be spoken',
+    hint: 'Leave it out, or write what it means.',
+  },
+  {
+    pattern:
+      /(?![\t\n\r°©®™\u00ad\p{Extended_Pictographic}\p{Regional_Indicator}]|\ufe0f|\u200d)[\p{C}\p{So}\p{Sk}<>{}[\]|\\^~_*=#\ufffd]/u,
+    what: 'a character that cannot be spoken, or is read out as its name',
+    hint: 'Leave it out, or write the word for it. Markup is not taken for markup.',
+  },
+  {
+    pattern: new RegExp(`\\p{Nd}{${VOICE_LIMITS.digitsInRow + 1},40}`, 'u'),
+    what: 'digits in a row, which may be read as one large number',
+    hint: 'Put spaces or commas between the digits of a code or a phone number: 1, 2, 3, 4, 5, 6.',
+  },
+];
+
+const WORD = /\p{Nd}|[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*/gu;
+const WITHOUT_SPACES =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
