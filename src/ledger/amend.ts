@@ -13,7 +13,8 @@ import type { RunStore } from './runs.ts';
  * - Whoever is gone from the list is kept after its rows: with the final outcome, else as `skipped` (`removed`).
  *   Rows without a key and duplicates are not kept: they were nobody, or somebody who is kept already.
  *
- * Should one key have several old rows that are no duplicates, the one that was sent to counts.
+ * Should one key have several old rows that are no duplicates, the one that was sent to counts. Who fell back has one
+ * new row, with all the legs in it; where a last leg is not final, it is as the new list says of the person.
  *
  * All of it is one transaction, and all of it in the database: no key comes into memory. The keys of both lists are
  * sorted into temporary tables first, because looking them up in list order would jump about in them.
@@ -62,34 +63,58 @@ function merge(connection: Connection, oldList: number, newList: number, nowMs: 
   connection.statement(OLD_KEYS)(oldList);
   connection.statement(NEW_KEYS)(newList);
   connection.statement(PAIRS)();
+  connection.statement(GONE)(newList);
+  connection.statement(KEEP_GONE)(oldList, newList, nowMs);
+  connection.statement(MOVED)(oldList);
+  connection.statement(MOVED_GONE)(oldList);
+  connection.statement(KEEP_LEGS)(oldList, newList);
+  // While the rows of leg 0 still say what the new list says.
+  connection.statement(OPEN_LEGS)(newList, nowMs);
   connection.statement(KEEP_FINAL)(oldList, newList);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
-  connection.statement(KEEP_GONE)(oldList, newList, nowMs);
   for (const sql of DROP_TEMPORARY_TABLES) connection.exec(sql);
 }
 
 const TEMPORARY_TABLES = [
-  'CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID',
-  'CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (key, row)) WITHOUT ROWID',
+  `CREATE TEMP TABLE old_keys (key TEXT PRIMARY KEY, row INTEGER NOT NULL, fell_back INTEGER NOT NULL) WITHOUT ROWID`,
+  `CREATE TEMP TABLE new_keys (key TEXT NOT NULL, row INTEGER NOT NULL, skipped INTEGER NOT NULL,
+    PRIMARY KEY (key, row)) WITHOUT ROWID`,
   'CREATE TEMP TABLE pairs (row INTEGER PRIMARY KEY, old_row INTEGER NOT NULL)',
+  'CREATE TEMP TABLE gone (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
+  'CREATE TEMP TABLE moved (old_row INTEGER PRIMARY KEY, row INTEGER NOT NULL)',
 ];
 
-const DROP_TEMPORARY_TABLES = ['DROP TABLE temp.pairs', 'DROP TABLE temp.new_keys', 'DROP TABLE temp.old_keys'];
+const DROP_TEMPORARY_TABLES = [
+  'DROP TABLE temp.moved',
+  'DROP TABLE temp.gone',
+  'DROP TABLE temp.pairs',
+  'DROP TABLE temp.new_keys',
+  'DROP TABLE temp.old_keys',
+];
 
 const OLD_KEYS = `INSERT OR IGNORE INTO temp.old_keys
-  SELECT key, row FROM main.recipients
+  SELECT key, row, state = 'rejected' AND reason IS 'fell-back' FROM main.recipients
   WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate'
   ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2 ELSE 3 END, row`;
 
 const NEW_KEYS = `INSERT INTO temp.new_keys
-  SELECT key, row FROM main.recipients
+  SELECT key, row, state = 'skipped' FROM main.recipients
   WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate' ORDER BY key, row`;
 
+// A leg that is pending must not be there twice: of several rows with one key, the legs go to the one to be sent to.
 const PAIRS = `INSERT INTO temp.pairs
-  SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key ORDER BY n.row`;
+  SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key
+  WHERE o.fell_back = 0 OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
+    LIMIT 1)
+  ORDER BY n.row`;
+
+const GONE = `INSERT INTO temp.gone
+  SELECT k.row,
+    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ? AND leg = 0) + row_number() OVER (ORDER BY k.row)
+  FROM temp.old_keys AS k WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = k.key)`;
 
 const KEEP_FINAL = `UPDATE main.recipients AS n
-  SET address = o.address, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
+  SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
@@ -101,15 +126,43 @@ const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row AND o.attempts > n.attempts`;
 
-const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, state, reason, attempts, http_status,
-    message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
-  SELECT ?2,
-    (SELECT coalesce(max(row), -1) FROM main.recipients WHERE list = ?2 AND leg = 0) + row_number() OVER (ORDER BY o.row),
-    o.line, o.key, o.address,
+const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
+  SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN ?3 ELSE o.updated_at END,
     o.resolved_by
-  FROM temp.old_keys AS k CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = k.row
-  WHERE NOT EXISTS (SELECT 1 FROM temp.new_keys AS n WHERE n.key = k.key)`;
+  FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
+
+// Found by the rows of leg 1, which everybody has who fell back: nobody else is looked at.
+const MOVED = `INSERT INTO temp.moved
+  SELECT o.row, p.row FROM main.recipients AS o CROSS JOIN temp.new_keys AS n ON n.key = o.key
+    CROSS JOIN temp.pairs AS p ON p.row = n.row AND p.old_row = o.row
+  WHERE o.list = ? AND o.leg = 1`;
+
+const MOVED_GONE = `INSERT INTO temp.moved
+  SELECT o.row, g.row FROM main.recipients AS o CROSS JOIN temp.gone AS g ON g.old_row = o.row
+  WHERE o.list = ? AND o.leg = 1`;
+
+const KEEP_LEGS = `INSERT INTO main.recipients (list, leg, row, line, key, address, channel, state, reason, attempts,
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
+  SELECT ?2, o.leg, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
+    o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
+    o.resolved_by
+  FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
+    CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.leg = 0 AND n.row = m.row
+  WHERE o.list = ?1 AND o.leg > 0`;
+
+// Only who is gone is rejected in the new list by now: the first leg of somebody who fell back is kept.
+const OPEN_LEGS = `UPDATE main.recipients AS o
+  SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
+    reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,
+    updated_at = CASE n.state WHEN 'rejected' THEN ?2 END,
+    http_status = NULL, message_id = NULL, error = NULL, claimed_at = NULL, resolved_by = NULL
+  FROM main.recipients AS n
+  WHERE o.list = ?1 AND o.leg > 0
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
+      OR (o.state = 'skipped' AND o.reason IS 'removed'))
+    AND n.list = ?1 AND n.leg = 0 AND n.row = o.row`;

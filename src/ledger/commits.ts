@@ -4,7 +4,15 @@ import type { Connection } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import type { ClaimAnswer, ClaimRequest, ResultRecord, RunRecord } from './records.ts';
+import { checkNext, legStore } from './legs.ts';
+import {
+  type AsideRow,
+  type ClaimAnswer,
+  type ClaimRequest,
+  FELL_BACK,
+  type ResultRecord,
+  type RunRecord,
+} from './records.ts';
 import type { RunStore } from './runs.ts';
 
 /** Characters of the API's text that are kept with a refusal. */
@@ -19,7 +27,8 @@ export function commitStore(
   connection: Connection,
   runs: RunStore,
   lateAnswer: DoubtStore['lateAnswer'],
-): Pick<Ledger, 'commit' | 'skip'> {
+): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
+  const legs = legStore(connection);
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
@@ -29,39 +38,54 @@ export function commitStore(
   // An attempt that is counted already was taken for a crash: its claim is not the one that stands now (J5).
   const record = connection.statement(
     `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
-      updated_at = ?7 WHERE list = ?8 AND leg = 0 AND row = ?9 AND state = ?10 AND attempts < ?3`,
+      updated_at = ?7 WHERE list = ?8 AND leg = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
   );
-  const setSkipped = connection.statement(
-    `UPDATE recipients SET state = 'skipped', reason = ?, updated_at = ?
-      WHERE list = ? AND leg = 0 AND row = ? AND state = 'pending'`,
+  const setAside = connection.statement(
+    `UPDATE recipients SET state = ?, reason = ?, updated_at = ?
+      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
+  );
+  const setSuppressed = connection.statement(
+    `UPDATE recipients SET state = 'skipped', reason = 'suppressed', address = ?, updated_at = ?
+      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
   );
   const look = connection.query(
-    'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = 0 AND row = ?',
+    'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
   );
 
-  const recordOne = (list: number, r: ResultRecord, now: number): void => {
+  const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number): void => {
+    checkNext(r);
+    const { row, leg, from, attempts, httpStatus, messageId } = r;
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
-    if (record(r.state, r.reason, r.attempts, r.httpStatus, r.messageId, error, now, list, r.row, r.from) === 1) return;
-    const [state, , , counted] = look.get(list, r.row) ?? [];
+    const reason = r.next === undefined ? r.reason : FELL_BACK;
+    if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, leg, row, from) === 1) {
+      if (r.next !== undefined) legs.begin(run, list, r);
+      return;
+    }
+    const [state, , , counted] = look.get(list, leg, row) ?? [];
     // Nobody moves a row there while it is claimed, so the caller has mixed up its rows.
-    const strange = state === 'deferred' || (state === 'pending' && r.from === 'claimed');
-    if (state === undefined || (strange && Number(counted) < r.attempts)) {
-      throw new Error(`Row ${r.row} has a result, but it is ${String(state ?? 'unknown')} and not ${r.from}.`);
+    const strange = state === 'deferred' || (state === 'pending' && from === 'claimed');
+    if (state === undefined || (strange && Number(counted) < attempts)) {
+      throw new Error(`Row ${row} has a result, but it is ${String(state ?? 'unknown')} and not ${from}.`);
     }
     // The lock was lost and another start took the row for a crash. What the API said is better than a doubt.
-    if (r.from === 'claimed') lateAnswer(list, { ...r, error }, now);
+    if (from === 'claimed') lateAnswer(list, { ...r, error }, now);
   };
 
-  const claimOne = (list: number, { row, to, key, attempts }: ClaimRequest, now: number): ClaimAnswer => {
-    if (claim(now, list, row, key, to, attempts ?? null) === 1) return 'claimed';
-    const found = look.get(list, row);
-    if (found === undefined || found[1] !== key || found[2] !== to) {
+  const claimOne = (run: RunRecord, list: number, request: ClaimRequest, now: number): ClaimAnswer => {
+    const { row, leg, to, key, attempts, facts } = request;
+    const claimed =
+      leg === 0 && facts === undefined
+        ? claim(now, list, row, key, to, attempts ?? null) === 1
+        : legs.claim(run, list, request, now);
+    if (claimed) return 'claimed';
+    // Another process may have moved the row before it could fall back: then there is no such leg, and it is not ours.
+    const found = look.get(list, leg, row) ?? look.get(list, 0, row);
+    if (found === undefined || found[1] !== key || (leg === 0 && found[2] !== to)) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
     }
     if (found[0] !== 'pending' || (attempts !== undefined && found[3] !== attempts)) return 'taken';
     // Pending and the right person, so nothing but the suppression is left.
-    setSkipped('suppressed', now, list, row);
-    return 'suppressed';
+    return setSuppressed(to, now, list, leg, row) === 1 ? 'suppressed' : 'taken';
   };
 
   const write = (
@@ -73,10 +97,17 @@ export function commitStore(
     connection.write(nowMs, results.length + claims.length, (now) => {
       const { list, state } = runs.listOf(run);
       if (list !== run.list) throw replaced(connection.path);
-      for (const result of results) recordOne(list, result, now);
+      for (const result of results) recordOne(run, list, result, now);
       if (claims.length > 0 && state !== 'running')
         throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
-      return claims.map((request) => claimOne(list, request, now));
+      return claims.map((request) => claimOne(run, list, request, now));
+    });
+
+  const putAside = (run: RunRecord, state: 'skipped' | 'deferred', rows: readonly AsideRow[], nowMs: number): void =>
+    connection.write(nowMs, rows.length, (now) => {
+      const { list } = runs.listOf(run);
+      if (list !== run.list) throw replaced(connection.path);
+      for (const { row, leg, reason } of rows) setAside(state, reason, now, list, leg, row);
     });
 
   /** H1: once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
@@ -99,13 +130,8 @@ export function commitStore(
       }
     },
 
-    skip(run, rows, nowMs) {
-      connection.write(nowMs, rows.length, (now) => {
-        const { list } = runs.listOf(run);
-        if (list !== run.list) throw replaced(connection.path);
-        for (const { row, reason } of rows) setSkipped(reason, now, list, row);
-      });
-    },
+    skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
+    defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
 
@@ -56,10 +56,13 @@ export class Connection {
     };
   }
 
-  /** To be called inside `write`. */
+  /** To be called inside `write`. Prepared when it is needed: who only reads may have an older ledger before him. */
   statement(sql: string): Statement {
-    const prepared = this.#db.prepare(sql);
-    return (...params) => Number(prepared.run(...params).changes);
+    let prepared: StatementSync | null = null;
+    return (...params) => {
+      prepared ??= this.#db.prepare(sql);
+      return Number(prepared.run(...params).changes);
+    };
   }
 
   /** For statements that are too rare to be kept prepared. */

@@ -1,4 +1,6 @@
+import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
+import { lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { isRunHeld } from './lock.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
@@ -23,11 +25,11 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
 
   const resolveOne = (run: RunRecord, list: number, doubt: DoubtRow, order: Resolution, now: number): boolean => {
     const { verdict, messageId, who, note } = order;
-    const { row, key, attempts } = doubt;
-    const facts = [run.number, verdict, messageId, who, note, now, list, row, key, attempts];
+    const { row, leg, key, attempts } = doubt;
+    const facts = [run.number, verdict, messageId, who, note, now, list, leg, row, key, attempts];
     if (statement(NOTE_ORDER)(...facts) === 0) return false;
-    if (verdict === 'resend') statement(SEND_AGAIN)(now, list, row);
-    else statement(SETTLE)(verdict, messageId, now, list, row);
+    if (verdict === 'resend') statement(SEND_AGAIN)(now, list, leg, row);
+    else statement(SETTLE)(verdict, messageId, now, list, leg, row);
     return true;
   };
 
@@ -37,10 +39,11 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
       // Nobody is at the run any more: what is claimed has no outcome and will get none.
       const leftBehind = state !== 'running' || !isRunHeld(connection.path, run) ? 1 : 0;
       for (let after = -1; ; ) {
-        const rows = query(NEXT_DOUBTS).all(list, after, leftBehind, BATCH_ROWS);
-        if (rows.length === 0) return;
-        after = Number(rows.at(-1)?.[0]);
-        yield rows.map(toDoubt);
+        const page = readPage(query(NEXT_DOUBTS), list, after, BATCH_ROWS, leftBehind);
+        if (page.first.length === 0) return;
+        after = Number(page.first.at(-1)?.[0]);
+        const doubtful = page.first.map((first) => lastLeg(page, first)).filter((row) => row !== undefined);
+        if (doubtful.length > 0) yield doubtful.map((row) => toDoubt(row, run));
       }
     },
 
@@ -68,19 +71,19 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
         const rows = query(NEXT_RESOLUTIONS).all(run.number, after, BATCH_ROWS);
         if (rows.length === 0) return;
         after = Number(rows.at(-1)?.[0]);
-        yield rows.map(toResolution);
+        yield rows.map((row) => toResolution(row, run));
       }
     },
 
-    lateAnswer(list, { row, state, reason, attempts, httpStatus, messageId, error }, now) {
+    lateAnswer(list, { row, leg, state, reason, attempts, httpStatus, messageId, error }, now) {
       if (state === 'in-doubt') {
         // The doubt stays, but it is known better.
-        statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, row, attempts);
+        statement(EXPLAIN)(reason, httpStatus, messageId, error, now, list, leg, row, attempts);
         return;
       }
       if (state !== 'accepted' && state !== 'rejected') return;
-      if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts) === 0) return;
-      statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, row);
+      if (statement(NOTE_LATE)(state, messageId, now, list, row, attempts, leg) === 0) return;
+      statement(SETTLE_LATE)(state, reason, httpStatus, messageId, error, now, list, leg, row);
     },
   };
 }
@@ -105,29 +108,31 @@ function lazily<T>(make: (sql: string) => T): (sql: string) => T {
 }
 
 // As the next start will count it: the attempt that nobody saw the end of is one, and its reason is the crash.
-const NEXT_DOUBTS = `SELECT row, line, key, address, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
-    attempts + (state = 'claimed'), CASE state WHEN 'claimed' THEN NULL ELSE http_status END,
-    CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at)
-  FROM recipients WHERE list = ? AND leg = 0 AND row > ? AND (state = 'in-doubt' OR (state = 'claimed' AND ? = 1))
-  ORDER BY row LIMIT ?`;
+const NEXT_DOUBTS = `SELECT row, state = 'rejected', leg, channel, line, key, address,
+    CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + (state = 'claimed'),
+    CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
+    coalesce(claimed_at, updated_at)
+  FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+    AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
+  ORDER BY row LIMIT ?5`;
 
-const NOTE_ORDER = `INSERT INTO resolutions (run, leg, key, attempts, line, address, reason, http_status, error, doubt_at,
-    verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT ?1, leg, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at), ?2, ?3,
-    'user', ?4, ?5, ?6
-  FROM recipients WHERE list = ?7 AND leg = 0 AND row = ?8 AND key = ?9 AND attempts = ?10 AND state = 'in-doubt'`;
+const NOTE_ORDER = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT ?1, leg, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
+    ?2, ?3, 'user', ?4, ?5, ?6
+  FROM recipients WHERE list = ?7 AND leg = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'`;
 
 // The status and the text that the API answered with stay: they are facts, whatever they turned out to mean.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
     updated_at = ?3, resolved_by = 'user'
-  WHERE list = ?4 AND leg = 0 AND row = ?5 AND state = 'in-doubt'`;
+  WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'in-doubt'`;
 
 const SEND_AGAIN = `UPDATE recipients SET state = 'pending', reason = 'resend', http_status = NULL, message_id = NULL,
     error = NULL, updated_at = ?, resolved_by = 'resend'
-  WHERE list = ? AND leg = 0 AND row = ? AND state = 'in-doubt'`;
+  WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`;
 
 const WHAT_IS_LEFT = `SELECT max(state = 'pending' OR state = 'failed' OR state = 'deferred'), max(state = 'in-doubt')
-  FROM recipients WHERE list = ? AND leg = 0`;
+  FROM recipients WHERE list = ?`;
 
 const REOPEN = `UPDATE runs SET state = 'partial' WHERE number = ? AND state = 'finished'`;
 
@@ -136,52 +141,54 @@ const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = c
 
 // J5: only a doubt that a recovery made, and that nobody has resolved since, takes it; `attempts` says that it is about
 // the very attempt that is in doubt. Who waits to be sent to again is spared the second message.
-const NOTE_LATE = `INSERT INTO resolutions (run, leg, key, attempts, line, address, reason, http_status, error, doubt_at,
-    verdict, message_id, resolved_by, who, note, resolved_at)
-  SELECT runs.number, leg, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
-    ?1, ?2, 'late-result', NULL, NULL, ?3
+const NOTE_LATE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT runs.number, leg, recipients.channel, key, attempts, line, address, reason, http_status, error,
+    coalesce(claimed_at, updated_at), ?1, ?2, 'late-result', NULL, NULL, ?3
   FROM recipients JOIN runs ON runs.list = recipients.list
-  WHERE recipients.list = ?4 AND leg = 0 AND row = ?5 AND attempts = ?6
+  WHERE recipients.list = ?4 AND leg = ?7 AND row = ?5 AND attempts = ?6
     AND ((recipients.state = 'in-doubt' AND reason = 'crash')
-      OR (recipients.state = 'pending' AND resolved_by = 'resend' AND ?1 = 'accepted'))`;
+      OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend' AND ?1 = 'accepted'))`;
 
 const SETTLE_LATE = `UPDATE recipients SET state = ?, reason = ?, http_status = ?, message_id = ?, error = ?,
-    updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = 0 AND row = ?`;
+    updated_at = ?, resolved_by = 'late-result' WHERE list = ? AND leg = ? AND row = ?`;
 
 const EXPLAIN = `UPDATE recipients SET reason = ?, http_status = ?, message_id = ?, error = ?, updated_at = ?
-  WHERE list = ? AND leg = 0 AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
+  WHERE list = ? AND leg = ? AND row = ? AND attempts = ? AND state = 'in-doubt' AND reason = 'crash'`;
 
 const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'resolutions'`;
 
-const NEXT_RESOLUTIONS = `SELECT number, line, key, address, reason, attempts, http_status, error, doubt_at, verdict,
-    message_id, resolved_by, who, note, resolved_at
-  FROM resolutions WHERE run = ? AND leg = 0 AND number > ? ORDER BY number LIMIT ?`;
+const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, reason, attempts, http_status, error,
+    doubt_at, verdict, message_id, resolved_by, who, note, resolved_at
+  FROM resolutions WHERE run = ? AND number > ? ORDER BY number LIMIT ?`;
 
-function toDoubt(row: readonly Value[]): DoubtRow {
-  return { row: Number(row[0]), ...factsOf(row) };
+function toDoubt(row: readonly Value[], run: RunRecord): DoubtRow {
+  return { row: Number(row[0]), ...factsOf(row, run) };
 }
 
-function toResolution(row: readonly Value[]): ResolutionRecord {
+function toResolution(row: readonly Value[], run: RunRecord): ResolutionRecord {
   return {
-    ...factsOf(row),
-    verdict: row[9] as ResolutionRecord['verdict'],
-    messageId: row[10] as string | null,
-    resolvedBy: String(row[11]),
-    who: row[12] as string | null,
-    note: row[13] as string | null,
-    resolvedAtMs: Number(row[14]),
+    ...factsOf(row, run),
+    verdict: row[12] as ResolutionRecord['verdict'],
+    messageId: row[13] as string | null,
+    resolvedBy: String(row[14]),
+    who: row[15] as string | null,
+    note: row[16] as string | null,
+    resolvedAtMs: Number(row[17]),
   };
 }
 
-function factsOf(row: readonly Value[]): Omit<DoubtRow, 'row'> {
+function factsOf(row: readonly Value[], run: RunRecord): Omit<DoubtRow, 'row'> {
   return {
-    line: Number(row[1]),
-    key: String(row[2]),
-    to: row[3] as string | null,
-    reason: row[4] as string | null,
-    attempts: Number(row[5]),
-    httpStatus: row[6] as number | null,
-    error: row[7] as string | null,
-    sinceMs: row[8] as number | null,
+    leg: Number(row[2]),
+    channel: (row[3] ?? run.channel) as Channel,
+    line: Number(row[4]),
+    key: String(row[5]),
+    to: row[6] as string | null,
+    reason: row[7] as string | null,
+    attempts: Number(row[8]),
+    httpStatus: row[9] as number | null,
+    error: row[10] as string | null,
+    sinceMs: row[11] as number | null,
   };
 }

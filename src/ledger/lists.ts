@@ -1,3 +1,4 @@
+import type { Channel } from '../model.ts';
 import type { Connection } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { LoadRow, RunRecord } from './records.ts';
@@ -21,8 +22,8 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const lastRun = connection.query('SELECT last_insert_rowid()');
   const insertRow = connection.statement(
-    `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const seal = connection.statement(
     `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
@@ -54,7 +55,9 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
         const list = loadingList(run);
         for (const r of rows) {
           if (r.state !== 'skipped') checkComplete(r);
-          insertRow(list, r.row, r.line, r.key, r.to, r.state, r.reason, r.parts, r.encoding, r.costMicros, r.variant);
+          const { row, line, key, to, state, reason, parts, encoding, costMicros, variant } = r;
+          const channel = ownChannel(r.channel ?? null, run);
+          insertRow(list, row, line, key, to, state, reason, parts, encoding, costMicros, variant, channel);
         }
       });
     },
@@ -74,6 +77,11 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
       });
     },
   };
+}
+
+/** What is kept of a channel: null for that of the run, so that one channel has one spelling. */
+export function ownChannel(channel: Channel | null, run: Pick<RunRecord, 'channel'>): Channel | null {
+  return channel === run.channel ? null : channel;
 }
 
 function checkComplete(row: LoadRow): void {

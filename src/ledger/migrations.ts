@@ -1,188 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { MIGRATIONS } from './schema.ts';
 
 /** "hbll": says that a SQLite file is a ledger of handbill. */
 export const APPLICATION_ID = 0x68626c6c;
 
-interface Migration {
-  readonly version: number;
-  readonly statements: readonly string[];
-  /** What `schemaHash` gives afterwards: a ledger with anything else in it is not used. */
-  readonly schemaSha256: string;
-}
-
-/**
- * The schema, step by step. A step that has been published never changes; a new version is a new step.
- *
- * - `recipients` is clustered on (list, leg, row), so that a run reads and writes neighbours. There is no unique index
- *   on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
- * - A list gets a number of its own, because `--amend` puts another list in the place of a run's.
- * - Which state may follow which is enforced here, against every bug above. An AFTER trigger, because a BEFORE trigger
- *   makes SQLite read each row twice (1 us more per recipient); chains of `=`, because it builds a temporary table for
- *   each evaluation of an `IN` with more than two values.
- * - `resolutions` (version 2) is the history of doubts, and stays when a row is resolved, sent to again and in doubt
- *   once more: the number of attempts says which doubt of that person an entry is about. It refers to the run and the
- *   key, because `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, but for
- *   a late acceptance of somebody who was to be sent to again.
- */
-export const MIGRATIONS: readonly Migration[] = [
-  {
-    version: 1,
-    schemaSha256: '29791a7024ad4115ddcacf89f152c8ccb2d24fac5d43d06ebcf6c865bb2e5efe',
-    statements: [
-      `CREATE TABLE ledger (
-  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-  created_at INTEGER NOT NULL,
-  newest_at INTEGER NOT NULL
-) STRICT`,
-      `CREATE TABLE runs (
-  number INTEGER PRIMARY KEY,
-  list INTEGER NOT NULL UNIQUE,
-  environment TEXT NOT NULL,
-  campaign TEXT NOT NULL,
-  occurrence TEXT NOT NULL,
-  channel TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('loading', 'running', 'finished', 'partial', 'halted', 'interrupted')),
-  halt TEXT,
-  inputs TEXT NOT NULL,
-  identity_hash TEXT NOT NULL,
-  rows INTEGER NOT NULL DEFAULT 0,
-  starts INTEGER NOT NULL DEFAULT 0,
-  figures TEXT,
-  created_at INTEGER NOT NULL,
-  started_at INTEGER,
-  last_start_at INTEGER,
-  finished_at INTEGER
-) STRICT`,
-      `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
-      `CREATE TABLE holders (
-  environment TEXT NOT NULL,
-  campaign TEXT NOT NULL,
-  occurrence TEXT NOT NULL,
-  pid INTEGER NOT NULL,
-  host TEXT NOT NULL,
-  since_at INTEGER NOT NULL,
-  PRIMARY KEY (environment, campaign, occurrence)
-) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE recipients (
-  list INTEGER NOT NULL REFERENCES runs (list),
-  leg INTEGER NOT NULL DEFAULT 0,
-  row INTEGER NOT NULL,
-  line INTEGER NOT NULL,
-  key TEXT,
-  address TEXT,
-  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'claimed' OR state = 'accepted' OR state = 'rejected'
-    OR state = 'failed' OR state = 'in-doubt' OR state = 'skipped' OR state = 'deferred'),
-  reason TEXT,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  http_status INTEGER,
-  message_id TEXT,
-  error TEXT,
-  parts INTEGER,
-  encoding TEXT,
-  cost_micros INTEGER,
-  variant TEXT,
-  claimed_at INTEGER,
-  updated_at INTEGER,
-  resolved_by TEXT,
-  PRIMARY KEY (list, leg, row)
-) STRICT, WITHOUT ROWID`,
-      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
-WHEN NOT CASE OLD.state
-    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
-      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
-    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
-      OR NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
-    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
-    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
-      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending'))
-    ELSE NEW.state = OLD.state
-  END
-  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
-BEGIN
-  SELECT RAISE(ABORT, 'a recipient may not move between these states');
-END`,
-      `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON recipients
-WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
-BEGIN
-  SELECT RAISE(ABORT, 'a recipient may not become another one');
-END`,
-      `CREATE TRIGGER recipients_kept AFTER DELETE ON recipients
-WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
-BEGIN
-  SELECT RAISE(ABORT, 'a recipient may not be forgotten');
-END`,
-      `CREATE TABLE suppressions (
-  address TEXT PRIMARY KEY,
-  reason TEXT,
-  until_at INTEGER,
-  source TEXT NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID`,
-      'PRAGMA application_id = 1751280748',
-      'PRAGMA user_version = 1',
-    ],
-  },
-  {
-    version: 2,
-    schemaSha256: '966ca293c6ca00cb1b7e058f84f9ef37c8a264ea40ce535a72df2cb6131f4211',
-    statements: [
-      `CREATE TABLE resolutions (
-  number INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES runs (number),
-  leg INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  attempts INTEGER NOT NULL,
-  line INTEGER NOT NULL,
-  address TEXT,
-  reason TEXT,
-  http_status INTEGER,
-  error TEXT,
-  doubt_at INTEGER,
-  verdict TEXT NOT NULL CHECK (verdict = 'accepted' OR verdict = 'rejected' OR verdict = 'resend'),
-  message_id TEXT,
-  resolved_by TEXT NOT NULL,
-  who TEXT,
-  note TEXT,
-  resolved_at INTEGER NOT NULL
-) STRICT`,
-      'CREATE INDEX resolutions_doubt ON resolutions (run, key, leg, attempts)',
-      `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON resolutions
-BEGIN
-  SELECT RAISE(ABORT, 'what resolved a doubt may not be changed');
-END`,
-      `CREATE TRIGGER resolutions_kept AFTER DELETE ON resolutions
-BEGIN
-  SELECT RAISE(ABORT, 'what resolved a doubt may not be forgotten');
-END`,
-      'DROP TRIGGER recipients_move',
-      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
-WHEN NOT CASE OLD.state
-    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
-      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
-      OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
-    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
-      OR NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
-    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
-    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
-    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
-      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending')
-      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
-        AND resolutions.attempts = OLD.attempts))
-    ELSE NEW.state = OLD.state
-  END
-  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
-BEGIN
-  SELECT RAISE(ABORT, 'a recipient may not move between these states');
-END`,
-      'PRAGMA user_version = 2',
-    ],
-  },
-];
+export { MIGRATIONS };
 
 export const NEWEST_VERSION = MIGRATIONS.length;
 
@@ -204,6 +27,17 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
+}
+
+/**
+ * Shows an older ledger to this connection as if it were of the newest version: views that nobody else sees stand before
+ * its tables. Should another process migrate it meanwhile, the columns that are really there come first.
+ */
+export function readAsNewest(db: DatabaseSync): void {
+  if (userVersion(db) === NEWEST_VERSION) return;
+  db.exec('CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel FROM main.recipients');
+  db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
+  db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner FROM main.runs');
 }
 
 export function userVersion(db: DatabaseSync): number {

@@ -7,7 +7,15 @@ import { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { isBusy, isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
-import { APPLICATION_ID, MIGRATIONS, migrate, NEWEST_VERSION, schemaHash, userVersion } from './migrations.ts';
+import {
+  APPLICATION_ID,
+  MIGRATIONS,
+  migrate,
+  NEWEST_VERSION,
+  readAsNewest,
+  schemaHash,
+  userVersion,
+} from './migrations.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -48,6 +56,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
         return noLedger(path, options);
       }
       // An older ledger is read as it is: what it lacks nobody can have written. The next command that writes migrates it.
+      readAsNewest(db);
       return sqliteLedger(new Connection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();

@@ -1,48 +1,64 @@
 import { problem } from '../errors.ts';
-import type { Outcome, OutcomeState } from '../model.ts';
+import type { Channel, LegOutcome, Outcome, OutcomeState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
+import { type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { isRunHeld } from './lock.ts';
-import type { RowState, RunRecord } from './records.ts';
+import { FELL_BACK, type LegCount, type RowState, type RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 1000;
 
+type Fate = Omit<RowState, 'leg'>;
+
 /** What became of the rows. */
-export function reader(connection: Connection, runs: RunStore): Pick<Ledger, 'counts' | 'outcomes' | 'stateOf'> {
+export function reader(
+  connection: Connection,
+  runs: RunStore,
+): Pick<Ledger, 'counts' | 'legs' | 'outcomes' | 'stateOf'> {
   const count = connection.query(
-    `SELECT state, reason, encoding, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ? AND leg = 0 GROUP BY state, reason, encoding`,
+    `SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ? GROUP BY state, reason, encoding, variant, channel, leg`,
   );
   const nextRows = connection.query(
-    `SELECT row, line, key, address, variant, state, reason, attempts, http_status, message_id, error, parts, encoding,
-      cost_micros, updated_at, claimed_at FROM recipients
-      WHERE list = ?1 AND leg = 0 AND row > ?2 AND (?3 IS NULL OR instr(?3, ' ' || state || ' ') > 0)
-      ORDER BY row LIMIT ?4`,
+    `SELECT row, state = 'rejected' AND reason IS 'fell-back', line, key, address, channel, variant, state, reason,
+      attempts, http_status, message_id, error, parts, encoding, cost_micros, updated_at, claimed_at FROM recipients
+      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+      AND (?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
+      ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
-    'SELECT row, key, state, reason FROM recipients WHERE list = ? AND leg = 0 AND row >= ? ORDER BY row LIMIT ?',
+    `SELECT row, state = 'rejected' AND reason IS 'fell-back', leg, key, state, reason FROM recipients
+      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
   /** What a claimed row is now: in flight, or left behind by a process that died. */
-  const claimedAs = (run: RunRecord, state: RunRecord['state']): RowState =>
+  const claimedAs = (run: RunRecord, state: RunRecord['state']): Fate =>
     state === 'running' && isRunHeld(connection.path, run)
       ? { outcome: 'pending', reason: null }
       : { outcome: 'in-doubt', reason: 'crash' };
 
+  const countsOf = (run: RunRecord): LegCount[] => {
+    const { list, state } = runs.listOf(run);
+    const claimed = claimedAs(run, state);
+    return count.all(list).map((row) => ({
+      ...shown(row[0], row[1], claimed),
+      encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
+      variant: row[3] as string | null,
+      channel: (row[4] ?? run.channel) as Channel,
+      leg: Number(row[5]),
+      count: Number(row[6]),
+      parts: Number(row[7] ?? 0),
+      costMicros: row[8] === null ? null : Number(row[8]),
+      fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
+    }));
+  };
+
   return {
-    counts(run) {
-      const { list, state } = runs.listOf(run);
-      const claimed = claimedAs(run, state);
-      return count.all(list).map((row) => ({
-        ...shown(row[0], row[1], claimed),
-        encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
-        count: Number(row[3]),
-        parts: Number(row[4] ?? 0),
-        costMicros: row[5] === null ? null : Number(row[5]),
-      }));
-    },
+    legs: countsOf,
+
+    counts: (run) => countsOf(run).flatMap(({ fellBack, ...count }) => (fellBack ? [] : [count])),
 
     *outcomes(run, filter) {
       const { list, state } = runs.listOf(run);
@@ -50,10 +66,13 @@ export function reader(connection: Connection, runs: RunStore): Pick<Ledger, 'co
       const wanted = filter?.outcomes === undefined ? null : statesFor(filter.outcomes, claimed);
       let after = -1;
       for (;;) {
-        const rows = nextRows.all(list, after, wanted, BATCH_ROWS);
-        if (rows.length === 0) break;
-        after = Number(rows.at(-1)?.[0]);
-        yield rows.map((row) => toOutcome(row, run, claimed));
+        const page = readPage(nextRows, list, after, BATCH_ROWS, wanted);
+        if (page.first.length === 0) break;
+        after = Number(page.first.at(-1)?.[0]);
+        const found = outcomesOf(page, run, claimed);
+        // Of those who fell back, some may be of another outcome in the end, but all of them have one.
+        if (found.length < page.first.length && wanted === null) throw amendedMeanwhile(connection.path);
+        if (found.length > 0) yield found;
       }
       if (runs.listOf(run).list !== list) throw amendedMeanwhile(connection.path);
     },
@@ -62,18 +81,20 @@ export function reader(connection: Connection, runs: RunStore): Pick<Ledger, 'co
       const { list, state } = runs.listOf(run);
       const claimed = claimedAs(run, state);
       // Asked in list order, a window is read once; a step back costs a query.
-      let window: readonly (readonly Value[])[] = [];
+      let window: LegPage = { first: [], later: null };
       let at = 0;
       let last = -1;
       return (row, key) => {
-        while (at < window.length && Number(window[at]?.[0]) < row) at++;
-        if (at >= window.length || row < last) {
-          window = nextStates.all(list, row, BATCH_ROWS);
+        while (at < window.first.length && Number(window.first[at]?.[0]) < row) at++;
+        if (at >= window.first.length || row < last) {
+          window = readPage(nextStates, list, row - 1, BATCH_ROWS);
           at = 0;
         }
         last = row;
-        const found = window[at];
-        return found === undefined || found[0] !== row || found[1] !== key ? null : shown(found[2], found[3], claimed);
+        const first = window.first[at];
+        if (first === undefined || first[0] !== row || first[3] !== key) return null;
+        const found = lastLeg(window, first);
+        return found === undefined ? null : { ...shown(found[4], found[5], claimed), leg: Number(found[2]) };
       };
     },
   };
@@ -84,37 +105,54 @@ function amendedMeanwhile(path: string): LedgerError {
   return new LedgerError('busy', problem('ledger-unusable', message, { at: { file: path }, hint: 'Run it again.' }));
 }
 
-function shown(state: Value | undefined, reason: Value | undefined, claimed: RowState): RowState {
+function shown(state: Value | undefined, reason: Value | undefined, claimed: Fate): Fate {
   if (state === 'claimed') return claimed;
   return { outcome: state as OutcomeState, reason: (reason ?? null) as string | null };
 }
 
 /** The states of the database that are shown as one of these outcomes, in a form that `instr` can search. */
-function statesFor(outcomes: readonly OutcomeState[], claimed: RowState): string {
+function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
   const states: readonly string[] = outcomes.includes(claimed.outcome) ? [...outcomes, 'claimed'] : outcomes;
   return ` ${states.join(' ')} `;
 }
 
-function toOutcome(row: readonly Value[], run: RunRecord, claimed: RowState): Outcome {
-  const crashed = row[5] === 'claimed' && claimed.outcome === 'in-doubt';
-  const micros = row[13] as number | null;
-  const updatedAt = (crashed ? row[15] : row[14]) as number | null;
+/** What became of the recipients of a page: of each the last leg, and all of them where there are several. */
+function outcomesOf(page: LegPage, run: RunRecord, claimed: Fate): Outcome[] {
+  if (page.later === null) return page.first.map((row) => toOutcome(row, run, claimed));
+  return page.first.flatMap((first) => {
+    const last = lastLeg(page, first);
+    if (last === undefined) return [];
+    if (last === first) return [toOutcome(first, run, claimed)];
+    const legs = [first, ...(page.later?.get(Number(first[0])) ?? [])];
+    return [{ ...toOutcome(last, run, claimed), legs: legs.map((row) => toLeg(row, run, claimed)) }];
+  });
+}
+
+function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
+  const crashed = row[7] === 'claimed' && claimed.outcome === 'in-doubt';
+  const micros = row[15] as number | null;
+  const updatedAt = (crashed ? row[17] : row[16]) as number | null;
   return {
     row: Number(row[0]),
-    line: Number(row[1]),
-    key: row[2] as string | null,
-    to: row[3] as string | null,
-    channel: run.channel,
-    variant: row[4] as string | null,
-    ...shown(row[5], row[6], claimed),
+    line: Number(row[2]),
+    key: row[3] as string | null,
+    to: row[4] as string | null,
+    channel: (row[5] ?? run.channel) as Channel,
+    variant: row[6] as string | null,
+    ...shown(row[7], row[8], claimed),
     // As the next start will count it.
-    attempts: Number(row[7]) + (crashed ? 1 : 0),
-    httpStatus: crashed ? null : (row[8] as number | null),
-    messageId: row[9] as string | null,
-    error: crashed ? null : (row[10] as string | null),
-    parts: row[11] as number | null,
-    encoding: row[12] as 'GSM-7' | 'UCS-2' | null,
+    attempts: Number(row[9]) + (crashed ? 1 : 0),
+    httpStatus: crashed ? null : (row[10] as number | null),
+    messageId: row[11] as string | null,
+    error: crashed ? null : (row[12] as string | null),
+    parts: row[13] as number | null,
+    encoding: row[14] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
     updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
   };
+}
+
+function toLeg(leg: LegRow, run: RunRecord, claimed: Fate): LegOutcome {
+  const { row, line, key, legs, ...facts } = toOutcome(leg, run, claimed);
+  return facts;
 }

@@ -6,7 +6,7 @@ import { unusable } from './ledger-error.ts';
 import type { Holder, RunIdentity, RunRecord } from './records.ts';
 
 /** The runs themselves: finding them, and who holds them. */
-export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'hold' | 'holder'> {
+export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'setWinner' | 'hold' | 'holder'> {
   /** A run by its number, loading or not. */
   record(number: number): RunRecord;
   /** Which list belongs to a run now; `--amend` changes it. Asked for each time, it costs a microsecond. */
@@ -16,16 +16,18 @@ export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 
 export function runStore(connection: Connection): RunStore {
   const byNumber = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list FROM runs WHERE number = ?`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner FROM runs WHERE number = ?`,
   );
   const all = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list FROM runs WHERE state <> 'loading' ORDER BY number`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner FROM runs WHERE state <> 'loading'
+      ORDER BY number`,
   );
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
   );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
+  const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
   const getHolder = connection.query(
     'SELECT pid, host, since_at FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
@@ -55,6 +57,10 @@ export function runStore(connection: Connection): RunStore {
       const row = list.get(run.number);
       if (row === undefined) throw new Error(`The ledger holds no run ${run.number} any more.`);
       return { list: Number(row[0]), state: row[1] as RunRecord['state'] };
+    },
+    setWinner(run, variant) {
+      connection.write(0, 1, () => decideWinner(variant, run.number));
+      return record(run.number);
     },
     hold({ environment, campaign, occurrence }, holder) {
       connection.write(holder?.sinceMs ?? 0, 1, () =>
@@ -94,6 +100,7 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     finishedAtMs: numberOrNull(row[12]),
     starts: Number(row[13]),
     rows: Number(row[14]),
+    winner: (row[17] ?? null) as string | null,
     figures: parsed<JsonObject>(row[15], path),
   };
 }

@@ -14,12 +14,13 @@ export function sqliteLedger(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
-  const { findRun, runById, hold, holder } = runs;
+  const { findRun, runById, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
     runs: runs.runs,
     findRun,
     runById,
+    setWinner,
     hold,
     holder,
     ...lists,

@@ -1,7 +1,9 @@
 import { keepReserve, leaveMarker } from './companions.ts';
 import type { Connection } from './connection.ts';
+import { lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { fileError } from './ledger-error.ts';
+import type { PendingRow } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 export type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pending'>;
@@ -25,14 +27,15 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   );
   const retry = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
-      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected'`,
+      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected' AND reason IS NOT 'fell-back'`,
   );
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
   const nextPending = connection.query(
-    `SELECT row, key, attempts FROM recipients WHERE list = ? AND leg = 0 AND row > ? AND state = 'pending'
-      ORDER BY row LIMIT ?`,
+    `SELECT row, state = 'rejected', leg, key, attempts FROM recipients
+      WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
+      AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
   const sealedList = (run: Parameters<RunStore['listOf']>[0]): number => {
     const { list, state } = runs.listOf(run);
@@ -68,12 +71,21 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
 
     retryRejected: (run) => connection.write(0, 0, () => retry(sealedList(run))),
 
-    pending: (run, afterRow, limit) =>
-      nextPending.all(sealedList(run), afterRow, limit).map(([row, key, attempts]) => ({
-        row: Number(row),
-        key: String(key),
-        attempts: Number(attempts),
-      })),
+    pending(run, afterRow, limit) {
+      const list = sealedList(run);
+      const found: PendingRow[] = [];
+      for (let after = afterRow; found.length < limit; ) {
+        const page = readPage(nextPending, list, after, limit);
+        for (const first of page.first) {
+          const last = lastLeg(page, first);
+          if (last === undefined || found.length >= limit) continue;
+          found.push({ row: Number(last[0]), leg: Number(last[2]), key: String(last[3]), attempts: Number(last[4]) });
+        }
+        if (page.first.length < limit) break;
+        after = Number(page.first.at(-1)?.[0]);
+      }
+      return found;
+    },
   };
 }
 

@@ -73,7 +73,7 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
 /** True when the claim is on disk. Where it is not, the connection that was kept for it is given back. */
 async function claimed(decision: SendDecision, attempts: number, shift: Shift): Promise<boolean> {
   try {
-    const answer = await shift.desk.claim({ row: decision.row, to: decision.to, key: decision.key, attempts });
+    const answer = await shift.desk.claim({ row: decision.row, leg: 0, to: decision.to, key: decision.key, attempts });
     if (answer === 'claimed' && !shift.stopped.aborted) return true;
     // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
     if (answer === 'claimed') shift.desk.record(unclaimed(decision.row, attempts + 1));
@@ -88,7 +88,7 @@ async function claimed(decision: SendDecision, attempts: number, shift: Shift): 
 /** Counted as an attempt, as one that is stopped before its first byte is: by the count the ledger knows whose claim it is. */
 function unclaimed(row: number, attempts: number): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };
-  return { row, from: 'claimed', state: 'pending', reason: 'stopped', attempts, ...nothing };
+  return { row, leg: 0, from: 'claimed', state: 'pending', reason: 'stopped', attempts, ...nothing };
 }
 
 function judge(facts: Attempt, shift: Shift): Verdict {
@@ -116,6 +116,7 @@ function record(
   const state = again ? 'pending' : verdict.outcome;
   shift.desk.record({
     row: decision.row,
+    leg: 0,
     from,
     state,
     reason: verdict.reason,

@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import type { CountRecord, RunRecord } from '../ledger/records.ts';
+import type { AsideRow, CountRecord, RunRecord } from '../ledger/records.ts';
 import type { Halt, OutcomeState, RunState, SendDecision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -98,7 +98,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     requestOf: (decision) => expand(decision.to, decision.key, decision),
     isLate: () => notAfterMs !== null && now() > notAfterMs,
     expire(row) {
-      ledger.skip(run, [{ row, reason: 'expired' }], now());
+      ledger.skip(run, [{ row, leg: 0, reason: 'expired' }], now());
       progress.settled('skipped');
     },
     now,
@@ -167,11 +167,11 @@ async function feed(
   try {
     const stream = decisions(plan, { wanted: (row) => todo.wants(row), expected: options.list, skipInvalid: true });
     for await (const batch of stream) {
-      const expired: { row: number; reason: string }[] = [];
+      const expired: AsideRow[] = [];
       for (const decision of batch) {
         if (stopping.signal.aborted || left <= 0) break;
         if (shift.isLate()) {
-          expired.push({ row: decision.row, reason: 'expired' });
+          expired.push({ row: decision.row, leg: 0, reason: 'expired' });
           shift.progress.settled('skipped');
           continue;
         }
@@ -198,7 +198,8 @@ async function feed(
  * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
  */
 function skipRemoved({ ledger, now }: RunOptions, run: RunRecord, shift: Shift, lastRow: number): void {
-  const next = () => ledger.pending(run, lastRow, REMOVED_BATCH).map(({ row }) => ({ row, reason: 'removed' }));
+  const next = () =>
+    ledger.pending(run, lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
   for (let rows = next(); rows.length > 0; rows = next()) {
     ledger.skip(run, rows, now());
     for (const _ of rows) shift.progress.settled('skipped');

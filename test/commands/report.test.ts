@@ -45,11 +45,12 @@ function record(): string {
   ledger.commit(
     run,
     [],
-    rows.slice(0, 2).map(({ row: index, to, key }) => ({ row: index, to, key })),
+    rows.slice(0, 2).map(({ row: index, to, key }) => ({ row: index, leg: 0, to, key })),
     T0 + 1000,
   );
   const result = (index: number, state: ResultRecord['state'], reason: string | null): ResultRecord => ({
     row: index,
+    leg: 0,
     from: 'claimed',
     state,
     reason,

@@ -47,7 +47,7 @@ describe('amend', () => {
         ['gone accepted', SKIPPED],
       ),
     );
-    const claim = (row: number, key: string) => ({ row, key, to: key });
+    const claim = (row: number, key: string) => ({ row, leg: 0, key, to: key });
     ledger.commit(
       run,
       [],
@@ -134,13 +134,13 @@ describe('amend', () => {
       ['failed', 3],
       ['deferred', 0],
     ]);
-    expect(ledger.commit(after, [], [{ row: 7, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
+    expect(ledger.commit(after, [], [{ row: 7, leg: 0, key: 'accepted', to: 'accepted' }], LATER)).toEqual(['taken']);
   });
 
   it('again and again: who was removed and comes back is sent to, who was sent to is not', () => {
     const ledger = open(scratchPath());
     let run = givenRun(ledger, list(['a'], ['b']));
-    ledger.commit(run, [], [{ row: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [], [{ row: 0, leg: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(0)], [], NOON);
     run = amended(ledger, run, list(['c']));
     expect(people(ledger, run)).toEqual(['c: pending', 'a: accepted', 'b: skipped(removed)']);
@@ -153,7 +153,7 @@ describe('amend', () => {
   it('of several rows with one key, the one that was sent to counts', () => {
     const ledger = open(scratchPath());
     const run = givenRun(ledger, list(['a', { state: 'skipped', reason: 'invalid-address' }], ['a'], ['a', SKIPPED]));
-    ledger.commit(run, [], [{ row: 1, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [], [{ row: 1, leg: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(1, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
     expect(people(ledger, amended(ledger, run, list(['a'])))).toEqual(['a: in-doubt(timeout)']);
   });

@@ -62,7 +62,7 @@ describe('results', () => {
     const ledger = open(scratchPath());
     const evil = `'); DROP TABLE recipients; --"\u0000\n\u{1F600}`;
     const run = givenRun(ledger, [loadRow(0, { key: evil, variant: evil }), loadRow(1)]);
-    ledger.commit(run, [], [{ row: 0, key: evil, to: evil }], NOON);
+    ledger.commit(run, [], [{ row: 0, leg: 0, key: evil, to: evil }], NOON);
     const result = resultOf(0, { state: 'rejected', reason: evil, attempts: 3, httpStatus: 400, messageId: evil });
     ledger.commit(run, [{ ...result, error: evil }], [], NOON + 1234);
     expect([...ledger.outcomes(run)].flat()[0]).toEqual({
@@ -108,7 +108,7 @@ describe('results', () => {
     const again = resultOf(1, { ...failed, row: 1, state: 'pending', attempts: 2 });
     ledger.commit(run, [failed, again], [], NOON);
     expect(fates(ledger, run)).toEqual(['failed(dns)', 'pending(dns)']);
-    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 1, key: keyOf(1), attempts: 2 }]);
+    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 1, leg: 0, key: keyOf(1), attempts: 2 }]);
   });
 
   it('an acceptance without a claim is refused, and the whole transaction is undone', () => {
@@ -160,7 +160,7 @@ describe('results', () => {
     ledger.commit(run, [resultOf(0)], [], NOON);
     ledger.skip(
       run,
-      [0, 1, 2].map((row) => ({ row, reason: 'expired' })),
+      [0, 1, 2].map((row) => ({ row, leg: 0, reason: 'expired' })),
       NOON,
     );
     ledger.commit(run, [resultOf(1)], [], NOON);

@@ -51,6 +51,8 @@ describe('doubts', () => {
     expect([...ledger.doubts(run)].flat()).toEqual([
       {
         row: 0,
+        leg: 0,
+        channel: 'sms',
         line: 2,
         key: keyOf(0),
         to: keyOf(0),
@@ -105,6 +107,8 @@ describe('a resolution', () => {
     resolve(ledger, run, [0], said('accepted', { messageId: 'm-1', who: error, note: error }));
     expect(history(ledger, run)).toEqual([
       {
+        leg: 0,
+        channel: 'sms',
         line: 2,
         key: keyOf(0),
         to: keyOf(0),
@@ -143,7 +147,7 @@ describe('a resolution', () => {
       'pending(resend)',
       'in-doubt(no-response)',
     ]);
-    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 2, key: keyOf(2), attempts: 1 }]);
+    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 2, leg: 0, key: keyOf(2), attempts: 1 }]);
     const again = { ...claimOf(2), attempts: 1 };
     expect(ledger.commit(run, [], [again], NOON + HOUR)).toEqual(['claimed']);
     ledger.commit(run, [resultOf(2, { attempts: 2 })], [], NOON + HOUR);

@@ -100,7 +100,7 @@ describe('kill -9', () => {
       { row: 1, attempts: 1, updatedAt: new Date(NOON).toISOString() },
       { row: 3, attempts: 1 },
     ]);
-    expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual({ outcome: 'in-doubt', reason: 'crash' });
+    expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual({ outcome: 'in-doubt', reason: 'crash', leg: 0 });
 
     const lock = acquireRunLock(path, HELLO);
     expect(ledger.start(run, NOON).recovered).toBe(2);

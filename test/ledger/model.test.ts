@@ -194,7 +194,7 @@ class Bench {
       case 'skip':
         this.#ledger.skip(
           this.#run,
-          pick(o.rows).map((row) => ({ row, reason: 'expired' })),
+          pick(o.rows).map((row) => ({ row, leg: 0, reason: 'expired' })),
           NOON,
         );
         for (const row of pick(o.rows)) {
@@ -293,7 +293,7 @@ class Bench {
       Object.assign(people[row] ?? {}, { state, reason, attempts });
     const claims = claimRows.flatMap((row) => {
       const key = people[row]?.key ?? null;
-      return key === null ? [] : [{ row, key, to: key }];
+      return key === null ? [] : [{ row, leg: 0, key, to: key }];
     });
     const answers = this.#ledger.commit(this.#run, results, claims, NOON);
     expect(answers).toEqual(claims.map(({ row }) => modelClaim(this.#model, row)));

@@ -3,6 +3,9 @@ import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
+/** What a row has that belongs to no variant and to no fallback. */
+const ROW = { variant: null, channel: 'sms', leg: 0 };
+
 describe('reading', () => {
   it('counts by outcome, reason and encoding, with parts and cost', () => {
     const ledger = open(scratchPath());
@@ -15,9 +18,9 @@ describe('reading', () => {
     ledger.commit(run, [], [claimOf(0), claimOf(1), claimOf(3)], NOON);
     ledger.commit(run, [resultOf(0), resultOf(1), resultOf(3)], [], NOON);
     expect(ledger.counts(run)).toEqual([
-      { outcome: 'accepted', reason: null, encoding: 'GSM-7', count: 2, parts: 3, costMicros: 135_000 },
-      { outcome: 'accepted', reason: null, encoding: 'UCS-2', count: 1, parts: 3, costMicros: 45_000 },
-      { outcome: 'skipped', reason: 'bad-row', encoding: null, count: 1, parts: 0, costMicros: null },
+      { ...ROW, outcome: 'accepted', reason: null, encoding: 'GSM-7', count: 2, parts: 3, costMicros: 135_000 },
+      { ...ROW, outcome: 'accepted', reason: null, encoding: 'UCS-2', count: 1, parts: 3, costMicros: 45_000 },
+      { ...ROW, outcome: 'skipped', reason: 'bad-row', encoding: null, count: 1, parts: 0, costMicros: null },
     ]);
   });
 
@@ -75,7 +78,9 @@ describe('reading', () => {
     const order = [0, 7, 1500, 2099, 2100, 2105, 2106, 9000, 7, 3, 7, 1000, 7, 7, 2105];
     const expected = order.map((row) => {
       if (row > 2105 || row === 2100) return null;
-      return row === 7 ? { outcome: 'rejected', reason: 'status' } : { outcome: 'pending', reason: null };
+      return row === 7
+        ? { outcome: 'rejected', reason: 'status', leg: 0 }
+        : { outcome: 'pending', reason: null, leg: 0 };
     });
     expect(order.map((row) => stateOf(row, keyOf(row)))).toEqual(expected);
     expect(stateOf(7, keyOf(8))).toBeNull();

@@ -33,6 +33,7 @@ describe('a new list', () => {
       finishedAtMs: null,
       starts: 0,
       rows: 3,
+      winner: null,
       figures: null,
     });
     expect(other.findRun(HELLO)).toEqual(run);
@@ -176,7 +177,7 @@ describe('starts', () => {
     expect(ledger.start(run, NOON + 50).recovered).toBe(0);
 
     expect(ledger.retryRejected(run)).toBe(1);
-    expect(ledger.pending(run, 1, 1)).toEqual([{ row: 2, key: claimOf(2).key, attempts: 1 }]);
+    expect(ledger.pending(run, 1, 1)).toEqual([{ row: 2, leg: 0, key: claimOf(2).key, attempts: 1 }]);
     expect(ledger.commit(run, [], [claimOf(2)], NOON + 60)).toEqual(['claimed']);
   });
 });

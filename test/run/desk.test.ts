@@ -5,9 +5,10 @@ import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/r
 import { createDesk } from '../../src/run/desk.ts';
 import { createTodo } from '../../src/run/todo.ts';
 
-const claim = (row: number): ClaimRequest => ({ row, to: `+4470000${row}`, key: `+4470000${row}` });
+const claim = (row: number): ClaimRequest => ({ row, leg: 0, to: `+4470000${row}`, key: `+4470000${row}` });
 const result = (row: number): ResultRecord => ({
   row,
+  leg: 0,
   from: 'claimed',
   state: 'accepted',
   reason: null,
@@ -85,7 +86,12 @@ it('does not write outcomes twice that the ledger kept although the claims faile
 });
 
 it('walks the rows that are still to do along with the list, over the borders of batches', () => {
-  const pending = Array.from({ length: 9000 }, (_, i) => ({ row: i * 3 + 1, key: `k${i * 3 + 1}`, attempts: i % 2 }));
+  const pending = Array.from({ length: 9000 }, (_, i) => ({
+    row: i * 3 + 1,
+    leg: 0,
+    key: `k${i * 3 + 1}`,
+    attempts: i % 2,
+  }));
   const todo = createTodo((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
   const wanted: number[] = [];
   for (let row = 0; row < 27_100; row++) {

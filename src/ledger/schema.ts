@@ -1,0 +1,231 @@
+/** One step of the schema. */
+export interface Migration {
+  readonly version: number;
+  readonly statements: readonly string[];
+  /** What `schemaHash` gives afterwards: a ledger with anything else in it is not used. */
+  readonly schemaSha256: string;
+}
+
+/**
+ * The schema, step by step. A step that has been published never changes; a new version is a new step.
+ *
+ * - `recipients` is clustered on (list, leg, row), so that a run reads and writes neighbours. There is no unique index
+ *   on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
+ * - A list gets a number of its own, because `--amend` puts another list in the place of a run's.
+ * - Which state may follow which is enforced here, against every bug above. An AFTER trigger, because a BEFORE trigger
+ *   makes SQLite read each row twice (1 us more per recipient); chains of `=`, because it builds a temporary table for
+ *   each evaluation of an `IN` with more than two values.
+ * - `resolutions` (version 2) is the history of doubts, and stays when a row is resolved, sent to again and in doubt
+ *   once more: the number of attempts says which doubt of that person an entry is about. It refers to the run and the
+ *   key, because `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, but for
+ *   a late acceptance of somebody who was to be sent to again.
+ * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
+ *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    schemaSha256: '29791a7024ad4115ddcacf89f152c8ccb2d24fac5d43d06ebcf6c865bb2e5efe',
+    statements: [
+      `CREATE TABLE ledger (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  created_at INTEGER NOT NULL,
+  newest_at INTEGER NOT NULL
+) STRICT`,
+      `CREATE TABLE runs (
+  number INTEGER PRIMARY KEY,
+  list INTEGER NOT NULL UNIQUE,
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('loading', 'running', 'finished', 'partial', 'halted', 'interrupted')),
+  halt TEXT,
+  inputs TEXT NOT NULL,
+  identity_hash TEXT NOT NULL,
+  rows INTEGER NOT NULL DEFAULT 0,
+  starts INTEGER NOT NULL DEFAULT 0,
+  figures TEXT,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  last_start_at INTEGER,
+  finished_at INTEGER
+) STRICT`,
+      `CREATE UNIQUE INDEX runs_identity ON runs (environment, campaign, occurrence) WHERE state <> 'loading'`,
+      `CREATE TABLE holders (
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  occurrence TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  since_at INTEGER NOT NULL,
+  PRIMARY KEY (environment, campaign, occurrence)
+) STRICT, WITHOUT ROWID`,
+      `CREATE TABLE recipients (
+  list INTEGER NOT NULL REFERENCES runs (list),
+  leg INTEGER NOT NULL DEFAULT 0,
+  row INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  key TEXT,
+  address TEXT,
+  state TEXT NOT NULL CHECK (state = 'pending' OR state = 'claimed' OR state = 'accepted' OR state = 'rejected'
+    OR state = 'failed' OR state = 'in-doubt' OR state = 'skipped' OR state = 'deferred'),
+  reason TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  http_status INTEGER,
+  message_id TEXT,
+  error TEXT,
+  parts INTEGER,
+  encoding TEXT,
+  cost_micros INTEGER,
+  variant TEXT,
+  claimed_at INTEGER,
+  updated_at INTEGER,
+  resolved_by TEXT,
+  PRIMARY KEY (list, leg, row)
+) STRICT, WITHOUT ROWID`,
+      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
+WHEN NOT CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
+      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
+    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending'))
+    ELSE NEW.state = OLD.state
+  END
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states');
+END`,
+      `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not become another one');
+END`,
+      `CREATE TRIGGER recipients_kept AFTER DELETE ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not be forgotten');
+END`,
+      `CREATE TABLE suppressions (
+  address TEXT PRIMARY KEY,
+  reason TEXT,
+  until_at INTEGER,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
+      'PRAGMA application_id = 1751280748',
+      'PRAGMA user_version = 1',
+    ],
+  },
+  {
+    version: 2,
+    schemaSha256: '966ca293c6ca00cb1b7e058f84f9ef37c8a264ea40ce535a72df2cb6131f4211',
+    statements: [
+      `CREATE TABLE resolutions (
+  number INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  leg INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  address TEXT,
+  reason TEXT,
+  http_status INTEGER,
+  error TEXT,
+  doubt_at INTEGER,
+  verdict TEXT NOT NULL CHECK (verdict = 'accepted' OR verdict = 'rejected' OR verdict = 'resend'),
+  message_id TEXT,
+  resolved_by TEXT NOT NULL,
+  who TEXT,
+  note TEXT,
+  resolved_at INTEGER NOT NULL
+) STRICT`,
+      'CREATE INDEX resolutions_doubt ON resolutions (run, key, leg, attempts)',
+      `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON resolutions
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be changed');
+END`,
+      `CREATE TRIGGER resolutions_kept AFTER DELETE ON resolutions
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be forgotten');
+END`,
+      'DROP TRIGGER recipients_move',
+      `CREATE TRIGGER recipients_move AFTER UPDATE OF state ON recipients
+WHEN NOT CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
+      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
+    WHEN 'rejected' THEN NEW.state = 'rejected' OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'pending')
+      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
+        AND resolutions.attempts = OLD.attempts))
+    ELSE NEW.state = OLD.state
+  END
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states');
+END`,
+      'PRAGMA user_version = 2',
+    ],
+  },
+  {
+    version: 3,
+    schemaSha256: '595b5de28fcb38c88a37afaf4443952e2bdd1143c474ad4e88e78e39410b3e95',
+    statements: [
+      'ALTER TABLE recipients ADD COLUMN channel TEXT',
+      'ALTER TABLE resolutions ADD COLUMN channel TEXT',
+      'ALTER TABLE runs ADD COLUMN winner TEXT',
+      'DROP TRIGGER recipients_move',
+      `CREATE TRIGGER recipients_move AFTER UPDATE OF state, reason ON recipients
+WHEN NOT CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+      OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
+      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
+    WHEN 'rejected' THEN (NEW.state = 'rejected' AND (NEW.reason IS 'fell-back') = (OLD.reason IS 'fell-back'))
+      OR (NEW.state = 'pending' AND NEW.resolved_by IS 'retry-rejected' AND OLD.reason IS NOT 'fell-back')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS NOT 'fell-back') OR NEW.state = 'pending')
+      AND EXISTS (SELECT 1 FROM runs JOIN resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
+        AND resolutions.attempts = OLD.attempts))
+    ELSE NEW.state = OLD.state
+  END
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states');
+END`,
+      `CREATE TRIGGER recipients_fall_back AFTER UPDATE OF state ON recipients
+WHEN NEW.reason IS 'fell-back' AND NEW.state = 'rejected' AND OLD.state = 'claimed'
+BEGIN
+  INSERT INTO recipients (list, leg, row, line, key, state)
+    VALUES (NEW.list, NEW.leg + 1, NEW.row, NEW.line, NEW.key, 'pending');
+END`,
+      `CREATE TRIGGER recipients_leg AFTER INSERT ON recipients
+WHEN NEW.leg <> 0
+  AND (NEW.state <> 'pending' OR NEW.attempts <> 0 OR NOT EXISTS (SELECT 1 FROM recipients AS former
+    WHERE former.list = NEW.list AND former.leg = NEW.leg - 1 AND former.row = NEW.row AND former.line = NEW.line
+    AND former.key = NEW.key AND former.state = 'rejected' AND former.reason IS 'fell-back'))
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
+BEGIN
+  SELECT RAISE(ABORT, 'a leg follows only one that fell back');
+END`,
+      'PRAGMA user_version = 3',
+    ],
+  },
+];
