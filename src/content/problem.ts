@@ -18,6 +18,6 @@ export interface ContentProblem {
  * expressions, are null; everything else has the shape that the schema lets through.
  *
  * @param content - without `text`
- * @param text - null: not known yet; undefined: there is none, or the provider has it
+ * @param text - null: not known here (it holds expressions, or the provider has it); undefined: there is none
  */
 export type ContentCheck = (content: JsonObject, text: string | null | undefined) => readonly ContentProblem[];

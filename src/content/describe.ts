@@ -1,0 +1,120 @@
+import type { Channel, Json, JsonObject } from '../model.ts';
+import { mappingOf, mappingsOf } from './check-values.ts';
+import { buttonLines, linesOf, textOf } from './describe-parts.ts';
+import { spokenSeconds } from './voice.ts';
+
+/**
+ * What the recipient will see or hear, as lines of plain text. Values come from outside: whoever shows the lines makes
+ * them safe for where they are shown.
+ *
+ * @param text - the text of the message as it was rendered; null where it has none, or the provider has it
+ * @param content - rich content with its texts filled in; null without any
+ */
+export function describeContent(channel: Channel, text: string | null, content: JsonObject | null): readonly string[] {
+  return WRITERS[channel](content ?? {}, text === null ? [] : linesOf(text), text);
+}
+
+type Writer = (content: JsonObject, text: readonly string[], written: string | null) => readonly string[];
+
+const WRITERS: Readonly<Record<Channel, Writer>> = {
+  sms: (_content, text) => text,
+  rcs: richMessage,
+  'messaging-app': richMessage,
+  email,
+  voice,
+};
+
+/** Header, text and footer in one bubble; cards; then what can be tapped. */
+function richMessage(content: JsonObject, text: readonly string[]): readonly string[] {
+  const card = content['card'] === undefined ? [] : [mappingOf(content['card'])];
+  const cards = [...card, ...mappingsOf(content['cards'])];
+  return [
+    ...header(mappingOf(content['header'])),
+    ...text,
+    ...marked('footer', content['footer']),
+    ...cards.flatMap((one, i) => cardLines(one, cards.length > 1 ? `card ${i + 1} of ${cards.length}` : 'card')),
+    ...buttonLines(mappingsOf(content['buttons'])),
+    ...list(mappingOf(content['list'])),
+  ];
+}
+
+function header({ image, video, document, filename, text }: JsonObject): readonly string[] {
+  const file = filename === undefined ? textOf(document) : `${textOf(filename)} (${textOf(document)})`;
+  return [
+    ...marked('image', image),
+    ...marked('video', video),
+    ...marked('document', document === undefined ? undefined : file),
+    ...marked('header', text),
+  ];
+}
+
+/** `[image] https://...`; nothing where there is nothing, or where it came out empty. */
+function marked(word: string, value: Json | undefined): readonly string[] {
+  const text = textOf(value);
+  return text === '' ? [] : linesOf(`[${word}] ${text}`);
+}
+
+function shown(value: Json | undefined): readonly string[] {
+  const text = textOf(value);
+  return text === '' ? [] : linesOf(text);
+}
+
+/** A card between two rules: one below the other, as a terminal has no room for them side by side. */
+function cardLines(card: JsonObject, caption: string): readonly string[] {
+  const { title, description, media, buttons } = card;
+  const { url, alt } = mappingOf(media);
+  const inside = [
+    ...marked(/\.(?:mp4|m4v|3gp|webm|mpe?g|mov)(?:[?#]|$)/i.test(textOf(url)) ? 'video' : 'image', url),
+    ...marked('alt', alt),
+    ...shown(title),
+    ...shown(description),
+    ...buttonLines(mappingsOf(buttons)),
+  ];
+  return [`+-- ${caption} ${'-'.repeat(CARD_RULE - caption.length)}`, ...inside.map((line) => `| ${line}`), CARD_END];
+}
+
+const CARD_RULE = 36;
+const CARD_END = `+${'-'.repeat(CARD_RULE + 4)}`;
+
+/** The button, and what it opens. */
+function list({ button, sections }: JsonObject): readonly string[] {
+  if (sections === undefined) return [];
+  return [
+    `[ ${textOf(button)} ] opens:`,
+    ...mappingsOf(sections).flatMap(({ title, rows }) => [
+      ...shown(title).map((line) => `  ${line}`),
+      ...mappingsOf(rows).flatMap((row) => [
+        ...linesOf(`( ) ${textOf(row['title'])}`).map((line) => `  ${line}`),
+        ...shown(row['description']).map((line) => `      ${line}`),
+      ]),
+    ]),
+  ];
+}
+
+function email(content: JsonObject, text: readonly string[]): readonly string[] {
+  const { subject, preheader, html, unsubscribe } = content;
+  const { url, mailto, oneClick } = mappingOf(unsubscribe);
+  const how = [...shown(url), ...shown(mailto)];
+  return [
+    ...linesOf(`Subject: ${textOf(subject)}`),
+    ...shown(preheader).map((line, i) => (i === 0 ? `Preheader: ${line}` : line)),
+    ...(how.length === 0 ? [] : linesOf(`Unsubscribe: ${how.join(', ')}${oneClick === true ? ' (one click)' : ''}`)),
+    '',
+    ...(typeof html === 'string' ? [`[html] ${Buffer.byteLength(html)} bytes`] : []),
+    ...text,
+  ];
+}
+
+/** `Spoken 2 times, in en-GB, by Emma, about 14 seconds:` and the text. */
+function voice(content: JsonObject, text: readonly string[], written: string | null): readonly string[] {
+  const { language, voice: name, repeat } = content;
+  const times = typeof repeat === 'number' ? repeat : 1;
+  const seconds = spokenSeconds(written ?? '', times);
+  const facts = [
+    times === 1 ? 'Spoken once' : `Spoken ${times} times`,
+    ...shown(language).map((tag) => `in ${tag}`),
+    ...shown(name).map((who) => `by ${who}`),
+    ...(written === null ? [] : [`about ${seconds} second${seconds === 1 ? '' : 's'}`]),
+  ];
+  return [...linesOf(`${facts.join(', ')}:`), ...text];
+}
