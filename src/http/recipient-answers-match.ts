@@ -13,8 +13,8 @@ export interface Directory {
   byReference(entry: unknown): number | null;
   /** By the address: more than one where several recipients have it, none where nobody has. */
   byAddress(entry: unknown): readonly number[];
-  /** How many recipients before this one have the same address. */
-  turnOf(position: number): number;
+  /** Who has the same address as this recipient, itself among them; hardly ever another. */
+  sharing(position: number): readonly number[];
 }
 
 /** How deep inside an entry a reference is looked for: in `recipient.metaData.handbill` it is three deep. */
@@ -27,7 +27,9 @@ const REFERENCE_DEPTH = 5;
 export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
   const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
   const index = new Map<string, number[]>();
-  const turns = recipients.map(({ to }, position) => add(index, keyOf(to), position) - 1);
+  recipients.forEach(({ to }, position) => {
+    add(index, keyOf(to), position);
+  });
   // Two addresses that differ by letter case alone cannot be told apart where the API has lower-cased them.
   const lowerCased = new Map<string, string | null>();
   for (const { to } of recipients) {
@@ -48,7 +50,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
       }
       return [];
     },
-    turnOf: (position) => turns[position] ?? 0,
+    sharing: (position) => index.get(keyOf(recipients[position]?.to ?? '')) ?? [],
   };
 }
 
@@ -74,12 +76,10 @@ function referenceIn(value: unknown, references: ReadonlyMap<string, number>, de
   return null;
 }
 
-/** Adds a position, and returns how many there are under the key. */
-function add(index: Map<string, number[]>, key: string, position: number): number {
+function add(index: Map<string, number[]>, key: string, position: number): void {
   const positions = index.get(key);
-  if (positions !== undefined) return positions.push(position);
-  index.set(key, [position]);
-  return 1;
+  if (positions === undefined) index.set(key, [position]);
+  else positions.push(position);
 }
 
 /** The form under which the address of a recipient is kept. */

@@ -120,11 +120,13 @@ function readList(
   }
   return own.map((mine, position) => {
     const ours = shared[position] ?? [];
-    // Who was named by the reference is not meant a second time, but a refusal of the address may mean anybody who has it.
-    if (mine.length > 0) return [...mine, ...ours.filter(isNotTaken)].reduce(sameList);
-    if (ours.some(isNotTaken)) return ours.reduce(sameList);
+    const holders = directory.sharing(position);
+    // Who was named by the reference is not meant by an entry for the address that another one has too; but a refusal of
+    // the address may mean everybody who has it.
+    const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
+    if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
     // Of two recipients with one address, each has an entry of its own, or the second was dropped as a repetition.
-    return ours[directory.turnOf(position)] ?? SILENT;
+    return theirs[holders.indexOf(position)] ?? SILENT;
   });
 }
 

@@ -1,0 +1,90 @@
+import { describe, expect, it, test } from 'vitest';
+import { answered, BEN, CAT, DOUBT, THREE, told } from './answers.ts';
+
+describe('who is meant', () => {
+  const spelt = (to: unknown): unknown => ({ recipients: [{ to }, { to: BEN.to }, { to: CAT.to }] });
+  test.each([
+    ['with +', '+447700900101'],
+    ['without', '447700900101'],
+    ['with 00', '00447700900101'],
+    ['as a number', 447700900101],
+    ['with spaces', ' +44 7700 900-101 '],
+    ['with brackets', '+44 (7700) 900101'],
+    ['as a URI', 'tel:+447700900101'],
+    ['with the name of the channel', 'whatsapp:+447700900101'],
+  ])('a number %s', (_label, to) => {
+    expect(told(answered(spelt(to)))).toEqual(['accepted null', 'accepted null', 'accepted null']);
+  });
+  test.each([
+    ['in its national form', '07700900101'],
+    ['with (0)', '+44 (0)7700 900101'],
+    ['cut short', '7700900101'],
+    ['masked', '+44770090****'],
+    ['null', null],
+    ['an object', { a: 1 }],
+    ['in a list', ['+447700900101']],
+  ])('no number %s', (_label, to) => {
+    expect(told(answered(spelt(to)))).toEqual([DOUBT, 'accepted null', 'accepted null']);
+  });
+
+  test.each([
+    ['as it was sent', 'Ann@Example.COM', 'Ben@example.com'],
+    ['with its domain in small letters', 'Ann@example.com', 'Ben@example.com'],
+    ['in small letters', 'ann@example.com', 'ben@example.com'],
+    ['as a URI', 'mailto:Ann@example.com', 'mailto:Ben@example.com'],
+  ])('an email address %s', (_label, ann, ben) => {
+    const recipients = [
+      { to: 'Ann@Example.COM', reference: 'a' },
+      { to: 'Ben@example.com', reference: 'b' },
+    ];
+    const answer = {
+      recipients: [
+        { email: ben, id: '2' },
+        { email: ann, id: '1' },
+      ],
+    };
+    expect(told(answered(answer, { recipients }))).toEqual(['accepted 1', 'accepted 2']);
+  });
+
+  it('is nobody where two addresses are one in small letters', () => {
+    const recipients = [
+      { to: 'ann@example.com', reference: 'a' },
+      { to: 'ANN@example.com', reference: 'b' },
+    ];
+    const answer = {
+      recipients: [
+        { email: 'ANN@EXAMPLE.com', id: '2' },
+        { email: 'Ann@example.com', id: '1' },
+      ],
+    };
+    expect(told(answered(answer, { recipients }))).toEqual([DOUBT, 'accepted 2']);
+  });
+
+  it('is a contact by its id as it stands', () => {
+    const recipients = ['0012', '12', 'c-3'].map((to) => ({ to, reference: `r-${to}` }));
+    const answer = {
+      recipients: [
+        { id: 'm1', contact: { id: '12' }, number: '0012' },
+        { id: 'm2', contactId: 'c-3' },
+      ],
+    };
+    expect(told(answered(answer, { recipients }))).toEqual([DOUBT, 'accepted m1', 'accepted m2']);
+  });
+
+  it('is a recipient by the reference, wherever it stands, before the address', () => {
+    const answer = {
+      results: [
+        { recipient: { metaData: { handbill: 'ref-cat' } }, id: '3' },
+        { meta: { data: ['ref-ben'] }, id: '2', to: 'hidden' },
+        { clientRef: 'ref-ann', id: '1', to: BEN.to },
+      ],
+    };
+    expect(told(answered(answer))).toEqual(['accepted 1', 'accepted 2', 'accepted 3']);
+  });
+
+  it('is nobody else', () => {
+    const stranger = { to: '+447700900999', id: '9', error: 'no' };
+    const answer = { recipients: [stranger, ...THREE.map(({ to }, i) => ({ to, id: `${i}` }))] };
+    expect(told(answered(answer))).toEqual(['accepted 0', 'accepted 1', 'accepted 2']);
+  });
+});
