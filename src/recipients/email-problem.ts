@@ -25,7 +25,8 @@ export function explainShape(text: string): EmailProblem | null {
 const SEVERAL = { problem: 'is more than one address', ...ONE_EACH };
 
 function explainControl(text: string, hidden: string): EmailProblem {
-  if (text.split('@').length > 2) return SEVERAL;
+  const lines = text.split(/[\r\n]+/);
+  if (lines.length > 1 && lines.every((line) => /^[^\s:]+@[^\s:]+$/.test(line))) return SEVERAL;
   const isLineEnd = /[\n\r\u2028\u2029]/.test(hidden);
   const what = isLineEnd ? 'a line end' : `the control character ${codeOf(hidden)}`;
   return { problem: `holds ${what}`, hint: 'It would break out of the header of the message. Remove it.' };
@@ -39,16 +40,13 @@ function explainNoSign(text: string): EmailProblem {
 }
 
 function holdsSeveral(bare: string): boolean {
-  return /@.*[\s,;|/&]+.*@/.test(bare);
+  return bare.split(/[\s,;|/&]+/).filter((part) => part.includes('@')).length > 1;
 }
 
 function explainSeparator(bare: string): EmailProblem {
-  const mark = /[,;]/.exec(bare)?.[0] ?? ',';
-  const atEnd = /[,;]\s*$/.test(bare);
-  return {
-    problem: `${atEnd ? 'ends with' : 'holds'} "${mark}"`,
-    hint: 'Remove it, or give each address a row of its own.',
-  };
+  const mark = bare.includes(';') ? ';' : ',';
+  const where = bare.endsWith(mark) ? 'ends with' : 'holds';
+  return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address a row of its own.' };
 }
 
 /** Why what stands before the @ is not a local part. */

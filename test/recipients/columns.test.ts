@@ -41,6 +41,31 @@ describe('columns', () => {
     expect(found).toMatchObject([{ hint: expect.stringContaining('Set `recipients.to`') }]);
   });
 
+  it('speaks of addresses as what they are', () => {
+    const email = { ...spec, kind: 'email', to: 'email' } as const;
+    const contact = { ...spec, kind: 'contact', to: 'customer' } as const;
+    expect(resolveColumns(email, ['e-mail'])).toMatchObject([
+      {
+        hint: 'Did you mean "e-mail"? Set `recipients.to` to the column with the email addresses. Its columns: e-mail.',
+      },
+    ]);
+    expect(resolveColumns(contact, ['id'])).toMatchObject([
+      { message: 'The list has no column "customer" (`recipients.contact`).' },
+    ]);
+  });
+
+  it('looks for the columns that have types', () => {
+    expect(
+      resolveColumns({ ...spec, columns: { age: 'number', jonied: 'date' } }, ['msisdn', 'age', 'joined']),
+    ).toMatchObject([
+      {
+        code: 'unknown-column',
+        message: 'The list has no column "jonied" (`recipients.columns`).',
+        hint: 'Did you mean "joined"? Its columns: msisdn, age, joined.',
+      },
+    ]);
+  });
+
   it('cuts long lists of columns', () => {
     const names = Array.from({ length: 30 }, (_, i) => `c${i}`);
     expect(resolveColumns(spec, names)).toMatchObject([{ hint: expect.stringContaining('c19 and 10 more.') }]);

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import type { ListSpec, Row } from '../../src/model.ts';
+import { addressMessage, createAddressReader } from '../../src/recipients/address.ts';
 import { createRecipientReader, isInvalidRow } from '../../src/recipients/recipient.ts';
 import { readAll, specOf, useLists } from './lists.ts';
 
@@ -39,6 +40,137 @@ describe('recipients', () => {
 
   it('say whether the number is assigned', () => {
     expect(readOne({}, '', '+447700900123', '')).toMatchObject({ assigned: false });
+  });
+});
+
+describe('recipients by email', () => {
+  const email = { kind: 'email', to: 'msisdn', defaultCountry: 'GB' } as const;
+
+  it('are known by their address', () => {
+    expect(readOne(email, '7', ' Jane@EXAMPLE.com', '')).toEqual({
+      row: 4,
+      line: 9,
+      key: 'Jane@example.com',
+      to: 'Jane@example.com',
+      kind: 'email',
+      country: null,
+      assigned: true,
+      values: ['7', ' Jane@EXAMPLE.com', ''],
+    });
+  });
+
+  it('say what is wrong with it, masked', () => {
+    expect(readOne(email, '7', 'jane.@example.com', '')).toMatchObject({
+      reason: 'invalid-address',
+      problem: {
+        code: 'invalid-address',
+        message: 'The address "j•••@example.com" (column "msisdn") has a dot too many before the "@".',
+      },
+    });
+  });
+
+  it('need a key where one is named', () => {
+    expect(readOne({ ...email, key: 'id' }, '', 'jane@example.com', '')).toMatchObject({
+      problem: { hint: 'Fill it in, or leave `recipients.key` out: then the address identifies the recipient.' },
+    });
+  });
+});
+
+describe('recipients by contact id', () => {
+  const contact = { kind: 'contact', to: 'id' } as const;
+
+  it('are known by it, trimmed and composed', () => {
+    expect(readOne(contact, ' zoe\u0308-7 ', '', '')).toMatchObject({
+      key: 'zoë-7',
+      to: 'zoë-7',
+      kind: 'contact',
+      country: null,
+      assigned: true,
+    });
+  });
+
+  test.each([
+    ['an empty one', ' ', 'The contact id (column "id") is empty.'],
+    ['a line end', 'a1\nb2', 'The contact id "a1\nb2" (column "id") holds a line end or another control character.'],
+    [
+      'what a spreadsheet makes of a long number',
+      '1.23457E+11',
+      'The contact id "1.•••••E+11" (column "id") is in scientific notation: a spreadsheet turned it into a number.',
+    ],
+    [
+      'more than 200 characters',
+      'x'.repeat(201),
+      `The contact id "${'x'.repeat(40)}…" (column "id") has 201 characters, and 200 are the most.`,
+    ],
+  ])('%s is refused', (_, cell, message) => {
+    expect(readOne(contact, cell, '', '')).toMatchObject({ reason: 'invalid-address', problem: { message } });
+  });
+
+  test.each(['7', '4e10', 'x'.repeat(200), '5f2b8c1e-0d1f-4c62-9b0e-5a3c2f1d7e88', 'Zoë & Söhne'])(
+    '%s is one',
+    (cell) => {
+      expect(readOne(contact, cell, '', '')).toMatchObject({ to: cell });
+    },
+  );
+});
+
+describe('columns with a type', () => {
+  const typed = { columns: { age: 'number', joined: 'date', name: 'string' } } as const;
+  const read = createRecipientReader(specOf('/unused', typed), ['msisdn', 'age', 'joined', 'name']);
+  const one = (age: string, joined: string) => read(rowOf('+447400123456', age, joined, 'Zoë'));
+
+  test.each([
+    ['18', '2026-11-21'],
+    ['', ''],
+    [' -1.5 ', ' 2026-11-21T09:00:00+01:00 '],
+    ['007', '2026-11-21 09:00Z'],
+  ])('hold "%s" and "%s"', (age, joined) => {
+    expect(isInvalidRow(one(age, joined))).toBe(false);
+  });
+
+  test.each([
+    ['18 years', '', 'The column "age" holds "18 years", not a number.', 'Numbers are written'],
+    ['1,234.5', '', 'The column "age" holds "1,234.5", not a number.', 'no thousands separators'],
+    ['12345678901234567', '', 'The column "age" holds "12•••••••••••4567", not a number.', 'Is it an id?'],
+    ['', '21.11.2026', 'The column "joined" holds "21.11.2026", not a date.', 'Dates are written 2026-11-21'],
+    ['', '2026-02-30', 'The column "joined" holds "2026-02-30", not a date.', 'must exist'],
+    ['', '2026-11-21T09:00', 'The column "joined" holds "20••••••••••9:00", not a date.', 'An instant needs its zone'],
+    ['x', 'y', 'The column "age" holds "x", not a number; "joined" holds "y", not a date.', 'Numbers'],
+  ])('do not hold "%s" and "%s"', (age, joined, message, hint) => {
+    expect(one(age, joined)).toMatchObject({
+      reason: 'bad-row',
+      key: null,
+      problem: {
+        code: 'column-type',
+        message,
+        hint: expect.stringContaining(hint),
+        at: { file: 'people.csv', line: 9 },
+      },
+    });
+  });
+
+  it('must be in the list', () => {
+    expect(() => createRecipientReader(specOf('/unused', typed), COLUMNS)).toThrow('no column "age"');
+  });
+});
+
+describe('the address for a fallback', () => {
+  it('is read by its kind', () => {
+    expect(createAddressReader('msisdn', 'GB')('07400 123456')).toEqual({
+      to: '+447400123456',
+      country: 'GB',
+      assigned: true,
+    });
+    expect(createAddressReader('email', null)('a@X.com')).toEqual({ to: 'a@x.com', country: null, assigned: true });
+    expect(createAddressReader('contact', null)(' 7 ')).toEqual({ to: '7', country: null, assigned: true });
+  });
+
+  it('is spoken of by its kind', () => {
+    const read = createAddressReader('email', null);
+    const found = read('07400123456');
+    expect('problem' in found && addressMessage('email', 'mail', '07400123456', found)).toBe(
+      'The address "07•••••3456" (column "mail") is not an email address: it looks like a phone number.',
+    );
   });
 });
 
