@@ -8,11 +8,10 @@ import type { Sample } from './intervals.ts';
 export function exactTest(samples: readonly Sample[]): number | null {
   const parts = samples.reduce((sum, sample) => sum + sample.part, 0);
   const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
-  // Parts and rests are two names for one question: the rarer kind can be spread in fewer ways.
-  const rarer = parts * 2 <= whole ? samples : samples.map((s) => ({ part: s.whole - s.part, whole: s.whole }));
+  // Parts or rests, it is the same question: the rarer kind can be spread in fewer ways.
   const total = Math.min(parts, whole - parts);
   // What the largest sample gets follows from the others.
-  const sorted = rarer.toSorted((a, b) => a.whole - b.whole);
+  const sorted = samples.toSorted((a, b) => a.whole - b.whole);
   const ways = sorted.slice(0, -1).reduce((product, sample) => product * (Math.min(sample.whole, total) + 1), 1);
   const waysOfRoom = logChoose(total + sorted.length - 1, total);
   if (ways > MOST_WAYS && waysOfRoom > Math.log(MOST_WAYS)) return null;

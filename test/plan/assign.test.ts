@@ -95,6 +95,21 @@ describe('createAssigner', () => {
     expect(keys.map((key) => wordOf(assign(key))).join(' ')).toBe(words);
   });
 
+  it('ends a share before the number that it is', () => {
+    const key = '+447700900123';
+    const of = (facts: Partial<Split>, ...weights: readonly number[]) =>
+      wordOf(createAssigner(weighted(...weights), split(facts))(key));
+    const held = uniform('holdout', 'hello', key);
+    const tested = uniform('test', 'hello', key);
+    const end = uniform('variant', 'hello', key) * 2 ** 52;
+    expect(of({ holdout: held }, 1)).toBe('0');
+    expect(of({ holdout: held + 2 ** -52 }, 1)).toBe('holdout');
+    expect(of({ test: tested }, 1)).toBe('undecided');
+    expect(of({ test: tested + 2 ** -52 }, 1)).toBe('0');
+    expect(of({}, end, 2 ** 52 - end)).toBe('1');
+    expect(of({}, end + 1, 2 ** 52 - end - 1)).toBe('0');
+  });
+
   it('refuses a winner that is no variant', () => {
     expect(() => createAssigner(weighted(1, 1), split({ test: 0.5, winner: 'C' }))).toThrow('no variant "C"');
   });

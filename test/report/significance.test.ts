@@ -100,6 +100,8 @@ describe('exactTest', () => {
     const rare = Array.from({ length: 10 }, (_, i): [number, number] => [i === 0 ? 3 : 0, 1_000_000]);
     // All three of the same one of ten variants of a million each.
     expect(exactTest(samplesOf(...rare))).toBeCloseTo(10 * 0.1 ** 3, 5);
+    const common = rare.map(([part, whole]): [number, number] => [whole - part, whole]);
+    expect(exactTest(samplesOf(...common))).toBeCloseTo(10 * 0.1 ** 3, 5);
   });
 });
 
@@ -140,7 +142,8 @@ describe('significanceOf', () => {
     ['two groups, less than 5 expected somewhere', samplesOf([96, 100], [95, 100]), 'fisher'],
     ['three groups, a fifth or fewer below 5', samplesOf([50, 60], [50, 60], [15, 20]), 'chi-square'],
     ['three groups, many below 5', samplesOf([58, 60], [57, 60], [19, 20]), 'fisher'],
-    ['one below 1', samplesOf([500, 600], [500, 600], [3, 4]), 'fisher'],
+    ['three groups, a third below 5', samplesOf([420, 600], [420, 600], [3, 5]), 'fisher'],
+    ['three groups, one below 1', samplesOf([510, 600], [510, 600], [5, 6]), 'fisher'],
     ['all accepted', samplesOf([1000, 1000], [900, 900], [1, 1]), 'fisher'],
     [
       'too small for the one, too large for the other',

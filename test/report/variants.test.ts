@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { OUTCOMES } from '../../src/model.ts';
@@ -171,6 +172,13 @@ describe('variantsTable', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('is what docs/variants.md shows', () => {
+    const comparison = compareVariants(COUNTS);
+    const page = readFileSync(new URL('../../docs/variants.md', import.meta.url), 'utf8');
+    const shown = `${variantsTable(comparison.variants, 80)}\n${significanceWords(comparison)}\n`;
+    expect(/## Reading the report\n\n```text\n([^`]*)```/.exec(page)?.[1]).toBe(shown);
   });
 
   it('leaves out what matters least on a narrow one', () => {
