@@ -361,6 +361,8 @@ export interface LegMessage {
   readonly leg: number;
   readonly channel: Channel;
   readonly to: string;
+  /** Of the number, as of the recipient; what a message costs depends on it. */
+  readonly country: string | null;
   /** What the recipient will read or hear; null with a provider template, and where rich content says it all. */
   readonly text: string | null;
   /** Values for the provider's template; null without one. */

@@ -80,7 +80,10 @@ async function readTemplate(written: LegFile, reading: Reading): Promise<Templat
     const hint = 'A text that is rendered here is checked against the columns anyway. Remove it, or use template.id.';
     reading.diagnostics.push(problem('invalid-value', message, { ...merged.where(`${at}/needs`), hint }));
   }
-  if (template.id !== undefined) return { kind: 'provider', id: template.id, needs: template.needs ?? null };
+  if (template.id !== undefined) {
+    const where = merged.where(`${at}/needs`) ?? merged.where(`${at}/id`) ?? {};
+    return { kind: 'provider', id: template.id, needs: template.needs ?? null, place: where };
+  }
   if (template.file !== undefined) return readTemplateAt(template.file, `${at}/file`, reading);
   const source = merged.text(`${at}/text`);
   return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };

@@ -6,10 +6,11 @@ import { campaignNames, type NamedCampaign } from '../campaign/names.ts';
 import { findProject } from '../campaign/project.ts';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
-import { decisions, warningsOf } from '../plan/decide.ts';
+import { decisions } from '../plan/decide.ts';
 import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
+import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { displayPath } from '../util/paths.ts';
 import { type Collector, createCollector } from './collector.ts';
@@ -114,6 +115,7 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
   const { prices, diagnostics } = await readPriceList(campaign.project);
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
+  const warn = createWarner(campaign);
   const seen = createSeen();
   const view = { isNew: seen.add, skipInvalid: skipInvalid || campaign.recipients.onInvalid === 'skip' };
   for await (const batch of decisions(plan, view)) {
@@ -123,7 +125,7 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
         decision.decision === 'invalid'
           ? collector.add(decision.problem)
           : decision.decision === 'send'
-            ? collector.addAll(warningsOf(campaign, decision))
+            ? collector.addAll(warn(decision))
             : undefined;
       // A row without anything to say must not cost a promise.
       if (wait !== undefined) await wait;

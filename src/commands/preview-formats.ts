@@ -1,5 +1,6 @@
-import type { Decision, JsonObject, SendDecision } from '../model.ts';
-import { warningsOf } from '../plan/decide.ts';
+import { describeContent } from '../content/describe.ts';
+import type { Decision, JsonObject, LegMessage, SendDecision, Variables } from '../model.ts';
+import type { Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
 import type { Preview, Previewed } from './previewed.ts';
@@ -68,25 +69,41 @@ function record(preview: Preview, row: Previewed): string {
   const { decision } = row;
   const { line, key, to } = decision;
   const send = decision.decision === 'send' ? decision : null;
-  const warnings =
-    send === null ? [] : warningsOf(preview.plan.campaign, send).map(({ code, message }) => ({ code, message }));
+  const warnings = send === null ? [] : preview.warn(send).map(({ code, message }) => ({ code, message }));
   const facts: JsonObject = {
     line,
     key,
     to,
     decision: decision.decision,
     reason: reasonOf(decision),
-    variant: null,
+    variant: send?.variant ?? null,
     parts: send?.sms?.parts ?? null,
     encoding: send?.sms?.encoding ?? null,
     warnings,
   };
-  const { url } = preview.plan.environment;
-  const request =
-    row.body === null
-      ? 'null'
-      : `{"method":"POST","url":${JSON.stringify(url)},"headers":{"content-type":"application/json"},"body":${row.body}}`;
-  return `${JSON.stringify(facts).slice(0, -1)},"request":${request}}`;
+  const detail = decision.decision === 'skip' && decision.detail !== undefined ? { detail: decision.detail } : {};
+  const head = JSON.stringify({ ...facts, ...detail }).slice(0, -1);
+  return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
+}
+
+function requestOf(preview: Preview, { body, sharedWith }: Previewed): string {
+  if (sharedWith !== null) return `{"sharedWithLine":${sharedWith}}`;
+  return body === null ? 'null' : requestWith(preview, body);
+}
+
+function requestWith(preview: Preview, body: string): string {
+  const url = JSON.stringify(preview.plan.environment.url);
+  return `{"method":"POST","url":${url},"headers":{"content-type":"application/json"},"body":${body}}`;
+}
+
+/** What would go out if the leg before cannot be received; only for campaigns that have it. */
+function fallbacksOf(preview: Preview, row: Previewed, send: SendDecision | null): string {
+  if (send === null || row.fallbacks.length === 0) return '';
+  const shown = send.fallbacks.map(({ channel, to, sms }, i) => {
+    const facts = JSON.stringify({ channel, to, parts: sms?.parts ?? null, encoding: sms?.encoding ?? null });
+    return `${facts.slice(0, -1)},"request":${requestWith(preview, row.fallbacks[i] ?? 'null')}}`;
+  });
+  return `,"fallbacks":[${shown.join(',')}]`;
 }
 
 function reasonOf(decision: Decision): string | null {
@@ -102,7 +119,7 @@ async function* writeText(preview: Preview, choice: PreviewChoice): AsyncGenerat
   for await (const rows of chosen(preview, choice)) {
     shown += rows.length;
     let text = '';
-    for (const { decision } of rows) text += block(preview, decision);
+    for (const row of rows) text += block(preview, row);
     yield text;
   }
   const { estimate } = preview.result();
@@ -113,25 +130,48 @@ async function* writeText(preview: Preview, choice: PreviewChoice): AsyncGenerat
 }
 
 /** One row: a line of facts, then the message as the recipient reads it. */
-function block(preview: Preview, decision: Decision): string {
+function block(preview: Preview, { decision, sharedWith }: Previewed): string {
   const place = `line ${decision.line}`.padEnd(11);
-  const to = (decision.to ?? '-').padEnd(16);
+  const to = safeLine(decision.to ?? '-').padEnd(16);
   if (decision.decision !== 'send') {
     const reason = reasonOf(decision);
-    const detail = decision.decision === 'invalid' ? `: ${safeLine(decision.problem.message)}` : '';
-    return `${place}${to} ${decision.decision} (${reason ?? ''})${detail}\n\n`;
+    const detail = detailOf(decision);
+    return `${place}${to} ${decision.decision} (${reason ?? ''})${detail === null ? '' : `: ${safeLine(detail)}`}\n\n`;
   }
-  const facts = decision.sms === null ? '' : `  ${decision.sms.encoding}, ${parts(decision.sms.parts)}`;
-  const key = decision.key === decision.to ? '' : `  key ${safeLine(decision.key)}`;
-  const warnings = warningsOf(preview.plan.campaign, decision).map((w) => `           ! ${safeLine(w.message)}\n`);
-  return `${place}${to} send${facts}${key}\n${indented(messageOf(decision))}\n${warnings.join('')}\n`;
+  const facts = [
+    ...smsFacts(decision),
+    ...(decision.variant === null ? [] : [`variant ${safeLine(decision.variant)}`]),
+    ...(decision.key === decision.to ? [] : [`key ${safeLine(decision.key)}`]),
+    ...(sharedWith === null ? [] : [`in the request of line ${sharedWith}`]),
+  ];
+  const fallbacks = decision.fallbacks.map((message) => {
+    const said = [`else on ${message.channel}`, ...smsFacts(message)];
+    const elsewhere = message.to === decision.to ? '' : ` to ${safeLine(message.to)}`;
+    return `           ${said.join(', ')}${elsewhere}\n${indented(messageOf(message))}\n`;
+  });
+  const warnings = preview.warn(decision).map((w) => `           ! ${safeLine(w.message)}\n`);
+  const head = ['send', ...facts].join('  ');
+  return `${place}${to} ${head}\n${indented(messageOf(decision))}\n${fallbacks.join('')}${warnings.join('')}\n`;
 }
 
-function messageOf(decision: SendDecision): string {
-  if (decision.text !== null) return decision.text;
-  return Object.entries(decision.variables ?? {})
-    .map(([name, value]) => `${name} = ${value}`)
-    .join('\n');
+function smsFacts({ sms }: LegMessage): readonly string[] {
+  return sms === null ? [] : [`${sms.encoding}, ${parts(sms.parts)}`];
+}
+
+function detailOf(decision: Decision): string | null {
+  if (decision.decision === 'invalid') return decision.problem.message;
+  return decision.decision === 'skip' ? (decision.detail ?? null) : null;
+}
+
+/** What will be seen or heard; of a template that the provider has, the values that go into it. */
+function messageOf({ channel, text, content, variables }: LegMessage): string {
+  return [...describeContent(channel, text, content), ...(variables === null ? [] : named(variables))].join('\n');
+}
+
+function named(variables: Variables<string>, group = ''): readonly string[] {
+  return Object.entries(variables).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`${group}${name} = ${value}`] : named(value, `${group}${name}.`),
+  );
 }
 
 function indented(text: string): string {
@@ -156,11 +196,30 @@ function summary(preview: Preview): string {
         ? null
         : `${cost.trim()}${estimate.unpriced > 0 ? ` and ${number(estimate.unpriced)} without a price` : ''}`,
     ],
+    ['fallback', fallbackLine(estimate)],
+    ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants)],
+    ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred)],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
     ['done', done.length === 0 ? null : done.join(', ')],
     ['invalid', estimate.invalid === 0 ? null : number(estimate.invalid)],
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(10)}${value}\n`])).join('');
+}
+
+function counted(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${number(count)} ${safeLine(name)}`)
+    .join(', ');
+}
+
+/** What fallbacks may come to: from nobody who needs one to everybody. */
+function fallbackLine({ fallback, currency }: Estimate): string | null {
+  if (fallback === null) return null;
+  const who = `for up to ${number(fallback.recipients)}`;
+  const most = fallback.parts === 0 ? '' : `, up to ${parts(fallback.parts)}`;
+  if (fallback.costMicros === null) return `${who}${most}`;
+  const [low, high] = [fallback.costMicros.low, fallback.costMicros.high].map((micros) => (micros / 1e6).toFixed(2));
+  return `${who}${most}; cost of the whole ${low} to ${high} ${currency ?? ''}`.trimEnd();
 }
 
 function parts(count: number): string {

@@ -8,7 +8,9 @@ import { checkLimits, createEstimator } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { suppressionView } from '../plan/suppression.ts';
+import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
+import { checkWinner } from '../run/winner.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
@@ -16,6 +18,7 @@ import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
 import type { Preview, Previewed } from './previewed.ts';
+import { createPreviewer } from './previewer.ts';
 
 export interface PreviewOptions {
   readonly cwd: string;
@@ -25,6 +28,8 @@ export interface PreviewOptions {
   readonly ledger?: string;
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
+  /** The variant that everybody gets who is not in the test. */
+  readonly winner?: string;
   /** The instant that the run would start at, ms since 1970; default: the run's own start, else now. */
   readonly at?: number;
 }
@@ -48,6 +53,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     environment: options.environment ?? 'sandbox',
     occurrence: options.occurrence ?? 'once',
   });
+  if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
   const { view, startedAtMs } = viewOf(plan, ledger, options);
@@ -55,23 +61,24 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const problems: Diagnostic[] = [];
   let invalid = 0;
 
+  const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
-      const shown: Previewed[] = [];
       for (const decision of batch) {
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
           if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
         }
-        const body = decision.decision === 'send' ? expand(decision.to, decision.key, decision).body : null;
-        shown.push({ decision, body });
+        previewer.add(decision);
       }
-      yield shown;
+      yield previewer.ready();
     }
+    yield previewer.rest();
   }
   return {
     plan,
+    warn: createWarner(campaign),
     warnings: [...warnings, ...plan.warnings],
     batches: batches(),
     result() {
@@ -106,6 +113,7 @@ function viewOf(
     },
     ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    winner: options.winner ?? run?.winner ?? null,
   };
   return { view, startedAtMs: run?.startedAtMs ?? null };
 }
@@ -116,6 +124,7 @@ interface PreviewFlags {
   readonly env: string;
   readonly occurrence: string;
   readonly skipInvalid?: boolean;
+  readonly winner?: string;
   readonly limit?: number;
   readonly key?: string;
   readonly line?: number;
@@ -134,6 +143,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--occurrence <name>', 'which time this campaign goes out', 'once')
     .option('--skip-invalid', 'skip bad rows instead of refusing them')
+    .option('--winner <variant>', 'as if this variant had won its test')
     .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(1, 1e9))
     .option('--key <key>', 'show only this recipient')
     .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
@@ -159,6 +169,7 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
     occurrence: flags.occurrence,
     skipInvalid: flags.skipInvalid === true,
     ...(flags.at === undefined ? {} : { at: flags.at }),
+    ...(flags.winner === undefined ? {} : { winner: flags.winner }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
     ...ledgerOption(flags.ledger, context),
   });

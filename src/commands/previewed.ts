@@ -2,10 +2,12 @@ import type { Diagnostic } from '../errors.ts';
 import type { Decision } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Warner } from '../plan/warnings.ts';
 
 /** A dry run that is under way: read `batches` to its end, then ask for `result`. */
 export interface Preview {
   readonly plan: Plan;
+  readonly warn: Warner;
   readonly warnings: readonly Diagnostic[];
   /** Every decision, in list order; the request of each with the bytes that send would post. */
   readonly batches: AsyncIterable<readonly Previewed[]>;
@@ -15,6 +17,10 @@ export interface Preview {
 
 export interface Previewed {
   readonly decision: Decision;
-  /** JSON text of the body; null unless it would be sent. */
+  /** JSON text of the body; null unless it would be sent, and for all but the first of those who share a request. */
   readonly body: string | null;
+  /** Line of the row that shows the request which this recipient shares; null where it has one of its own. */
+  readonly sharedWith: number | null;
+  /** Bodies of the fallbacks, in order: what would go out if the leg before cannot be received. */
+  readonly fallbacks: readonly string[];
 }

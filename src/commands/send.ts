@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Campaign } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPricer } from '../plan/pricer.ts';
 import { loadPrices } from '../plan/prices.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { prepareApi } from '../run/api.ts';
@@ -13,6 +14,7 @@ import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
 import { summarise } from '../run/summary.ts';
+import { checkWinner } from '../run/winner.ts';
 import type { Confirmation } from './confirm.ts';
 import { exitOf, type SendResult } from './send-result.ts';
 
@@ -37,6 +39,8 @@ export interface SendOptions {
   readonly amend?: boolean;
   readonly late?: boolean;
   readonly retryRejected?: boolean;
+  /** The variant that everybody gets who is not in the test; remembered by the run. */
+  readonly winner?: string;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
   readonly confirm?: (question: Confirmation) => Promise<boolean>;
   /** Ends the start in good order. */
@@ -66,6 +70,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     occurrence: options.occurrence ?? 'once',
   });
   options.onWarnings?.([...warnings, ...plan.warnings]);
+  if (options.winner !== undefined) checkWinner(plan, options.winner);
   if (options.sealed !== undefined) await refuseUnlessSealed(plan, options.sealed);
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
@@ -80,10 +85,12 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     amend: options.amend === true,
     late: options.late === true,
     retryRejected: options.retryRejected === true,
+    winner: options.winner ?? null,
   };
   const interrupt = options.interrupt ?? new AbortController().signal;
   const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now(), interrupt });
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
+    prepared.seal();
     return nothingToDo(ledger, plan, now());
   }
   const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
@@ -105,6 +112,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
       list: prepared.list,
       endpoint: api.endpoint,
       wire: api.wire,
+      costOf: createPricer(prices),
       concurrency,
       ratePerSecond: lowest(options.ratePerSecond, plan.environment.ratePerSecond, campaign.send.ratePerSecond),
       limit: options.limit ?? null,
@@ -148,7 +156,8 @@ function nothingToDo(ledger: Ledger, plan: Plan, nowMs: number): SendResult {
   if (found === null) throw new Error('a run without anything to do is in the ledger');
   // Killed after the last outcome, or halted by it: nobody else would ever say that the run is finished.
   const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
-  const run = found.state === 'finished' ? found : ledger.finish(found, ended);
+  const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
+  const run = found.state === 'finished' || waits ? found : ledger.finish(found, ended);
   const report = summarise(ledger, run);
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null };
 }

@@ -1,24 +1,22 @@
-import { normaliseText } from '../content/normalise-text.ts';
-import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
-import { transliterate } from '../content/transliterate.ts';
-import { unicodeCauses } from '../content/unicode-causes.ts';
-import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
+import { type Diagnostic, type Position, problem, refuse } from '../errors.ts';
 import type {
-  Campaign,
   Decision,
+  DeferDecision,
   InvalidDecision,
+  LegMessage,
   OutcomeState,
   Recipient,
-  Replacement,
   Row,
-  SendDecision,
   SkipDecision,
   SkipReason,
 } from '../model.ts';
+import { addressMessage } from '../recipients/address.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
-import { columnTag, RenderError } from '../templates/compile.ts';
-import type { Personalised, Plan } from './plan.ts';
+import { isInvalidRow } from '../recipients/recipient.ts';
+import { columnTag, RenderError, type TemplateValues } from '../templates/compile.ts';
+import { createAssigner } from './assign.ts';
+import type { FallbackMessage, Message, Plan } from './plan.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {
@@ -36,6 +34,8 @@ export interface View {
   readonly expected?: ListDigest;
   /** Invalid rows become skipped ones. */
   readonly skipInvalid: boolean;
+  /** The variant that those get who are not in the test; default: what the campaign says. */
+  readonly winner?: string | null;
 }
 
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
@@ -86,29 +86,43 @@ function headerChanged(plan: Plan): Diagnostic {
   });
 }
 
+const NO_FALLBACKS: readonly LegMessage[] = [];
+
 /** A2: decides about one row; the rules in the order in which they count. */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
-  const content = createContentCheck(campaign);
+  const { segment, messages } = stages;
+  const winner = view.winner ?? campaign.split.winner;
+  const assign = createAssigner(campaign.variants, { ...campaign.split, winner });
+  const { file } = campaign.recipients;
   return (row) => {
+    // Who is not meant refuses nothing, however bad the row.
+    if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') {
+      return excluded(row, row.values, plan);
+    }
     const recipient = stages.recipient(row);
-    if ('problem' in recipient)
-      return invalid(view, row.row, row.line, null, null, recipient.reason, recipient.problem);
+    if ('problem' in recipient) {
+      return invalid(view, row, null, recipient.reason, recipient.problem);
+    }
     const { key, to } = recipient;
     // A duplicate is never bad, whatever else is wrong with it: the first row counts.
     if (view.isNew !== undefined && !view.isNew(key)) return skip(recipient, 'duplicate');
     const known = view.known?.(row.row, key);
     if (known) return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
     if (view.suppressed?.(to, key)) return skip(recipient, 'suppressed');
-    const missing = missingVariable(plan, recipient);
-    if (missing !== null) return invalid(view, row.row, row.line, key, to, 'missing-variable', missing);
+    const assigned = assign(key);
+    if (assigned.kind === 'holdout') return skip(recipient, 'holdout');
     try {
       const values = stages.values(recipient.values);
-      const text = stages.text === null ? null : stages.text.render(values);
-      const variables = stages.variables === null ? null : personalise(stages.variables, values);
-      const metaData = stages.metaData === null ? null : personalise(stages.metaData, values);
-      const message = content(text, recipient);
-      if ('code' in message) return invalid(view, row.row, row.line, key, to, 'render-error', message);
+      if (assigned.kind === 'undecided') return undecided(plan, view, recipient, values);
+      const message = messages[assigned.kind === 'variant' ? assigned.index : 0];
+      if (message === undefined) throw new Error('a plan has a message for every assignment');
+      const at = { file, line: row.line };
+      const first = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+      if ('code' in first) return invalid(view, row, recipient, reasonOf(first), first);
+      const rest =
+        stages.fallbacks.length === 0 ? NO_FALLBACKS : writeFallbacks(stages.fallbacks, recipient, values, at);
+      if ('code' in rest) return invalid(view, row, recipient, reasonOf(rest), rest);
       return {
         decision: 'send',
         row: row.row,
@@ -116,71 +130,91 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         key,
         to,
         recipient,
-        text: message.text,
-        variables,
-        metaData,
-        replaced: message.replaced,
-        sms: message.sms,
+        variant: message.variant,
+        leg: 0,
+        channel: first.channel,
+        country: first.country,
+        text: first.text,
+        variables: first.variables,
+        content: first.content,
+        metaData: first.metaData,
+        replaced: first.replaced,
+        sms: first.sms,
+        fallbacks: rest,
       };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;
-      const found = problem(error.reason, error.message, { at: { file: campaign.recipients.file, line: row.line } });
-      return invalid(view, row.row, row.line, key, to, error.reason, found);
+      const found = problem(error.reason, error.message, { at: { file, line: row.line } });
+      return invalid(view, row, recipient, error.reason, found);
     }
   };
 }
 
-type Message = {
-  readonly text: string | null;
-  readonly replaced: readonly Replacement[];
-  readonly sms: SendDecision['sms'];
-};
-
-const NOTHING_REPLACED: readonly Replacement[] = [];
-
-/** What a channel makes of the rendered text: the message, or what is wrong with it. */
-function createContentCheck(campaign: Campaign): (text: string | null, recipient: Recipient) => Message | Diagnostic {
-  const at = (recipient: Recipient) => ({ at: { file: campaign.recipients.file, line: recipient.line } });
-  const isSms = campaign.channel === 'sms';
-  const { characterSet } = campaign;
-  return (rendered, recipient) => {
-    if (rendered === null) return { text: null, replaced: NOTHING_REPLACED, sms: null };
-    let text = normaliseText(rendered);
-    if (!/\S/.test(text)) return problem('empty-message', 'The message is empty for this row.', at(recipient));
-    if (!isSms) return { text, replaced: NOTHING_REPLACED, sms: null };
-    let replaced = NOTHING_REPLACED;
-    let sms = smsFacts(text, characterSet);
-    if (campaign.transliterate && characterSet !== 'unicode' && !isGsm(text)) {
-      const other = transliterate(text);
-      if (other.replaced.length > 0) {
-        text = other.text;
-        replaced = other.replaced;
-        sms = smsFacts(text, characterSet);
-      }
-    }
-    if (characterSet === 'gsm' && !isGsm(text)) {
-      return problem('not-gsm', 'The message has characters outside GSM-7, and `characterSet: gsm` is asked for.', {
-        ...at(recipient),
-        hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
-      });
-    }
-    if (sms.parts > MAX_SMS_PARTS) {
-      return problem(
-        'too-many-parts',
-        `The message has ${sms.parts} parts; an SMS has at most ${MAX_SMS_PARTS}.`,
-        at(recipient),
-      );
-    }
-    return { text, replaced, sms };
-  };
+/** Whoever is left out by `recipients.where`; the key only where the row has one. */
+function excluded(row: Row, values: readonly string[], { stages }: Plan): SkipDecision {
+  const recipient = stages.recipient(row);
+  const key = isInvalidRow(recipient) ? null : recipient.key;
+  const to = isInvalidRow(recipient) ? null : recipient.to;
+  const detail = stages.segment?.why(values) ?? null;
+  const decision: SkipDecision = { decision: 'skip', row: row.row, line: row.line, key, to, reason: 'excluded' };
+  return detail === null ? decision : { ...decision, detail };
 }
 
-function missingVariable(plan: Plan, recipient: Recipient): Diagnostic | null {
-  for (const { index, name } of plan.stages.required) {
+/** Whoever waits for the winner must be able to get any variant: what is wrong with one is wrong before the test. */
+function undecided(
+  plan: Plan,
+  view: View,
+  recipient: Recipient,
+  values: TemplateValues,
+): DeferDecision | InvalidDecision | SkipDecision {
+  const at = { file: plan.campaign.recipients.file, line: recipient.line };
+  for (const message of plan.stages.messages) {
+    const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+    if ('code' in found) return invalid(view, recipient, recipient, reasonOf(found), found);
+  }
+  const { row, line, key, to } = recipient;
+  return { decision: 'defer', row, line, key, to, reason: 'winner-undecided' };
+}
+
+/** What the fallbacks would say; one without an address in this row is left out. */
+function writeFallbacks(
+  fallbacks: readonly FallbackMessage[],
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): readonly LegMessage[] | Diagnostic {
+  const written: LegMessage[] = [];
+  for (const fallback of fallbacks) {
+    const address = fallback.address === null ? recipient : addressIn(fallback.address, recipient, at);
+    if (address === null) continue;
+    if ('code' in address) return address;
+    const found = missingVariable(fallback, recipient, at) ?? fallback.write(address, values, at);
+    if ('code' in found) return found;
+    // Legs are counted as they are sent: one that is left out has no number.
+    written.push(found.leg === written.length + 1 ? found : { ...found, leg: written.length + 1 });
+  }
+  return written;
+}
+
+function addressIn(
+  { column, name, kind, read }: NonNullable<FallbackMessage['address']>,
+  recipient: Recipient,
+  at: Position,
+): { readonly to: string; readonly country: string | null } | Diagnostic | null {
+  const cell = recipient.values[column] ?? '';
+  if (cell.trim() === '') return null;
+  const address = read(cell);
+  if (!('problem' in address)) return address;
+  const hint = address.hint === undefined ? {} : { hint: address.hint };
+  return problem('invalid-address', addressMessage(kind, name, cell, address), { at, ...hint });
+}
+
+function missingVariable(message: Message, recipient: Recipient, at: Position): Diagnostic | null {
+  for (const { index, name } of message.required) {
     const value = recipient.values[index];
     if (value === undefined || value === '' || value.trim() === '') {
       return problem('missing-variable', `The column "${name}" is empty, and the template needs it.`, {
-        at: { file: plan.campaign.recipients.file, line: recipient.line },
+        at,
         hint: `Fill the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
       });
     }
@@ -193,13 +227,9 @@ function inTag(name: string): string {
   return columnTag(name).slice(2, -2);
 }
 
-function personalise(
-  templates: Personalised,
-  values: Parameters<Personalised[number]['template']['render']>[0],
-): Record<string, string> {
-  const own: Record<string, string> = Object.create(null);
-  for (const { name, template } of templates) own[name] = template.render(values);
-  return own;
+/** What a row with this diagnostic is skipped as. */
+function reasonOf({ code }: Diagnostic): SkipReason {
+  return code === 'missing-variable' || code === 'invalid-address' ? code : 'render-error';
 }
 
 function skip(recipient: Recipient, reason: SkipReason): SkipDecision {
@@ -208,40 +238,14 @@ function skip(recipient: Recipient, reason: SkipReason): SkipDecision {
 
 function invalid(
   view: View,
-  row: number,
-  line: number,
-  key: string | null,
-  to: string | null,
+  { row, line }: { readonly row: number; readonly line: number },
+  recipient: Recipient | null,
   reason: SkipReason,
   found: Diagnostic,
 ): InvalidDecision | SkipDecision {
+  const key = recipient?.key ?? null;
+  const to = recipient?.to ?? null;
   return view.skipInvalid
     ? { decision: 'skip', row, line, key, to, reason }
     : { decision: 'invalid', row, line, key, to, reason, problem: found };
-}
-
-/** What is worth knowing about a message that will be sent: shown by validate and preview, no reason to stop. */
-export function warningsOf(campaign: Campaign, decision: SendDecision): readonly Diagnostic[] {
-  const at = { at: { file: campaign.recipients.file, line: decision.line } };
-  const found: Diagnostic[] = [];
-  if (!decision.recipient.assigned) {
-    found.push(warning('unassigned-number', 'The number is not in use by its numbering plan.', at));
-  }
-  if (decision.replaced.length > 0) {
-    const list = [...new Set(decision.replaced.map((r) => `${r.from} -> ${r.to || 'nothing'}`))].join(', ');
-    found.push(warning('transliterated', `Replaced to stay in GSM-7: ${list}.`, at));
-  }
-  if (decision.sms?.encoding === 'UCS-2' && campaign.characterSet === 'auto' && decision.text !== null) {
-    found.push(unicodeWarning(decision.text, decision.sms.parts, at));
-  }
-  return found;
-}
-
-function unicodeWarning(text: string, parts: number, at: { at: Diagnostic['at'] & object }): Diagnostic {
-  const causes = unicodeCauses(text);
-  const named = [...new Set(causes.map((c) => c.character))].slice(0, 5).join(' ');
-  const first = causes[0];
-  const where = first === undefined ? '' : `, first at line ${first.line}, column ${first.column} of the message`;
-  const plural = parts === 1 ? '1 part' : `${parts} parts`;
-  return warning('unicode-message', `Outside GSM-7: ${named}${where}. The message is Unicode, in ${plural}.`, at);
 }

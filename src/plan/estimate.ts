@@ -1,6 +1,7 @@
-import { type PriceList, priceOf } from '../content/price.ts';
+import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { Campaign, Decision, SendDecision } from '../model.ts';
+import type { Campaign, Decision, LegMessage, SendDecision } from '../model.ts';
+import { createPricer } from './pricer.ts';
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
 export interface Estimate {
@@ -19,15 +20,31 @@ export interface Estimate {
   readonly currency: string | null;
   /** Messages to destinations that the price list does not know; their cost is not in `costMicros`. */
   readonly unpriced: number;
-  /** The row with the most parts. */
+  /** The row with the most parts, fallbacks included. */
   readonly longest: { readonly line: number; readonly parts: number } | null;
+  /** Recipients of each variant, in the campaign's order; empty without variants. */
+  readonly variants: Readonly<Record<string, number>>;
+  /** Recipients whose turn comes later, by the rule that says so. */
+  readonly deferred: Readonly<Record<string, number>>;
+  /** What fallbacks may add; null where the campaign has none. */
+  readonly fallback: FallbackEstimate | null;
+}
+
+/** Nobody knows before who can receive what: from nobody who needs a fallback to everybody. */
+export interface FallbackEstimate {
+  /** Recipients who have a fallback. */
+  readonly recipients: number;
+  /** Parts of all SMS fallbacks together. */
+  readonly parts: number;
+  /** Cost of the whole campaign in millionths: of the cheapest and of the dearest leg of each; null without prices. */
+  readonly costMicros: { readonly low: number; readonly high: number } | null;
 }
 
 /** A running estimate: `add` is called once per decision and allocates nothing in the common case. */
 export interface Estimator {
   add(decision: Decision): void;
   /** Cost of one message in millionths of the currency; null where it is not known. */
-  costOf(decision: SendDecision): number | null;
+  costOf(message: LegMessage): number | null;
   result(): Estimate;
 }
 
@@ -36,7 +53,6 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   const done: Record<string, number> = Object.create(null);
   const encodings: Record<string, number> = Object.create(null);
   const countries = new Map<string, { messages: number; parts: number; costMicros: number | null }>();
-  const priceByCountry = new Map<string, number | null>();
   let rows = 0;
   let send = 0;
   let invalid = 0;
@@ -45,21 +61,30 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   let unpriced = 0;
   let longest: { line: number; parts: number } | null = null;
 
-  const perPart = (country: string | null): number | null => {
-    if (prices === null) return null;
-    const name = country ?? '*';
-    let price = priceByCountry.get(name);
-    if (price === undefined) {
-      price = priceOf(prices, name, campaign.channel);
-      priceByCountry.set(name, price);
-    }
-    return price;
-  };
-  const costOf = (decision: SendDecision): number | null => {
-    const price = perPart(decision.recipient.country);
-    return price === null ? null : price * (decision.sms?.parts ?? 1);
-  };
+  const costOf = createPricer(prices);
+  const variants: Record<string, number> = Object.fromEntries(campaign.variants.map(({ name }) => [name, 0]));
+  const deferred: Record<string, number> = Object.create(null);
+  const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
 
+  const note = (message: LegMessage, line: number): void => {
+    const messageParts = message.sms?.parts ?? 1;
+    if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
+  };
+  /** Only the last leg costs anything: the ones before it were refused. */
+  const addFallbacks = (decision: SendDecision, cost: number): void => {
+    let low = cost;
+    let high = cost;
+    for (const message of decision.fallbacks) {
+      note(message, decision.line);
+      fallback.parts += message.sms?.parts ?? 0;
+      const own = costOf(message) ?? 0;
+      low = Math.min(low, own);
+      high = Math.max(high, own);
+    }
+    if (decision.fallbacks.length > 0) fallback.recipients += 1;
+    fallback.low += low;
+    fallback.high += high;
+  };
   const addSend = (decision: SendDecision): void => {
     const messageParts = decision.sms?.parts ?? 1;
     const cost = costOf(decision);
@@ -68,7 +93,9 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     if (decision.sms !== null) encodings[decision.sms.encoding] = (encodings[decision.sms.encoding] ?? 0) + 1;
     if (cost !== null) costMicros += cost;
     else if (prices !== null) unpriced += 1;
-    if (longest === null || messageParts > longest.parts) longest = { line: decision.line, parts: messageParts };
+    note(decision, decision.line);
+    if (decision.variant !== null) variants[decision.variant] = (variants[decision.variant] ?? 0) + 1;
+    if (campaign.fallbacks.length > 0) addFallbacks(decision, cost ?? 0);
     const name = decision.recipient.country ?? 'other';
     const country = countries.get(name);
     if (country === undefined) countries.set(name, { messages: 1, parts: messageParts, costMicros: cost });
@@ -85,6 +112,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       rows += 1;
       if (decision.decision === 'send') addSend(decision);
       else if (decision.decision === 'skip') skipped[decision.reason] = (skipped[decision.reason] ?? 0) + 1;
+      else if (decision.decision === 'defer') deferred[decision.reason] = (deferred[decision.reason] ?? 0) + 1;
       else if (decision.decision === 'done') done[decision.outcome] = (done[decision.outcome] ?? 0) + 1;
       else invalid += 1;
     },
@@ -101,8 +129,18 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       currency: prices?.currency ?? null,
       unpriced,
       longest,
+      variants,
+      deferred,
+      fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
     }),
   };
+}
+
+function fallbackEstimate(
+  { recipients, parts, low, high }: { recipients: number; parts: number; low: number; high: number },
+  prices: PriceList | null,
+): FallbackEstimate {
+  return { recipients, parts, costMicros: prices === null ? null : { low, high } };
 }
 
 /** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
@@ -126,10 +164,13 @@ export function checkLimits(campaign: Campaign, estimate: Estimate): readonly Di
       }),
     );
   }
-  if (maxCost !== null && estimate.costMicros !== null && estimate.costMicros > maxCost * 1e6) {
-    const cost = (estimate.costMicros / 1e6).toFixed(2);
+  // Whatever it may come to: with a fallback, the dearest leg of everybody.
+  const costMicros = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
+  if (maxCost !== null && costMicros !== null && costMicros > maxCost * 1e6) {
+    const cost = `${(costMicros / 1e6).toFixed(2)} ${estimate.currency ?? ''}`.trim();
+    const may = costMicros === estimate.costMicros ? 'costs' : 'may cost, with fallbacks,';
     found.push(
-      problem('too-expensive', `The plan costs ${cost} ${estimate.currency ?? ''}; limits.maxCost allows ${maxCost}.`, {
+      problem('too-expensive', `The plan ${may} ${cost}; limits.maxCost allows ${maxCost}.`, {
         at: { file: campaign.file },
         hint: 'Raise limits.maxCost, or send to fewer recipients.',
       }),

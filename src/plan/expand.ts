@@ -1,64 +1,192 @@
-import type { Campaign, Environment, JsonObject, SendRequest, Validity } from '../model.ts';
+import { hash } from 'node:crypto';
+import type {
+  AddressKind,
+  Campaign,
+  Channel,
+  Environment,
+  Json,
+  JsonObject,
+  Leg,
+  LegMessage,
+  SendDecision,
+  SendRequest,
+  Validity,
+} from '../model.ts';
+import { segmentsOf } from '../util/json.ts';
+import { legsOf } from './leg-of.ts';
+import { renamed, withValueAt } from './place-value.ts';
 
-/** What differs from recipient to recipient besides the address. */
-export interface Personal {
-  readonly text: string | null;
-  readonly variables: Readonly<Record<string, string>> | null;
-  readonly metaData: Readonly<Record<string, string>> | null;
+/** Makes requests of decisions. */
+export interface Expander {
+  /** The request for one recipient: the message of the first leg, or of a fallback. */
+  one(decision: SendDecision, message: LegMessage): SendRequest;
+  /** One request for several recipients, who all get the same text or the same template of the provider. */
+  many(decisions: readonly SendDecision[]): SharedRequest;
+}
+
+export interface SharedRequest extends SendRequest {
+  /** Whom the request is for, in its order. */
+  readonly addressees: readonly { readonly to: string; readonly reference: string }[];
 }
 
 /**
- * Returns the function that makes a recipient's request. All that is the same for everyone is turned into JSON once,
- * so that a recipient costs the text, the address and the reference. Fields stand in the order of the API's document
+ * Returns what makes the requests. All that is the same for everyone is turned into JSON once for each leg, so that
+ * a recipient costs the text, the address and the reference. Fields stand in the order of the API's document
  * (section 2.1); optional ones only when they were written.
  */
 export function createExpander(
   campaign: Campaign,
   environment: Environment,
-  referenceOf: (key: string) => string,
+  referenceOf: (key: string, channel: Channel) => string,
   startMs: number,
-): (to: string, key: string, personal: Personal) => SendRequest {
+): Expander {
+  const legOf = legsOf(campaign);
+  const forms = new Map<Leg, Form>();
+  const formOf = (message: LegMessage, variant: string | null): Form => {
+    const leg = legOf(message, variant);
+    let form = forms.get(leg);
+    if (form === undefined) {
+      form = createForm(campaign, leg, environment, startMs);
+      forms.set(leg, form);
+    }
+    return form;
+  };
+  return {
+    one(decision, message) {
+      const reference = referenceOf(decision.key, message.channel);
+      return { reference, body: formOf(message, decision.variant).body(message, [{ message, reference }]) };
+    },
+    many(decisions) {
+      const [first] = decisions;
+      if (first === undefined) throw new Error('a request has a recipient');
+      const entries = decisions.map((message) => ({ message, reference: referenceOf(message.key, message.channel) }));
+      // A request that is repeated has the same recipients, so that an idempotency key made of them is the same too.
+      const all = entries.map(({ reference }) => reference).join('\n');
+      const reference = entries.length === 1 ? all : hash('sha256', all, 'base64url').slice(0, 22);
+      const addressees = entries.map(({ message, reference: own }) => ({ to: message.to, reference: own }));
+      return { reference, body: formOf(first, first.variant).body(first, entries), addressees };
+    },
+  };
+}
+
+interface Entry {
+  readonly message: LegMessage;
+  readonly reference: string;
+}
+
+/** A request with blanks. */
+interface Form {
+  body(message: LegMessage, entries: readonly Entry[]): string;
+}
+
+function createForm(campaign: Campaign, leg: Leg, environment: Environment, startMs: number): Form {
   const { wire } = environment;
+  const { kind } = campaign.recipients;
   const head = {
     ...optional('accountReference', campaign.accountReference),
     name: campaign.name,
-    ...optional('characterSet', campaign.characterSetWritten ? wire.characterSets[campaign.characterSet] : null),
-    channel: wire.channels[campaign.channel],
-    ...optional('from', campaign.from),
-    ...optional('validity', campaign.validity === null ? null : validityOnWire(campaign.validity, startMs)),
-    ...optional('messageType', campaign.messageType),
+    ...optional('characterSet', leg.characterSetWritten ? wire.characterSets[leg.characterSet] : null),
+    channel: wire.channels[leg.channel],
+    ...optional('from', leg.from),
+    ...optional('validity', validityOf(campaign, environment, startMs)),
+    ...optional('messageType', messageTypeOf(campaign, environment)),
   };
-  const template = campaign.template;
-  const prefix = `${JSON.stringify(head).slice(0, -1)},"body":${
-    template.kind === 'text' ? '{"text":' : `${JSON.stringify({ templateId: template.id })},"recipients":[{"msisdn":"`
-  }`;
-  const suffix = campaign.metaData === null ? '}]}' : `}],"metaData":${JSON.stringify(campaign.metaData)}}`;
+  const start = `${JSON.stringify(head).slice(0, -1)},"body":`;
+  const end = campaign.metaData === null ? '}' : `,"metaData":${JSON.stringify(campaign.metaData)}}`;
+  const templateId = leg.template?.kind === 'provider' ? `"templateId":${JSON.stringify(leg.template.id)}` : null;
+  const body = (message: LegMessage): string => {
+    const text = message.text === null ? '' : `"text":${JSON.stringify(message.text)}`;
+    return `{${templateId ?? text}}`;
+  };
+  const form: Form =
+    kind === 'contact'
+      ? {
+          body: (message, [entry]) =>
+            entry === undefined ? '' : `${start}${body(message)}${contact(entry, campaign, environment)}}`,
+        }
+      : createRecipientsForm({ start, end, body, hasTemplate: templateId !== null }, kindOn(leg.channel), environment);
+  return leg.content === null ? form : withContent(form, leg.channel, environment);
+}
 
-  if (template.kind === 'text') {
-    return (to, key, personal) => {
-      const reference = referenceOf(key);
-      const text = JSON.stringify(personal.text ?? '');
-      const own = ownMetaData(personal.metaData, reference);
-      return { reference, body: `${prefix}${text}},"recipients":[{"msisdn":"${to}","metaData":${own}${suffix}` };
-    };
-  }
-  return (to, key, personal) => {
-    const reference = referenceOf(key);
-    const variables = JSON.stringify(personal.variables ?? {});
-    const own = ownMetaData(personal.metaData, reference);
-    return { reference, body: `${prefix}${to}","variables":${variables},"metaData":${own}${suffix}` };
+function kindOn(channel: Channel): AddressKind {
+  return channel === 'email' ? 'email' : 'msisdn';
+}
+
+interface Frame {
+  readonly start: string;
+  readonly end: string;
+  readonly body: (message: LegMessage) => string;
+  readonly hasTemplate: boolean;
+}
+
+function createRecipientsForm(frame: Frame, kind: AddressKind, { wire }: Environment): Form {
+  const { start, end, body, hasTemplate } = frame;
+  const field = JSON.stringify(kind === 'email' ? wire.emailField : 'msisdn');
+  const addressOf = kind === 'email' ? (to: string) => JSON.stringify(to) : NUMBERS[wire.msisdn];
+  const name = JSON.stringify(wire.referenceName);
+  const recipient = ({ message, reference }: Entry): string => {
+    const variables = hasTemplate ? `,"variables":${JSON.stringify(message.variables ?? {})}` : '';
+    const own = ownMetaData(message.metaData, name, reference);
+    return `{${field}:${addressOf(message.to)}${variables},"metaData":${own}}`;
+  };
+  return {
+    body: (message, entries) => {
+      const [only] = entries;
+      const list = entries.length === 1 && only !== undefined ? recipient(only) : entries.map(recipient).join(',');
+      return `${start}${body(message)},"recipients":[${list}]${end}`;
+    },
   };
 }
 
-/** The recipient's metadata, with handbill's reference under `handbill`: webhooks are joined by it. */
-function ownMetaData(metaData: Personal['metaData'], reference: string): string {
-  return metaData === null ? `{"handbill":"${reference}"}` : JSON.stringify({ ...metaData, handbill: reference });
+/** An E.164 number holds nothing that JSON would escape. */
+const NUMBERS: Readonly<Record<Environment['wire']['msisdn'], (to: string) => string>> = {
+  e164: (to) => `"${to}"`,
+  digits: (to) => `"${to.slice(1)}"`,
+  '00': (to) => `"00${to.slice(1)}"`,
+};
+
+/** A contact has no place for metadata of its own: it stands with the message's, which is for one contact. */
+function contact({ message, reference }: Entry, campaign: Campaign, { wire }: Environment): string {
+  const metaData = { ...campaign.metaData, ...message.metaData, [wire.referenceName]: reference };
+  const contacts = JSON.stringify([{ id: message.to }]);
+  return `,"addressBook":{"contacts":${contacts}},"metaData":${JSON.stringify(metaData)}`;
+}
+
+/** The recipient's metadata, with handbill's reference: webhooks are joined by it. */
+function ownMetaData(metaData: LegMessage['metaData'], name: string, reference: string): string {
+  if (metaData === null) return `{${name}:"${reference}"}`;
+  const own = JSON.stringify(metaData);
+  return own === '{}' ? `{${name}:"${reference}"}` : `${own.slice(0, -1)},${name}:"${reference}"}`;
+}
+
+/** Rich content goes where `wire.content` says, under the names that `wire.contentNames` gives its parts. */
+function withContent(form: Form, channel: Channel, { wire }: Environment): Form {
+  const place = segmentsOf(wire.content[channel]);
+  const rename = Object.keys(wire.contentNames).length === 0 ? (value: Json) => value : renamed(wire.contentNames);
+  return {
+    body(message, entries) {
+      const plain = form.body(message, entries);
+      if (message.content === null || Object.keys(message.content).length === 0) return plain;
+      return JSON.stringify(withValueAt(JSON.parse(plain) as JsonObject, place, rename(message.content)));
+    },
+  };
+}
+
+function messageTypeOf({ messageType }: Campaign, { wire }: Environment): string | null {
+  if (messageType === null) return null;
+  return Object.hasOwn(wire.messageTypes, messageType) ? (wire.messageTypes[messageType] ?? messageType) : messageType;
+}
+
+function validityOf({ validity }: Campaign, { wire }: Environment, startMs: number): string | null {
+  return validity === null ? null : validityOnWire(validity, startMs, wire.validityDigits);
 }
 
 /** The form of the API's document: fractional seconds and a numeric offset. */
-export function validityOnWire(validity: Validity, startMs: number): string {
+export function validityOnWire(validity: Validity, startMs: number, digits = 3): string {
   const instant = validity.kind === 'duration' ? startMs + validity.ms : validity.epochMs;
-  return new Date(instant).toISOString().replace('Z', '+00:00');
+  const text = new Date(instant).toISOString();
+  const fraction = text.slice(20, 23).padEnd(digits, '0').slice(0, digits);
+  return `${text.slice(0, 19)}.${fraction}+00:00`;
 }
 
 function optional(name: string, value: string | null): JsonObject {

@@ -1,12 +1,16 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile, Recipient, Row, SendRequest, SourceText } from '../model.ts';
+import type { AddressKind, Campaign, Channel, Environment, Fallback, InputFile, Recipient, Row } from '../model.ts';
+import { type AddressReader, createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type List, openList } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
-import { type CompiledTemplate, columnTag, compileTemplate, type TemplateValues } from '../templates/compile.ts';
+import { compileSegment, type Segment } from '../recipients/segment.ts';
+import type { TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { createExpander, type Personal } from './expand.ts';
+import { type CompiledLeg, compileLeg, compileNamed, type Workshop } from './compile-leg.ts';
+import { createExpander, type Expander } from './expand.ts';
+import { createWriter, type Writer } from './message.ts';
 import { createReference } from './reference.ts';
 import { settingsInput } from './settings.ts';
 
@@ -21,23 +25,43 @@ export interface Plan {
   /** Found while the plan was made: unused columns, entities in an SMS. Never errors. */
   readonly warnings: readonly Diagnostic[];
   readonly stages: Stages;
-  readonly referenceOf: (key: string) => string;
-  /** The request for one recipient; `startMs` is the run's first start, which dates a relative validity. */
-  expander(startMs: number): (to: string, key: string, personal: Personal) => SendRequest;
+  /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
+  readonly recipientsPerRequest: number;
+  /** handbill's own id for somebody on a channel. */
+  readonly referenceOf: (key: string, channel: Channel) => string;
+  /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
+  expander(startMs: number): Expander;
 }
 
 /** What is done to a row, in order. */
 export interface Stages {
+  /** Null: everybody is meant. */
+  readonly segment: Segment | null;
   readonly recipient: (row: Row) => Recipient | InvalidRow;
   readonly values: (values: readonly string[]) => TemplateValues;
-  /** The columns (by position) that must not be empty, with their names. */
-  readonly required: readonly { readonly index: number; readonly name: string }[];
-  readonly text: CompiledTemplate | null;
-  readonly variables: Personalised | null;
-  readonly metaData: Personalised | null;
+  /** The campaign's own message, or one for each variant. */
+  readonly messages: readonly Message[];
+  readonly fallbacks: readonly FallbackMessage[];
 }
 
-export type Personalised = readonly { readonly name: string; readonly template: CompiledTemplate }[];
+/** One message that somebody may get. */
+export interface Message {
+  /** Null for the campaign's own. */
+  readonly variant: string | null;
+  /** The columns (by position) that must not be empty, with their names. */
+  readonly required: readonly { readonly index: number; readonly name: string }[];
+  readonly write: Writer;
+}
+
+export interface FallbackMessage extends Message {
+  /** Where the address on this channel comes from; null: it is the recipient's own. */
+  readonly address: {
+    readonly column: number;
+    readonly name: string;
+    readonly kind: AddressKind;
+    readonly read: AddressReader;
+  } | null;
+}
 
 export interface PlanOptions {
   readonly environment: string;
@@ -53,21 +77,34 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   checkOccurrence(options.occurrence);
   const list = await openList(campaign.recipients);
   await list.close();
-  const compiled = compile(campaign, list);
-  const errors = compiled.diagnostics.filter((d) => d.severity === 'error');
-  if (compiled.stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  const { stages, diagnostics, isPersonal } = await compile(campaign, list);
+  const errors = diagnostics.filter((d) => d.severity === 'error');
+  if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const identity = { environment: environment.name, campaign: campaign.name, occurrence: options.occurrence };
-  const referenceOf = createReference(identity, campaign.channel);
+  const referenceOf = createReferences(identity);
   return {
     campaign,
     environment,
     occurrence: options.occurrence,
     columns: list.columns,
     inputs: [...campaign.inputs.filter((i) => i.role !== 'project'), settingsInput(campaign, environment)],
-    warnings: compiled.diagnostics,
-    stages: compiled.stages,
+    warnings: diagnostics,
+    stages,
+    recipientsPerRequest: isPersonal || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
     expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
+  };
+}
+
+function createReferences(identity: Parameters<typeof createReference>[0]): Plan['referenceOf'] {
+  const byChannel = new Map<Channel, (key: string) => string>();
+  return (key, channel) => {
+    let referenceOf = byChannel.get(channel);
+    if (referenceOf === undefined) {
+      referenceOf = createReference(identity, channel);
+      byChannel.set(channel, referenceOf);
+    }
+    return referenceOf(key);
   };
 }
 
@@ -92,61 +129,101 @@ function environmentOf(campaign: Campaign, name: string): Environment {
   );
 }
 
-/** Compiles everything that is rendered per recipient; `stages` is null where an error stands in the way. */
-function compile(campaign: Campaign, list: List): { stages: Stages | null; diagnostics: readonly Diagnostic[] } {
+interface Compiled {
+  /** Null where an error stands in the way. */
+  readonly stages: Stages | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isPersonal: boolean;
+}
+
+/** Compiles everything that is done to a row; everything that is wrong with any of it comes back at once. */
+async function compile(campaign: Campaign, list: List): Promise<Compiled> {
+  const { columns } = list;
   const diagnostics: Diagnostic[] = [];
-  const used = new Set<string>();
-  const required = new Set<string>();
-  const one = (source: SourceText): CompiledTemplate | null => {
-    const { template, diagnostics: found } = compileTemplate(source, {
-      columns: list.columns,
-      partials: campaign.partials,
-      escape: 'none',
-      locale: campaign.locale,
-      timeZone: campaign.timeZone,
-    });
-    diagnostics.push(...found);
-    for (const column of template?.columns ?? []) used.add(column);
-    return template;
-  };
-  const many = (sources: Readonly<Record<string, SourceText>>): Personalised =>
-    Object.entries(sources).flatMap(([name, source]) => {
-      const template = one(expression(source));
-      return template === null ? [] : [{ name, template }];
-    });
+  const shop: Workshop = { campaign, columns, diagnostics, used: new Set() };
+  const own: (readonly [string | null, CompiledLeg])[] = [];
+  const mains = campaign.variants.length === 0 ? [{ name: null, leg: campaign }] : campaign.variants;
+  for (const { name, leg } of mains) {
+    const compiled = await compileLeg(leg, shop);
+    if (compiled !== null) own.push([name, compiled]);
+  }
+  const fallbacks: (readonly [Fallback, CompiledLeg])[] = [];
+  for (const fallback of campaign.fallbacks) {
+    const compiled = await compileLeg(fallback, shop);
+    if (compiled !== null) fallbacks.push([fallback, compiled]);
+  }
+  const metaData = campaign.recipientMetaData === null ? null : compileNamed(campaign.recipientMetaData, shop);
+  const addresses = resolveColumns(campaign.recipients, columns, list.headerLine);
+  if (Array.isArray(addresses)) diagnostics.push(...addresses);
+  const segment = segmentOf(campaign, columns, diagnostics);
+  for (const fallback of campaign.fallbacks) checkFallbackAddress(fallback, campaign, list, diagnostics);
+  const isPersonal = own.some(([, leg]) => leg.isPersonal);
+  if (diagnostics.some((d) => d.severity === 'error')) return { stages: null, diagnostics, isPersonal };
 
-  const text = campaign.template.kind === 'text' ? one(campaign.template.source) : null;
-  for (const column of text?.required ?? []) required.add(column);
-  const variables =
-    campaign.template.kind === 'provider' ? many(campaign.variables ?? everyColumn(campaign, list)) : null;
-  if (campaign.variables !== null)
-    for (const v of variables ?? []) for (const c of v.template.required) required.add(c);
-  const metaData = campaign.recipientMetaData === null ? null : many(campaign.recipientMetaData);
-
-  const columns = resolveColumns(campaign.recipients, list.columns, list.headerLine);
-  if (Array.isArray(columns)) diagnostics.push(...columns);
-  if (diagnostics.some((d) => d.severity === 'error')) return { stages: null, diagnostics };
+  const message = (variant: string | null, leg: CompiledLeg, index: number): Message => ({
+    variant,
+    required: leg.required.map((name) => ({ index: columns.indexOf(name), name })),
+    write: createWriter(leg, index, metaData),
+  });
   const stages: Stages = {
-    recipient: createRecipientReader(campaign.recipients, list.columns),
-    values: createValues(list.columns, [...used]),
-    required: [...required].map((name) => ({ index: list.columns.indexOf(name), name })),
-    text,
-    variables,
-    metaData,
+    segment,
+    recipient: createRecipientReader(campaign.recipients, columns),
+    values: createValues(columns, [...shop.used]),
+    messages: own.map(([variant, leg]) => message(variant, leg, 0)),
+    fallbacks: fallbacks.map(([fallback, leg], i) => ({
+      ...message(null, leg, i + 1),
+      address: addressOf(fallback, campaign, columns),
+    })),
   };
-  return { stages, diagnostics };
+  return { stages, diagnostics: unique(diagnostics), isPersonal };
 }
 
-/** A bare column name is that column; anything with braces is an expression. */
-function expression(source: SourceText): SourceText {
-  return source.text.includes('{{') ? source : { ...source, text: columnTag(source.text) };
+/** Variants share metadata and may share texts: what is said of them is said once. */
+function unique(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((d) => [JSON.stringify([d.code, d.message, d.at]), d])).values()];
 }
 
-function everyColumn(campaign: Campaign, list: List): Readonly<Record<string, SourceText>> {
-  const address = campaign.recipients.to;
-  return Object.fromEntries(
-    list.columns
-      .filter((name) => name !== address)
-      .map((name) => [name, { text: name, file: campaign.file, line: 1, column: 1 }]),
-  );
+function segmentOf(campaign: Campaign, columns: readonly string[], diagnostics: Diagnostic[]): Segment | null {
+  const { where, columns: types } = campaign.recipients;
+  if (where === null) return null;
+  const compiled = compileSegment(where, columns, types);
+  if ('segment' in compiled) return compiled.segment;
+  diagnostics.push(...compiled);
+  return null;
+}
+
+function kindOn(channel: Channel, own: AddressKind): AddressKind {
+  if (own === 'contact') return own;
+  return channel === 'email' ? 'email' : 'msisdn';
+}
+
+function checkFallbackAddress(fallback: Fallback, campaign: Campaign, list: List, diagnostics: Diagnostic[]): void {
+  const { recipients, file } = campaign;
+  const needed = kindOn(fallback.channel, recipients.kind);
+  if (fallback.to === null) {
+    if (needed === recipients.kind) return;
+    const message = `The fallback to ${fallback.channel} has no address: the list is one of ${KINDS[recipients.kind]}.`;
+    const hint = `Name the column with the ${KINDS[needed]}: fallback: { channel: ${fallback.channel}, to: COLUMN }`;
+    diagnostics.push(problem('missing-key', message, { at: { file }, hint }));
+  } else if (!list.columns.includes(fallback.to)) {
+    diagnostics.push(
+      problem('unknown-column', `The list has no column "${fallback.to}" (\`fallback.to\`).`, {
+        at: { file: recipients.file, line: list.headerLine },
+        ...didYouMean(fallback.to, list.columns),
+      }),
+    );
+  }
+}
+
+const KINDS: Readonly<Record<AddressKind, string>> = {
+  msisdn: 'phone numbers',
+  email: 'email addresses',
+  contact: 'ids of contacts',
+};
+
+function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly string[]): FallbackMessage['address'] {
+  if (fallback.to === null) return null;
+  const kind = kindOn(fallback.channel, campaign.recipients.kind);
+  const read = createAddressReader(kind, campaign.recipients.defaultCountry);
+  return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
 }

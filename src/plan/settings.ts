@@ -7,7 +7,7 @@ import type { Campaign, Environment, InputFile } from '../model.ts';
  * two starts of a run without changing what anyone receives.
  */
 export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
-  const { to, key, defaultCountry, delimiter, encoding, onInvalid } = campaign.recipients;
+  const { kind, to, key, defaultCountry, delimiter, encoding, onInvalid, columns, where } = campaign.recipients;
   const settings = {
     url: environment.url,
     wire: environment.wire,
@@ -22,15 +22,27 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     timeZone: campaign.timeZone,
     validity: campaign.validity,
     metaData: campaign.metaData,
-    recipients: { to, key, defaultCountry, delimiter, encoding, onInvalid },
+    split: { seed: campaign.split.seed, holdout: campaign.split.holdout, test: campaign.split.test },
+    recipients: {
+      kind,
+      to,
+      key,
+      defaultCountry,
+      delimiter,
+      encoding,
+      onInvalid,
+      columns,
+      where: where === null ? null : where.query,
+    },
   };
   return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
 }
 
 /** Changes when what identifies a recipient changes: then earlier recipients would look new. */
 export function identityHash(campaign: Campaign): string {
-  const { to, key, defaultCountry } = campaign.recipients;
-  return digest({ to, key, defaultCountry });
+  const { kind, to, key, defaultCountry } = campaign.recipients;
+  // Numbers are what they were before there were other addresses: their hash stays as it is in older ledgers.
+  return digest(kind === 'msisdn' ? { to, key, defaultCountry } : { kind, to, key, defaultCountry });
 }
 
 function digest(value: unknown): string {

@@ -1,11 +1,14 @@
 import { backoffMs } from '../http/backoff.ts';
-import { classify, isRecognised, type Verdict } from '../http/classify.ts';
+import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
-import type { ResultRecord } from '../ledger/records.ts';
-import type { Attempt, SendDecision, SendRequest } from '../model.ts';
+import { classifyMany } from '../http/recipient-answers.ts';
+import type { LegFacts, ResultRecord } from '../ledger/records.ts';
+import type { Attempt, LegMessage } from '../model.ts';
+import type { Expander } from '../plan/expand.ts';
 import type { Desk } from './desk.ts';
 import type { Pace } from './pace.ts';
+import { type Due, dueOn, nextLeg, type Parcel } from './parcel.ts';
 import type { Progress } from './progress.ts';
 import type { Ramp } from './ramp.ts';
 import type { Stop } from './stop.ts';
@@ -20,10 +23,13 @@ export interface Shift {
   readonly progress: Progress;
   readonly wire: CompiledWire;
   readonly attempts: number;
-  readonly requestOf: (decision: SendDecision) => SendRequest;
+  readonly expand: Expander;
+  /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */
+  readonly factsOf: (due: Due) => LegFacts | null;
+  readonly costOf: (message: LegMessage) => number | null;
   /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
   readonly isLate: () => boolean;
-  readonly expire: (row: number) => void;
+  readonly expire: (row: number, leg: number) => void;
   readonly now: () => number;
   readonly random: () => number;
   /** No new request is to be made: halted, interrupted, or the ledger failed. */
@@ -31,20 +37,34 @@ export interface Shift {
 }
 
 /**
- * Brings one recipient to an outcome, or leaves it `pending` where the run stops. A request is made only when
- * a connection stands (`ready`), and only after the claim is on disk; every attempt is handed to the desk before the
- * next one begins (FAILURES rules 1, 3, 4, 11).
- *
- * `before` is the number of attempts of earlier starts.
+ * Brings the recipients of a parcel to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
+ * the channel gets the next leg, and a request that is too large is halved: both become parcels of their own, after
+ * this one.
  */
-export async function deliver(decision: SendDecision, before: number, shift: Shift): Promise<void> {
-  const request = shift.requestOf(decision);
+export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
+  const left: Parcel[] = [parcel];
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const more = await deliverOne(next, shift);
+    if (more !== null) left.unshift(...more);
+  }
+}
+
+/** What is to be sent to after a request: halves, and fallbacks. */
+type More = readonly Parcel[] | null;
+
+/**
+ * One request until nobody of it is left to try again. A request is made only when a connection stands (`ready`), and
+ * only after its claims are on disk; every attempt is handed to the desk before the next one begins (FAILURES rules 1,
+ * 3, 4, 11).
+ */
+async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
+  let due: Parcel = parcel;
   for (let attempt = 1; ; attempt++) {
     const turn = shift.pace.turn();
     if (turn !== undefined) await turn;
-    if (shift.stopped.aborted) return;
+    if (shift.stopped.aborted) return null;
     // Its turn may have come late: with a low rate, or after a long Retry-After.
-    if (shift.isLate()) return shift.expire(decision.row);
+    if (shift.isLate()) return expire(due, shift);
     const unopened = await shift.endpoint.ready();
     if (unopened === null && (shift.stopped.aborted || shift.isLate() || !shift.pace.take())) {
       // The connection was long in coming, and the turn is over. Nothing was tried, so it begins again.
@@ -52,86 +72,225 @@ export async function deliver(decision: SendDecision, before: number, shift: Shi
       attempt -= 1;
       continue;
     }
-    if (shift.stopped.aborted) return;
-    let facts = unopened;
-    if (facts === null) {
-      if (!(await claimed(decision, before + attempt - 1, shift))) return;
-      shift.progress.posted();
-      facts = await shift.endpoint.post(request.body, request.reference);
-      shift.progress.latency(facts.latencyMs);
+    if (shift.stopped.aborted) return null;
+    if (unopened === null) {
+      const claimed = await claim(due, attempt - 1, shift);
+      if (claimed === null) return null;
+      due = claimed;
     }
-    const verdict = judge(facts, shift);
-    const again = verdict.again && verdict.halt === null && attempt < shift.attempts && !shift.stopped.aborted;
-    record(decision, before + attempt, unopened === null ? 'claimed' : 'pending', facts, verdict, again, shift);
-    if (!again) return;
+    const { facts, verdicts } = unopened === null ? await post(due, shift) : unsent(unopened, due, shift);
+    const from = unopened === null ? 'claimed' : 'pending';
+    const end = settle(due, attempt, from, facts, verdicts, shift);
+    if (end.again === null) return end.more;
+    due = end.again;
     const wait = backoffMs(attempt - 1, shift.random);
-    if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs + wait);
+    if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);
     await shift.pace.pause(wait);
   }
 }
 
-/** True when the claim is on disk. Where it is not, the connection that was kept for it is given back. */
-async function claimed(decision: SendDecision, attempts: number, shift: Shift): Promise<boolean> {
+function expire(due: Parcel, shift: Shift): null {
+  for (const { decision, message } of due) shift.expire(decision.row, message.leg);
+  return null;
+}
+
+/**
+ * Those whose claim is on disk. Where nobody's is, or the run stopped meanwhile, the connection that was kept for them
+ * is given back, and the answer is null.
+ */
+async function claim(due: Parcel, made: number, shift: Shift): Promise<Parcel | null> {
+  const claimed: Due[] = [];
   try {
-    const answer = await shift.desk.claim({ row: decision.row, leg: 0, to: decision.to, key: decision.key, attempts });
-    if (answer === 'claimed' && !shift.stopped.aborted) return true;
-    // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
-    if (answer === 'claimed') shift.desk.record(unclaimed(decision.row, attempts + 1));
-    if (answer === 'suppressed') shift.progress.settled('skipped');
+    const answers =
+      due.length === 1
+        ? [await claimOne(due[0], made, shift)]
+        : await Promise.all(due.map((d) => claimOne(d, made, shift)));
+    for (let i = 0; i < due.length; i++) {
+      const one = due[i];
+      if (one === undefined) continue;
+      if (answers[i] === 'suppressed') shift.progress.settled('skipped');
+      if (answers[i] !== 'claimed') continue;
+      if (!shift.stopped.aborted) claimed.push(one);
+      // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
+      else shift.desk.record(unclaimed(one, made + 1));
+    }
   } catch {
-    // The desk has told the run: nothing more is claimed, and this row is as it was.
+    // The desk has told the run: nothing more is claimed, and the rows are as they were.
   }
+  const [first, ...rest] = claimed;
+  if (first !== undefined) return [first, ...rest];
   shift.endpoint.release();
-  return false;
+  return null;
+}
+
+function claimOne(due: Due, made: number, shift: Shift) {
+  const { decision, message, before } = due;
+  const facts = shift.factsOf(due);
+  const request = { row: decision.row, leg: message.leg, to: message.to, key: decision.key, attempts: before + made };
+  return shift.desk.claim(facts === null ? request : { ...request, facts });
 }
 
 /** Counted as an attempt, as one that is stopped before its first byte is: by the count the ledger knows whose claim it is. */
-function unclaimed(row: number, attempts: number): ResultRecord {
+function unclaimed({ decision, message, before }: Due, made: number): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };
-  return { row, leg: 0, from: 'claimed', state: 'pending', reason: 'stopped', attempts, ...nothing };
+  const attempts = before + made;
+  return {
+    row: decision.row,
+    leg: message.leg,
+    from: 'claimed',
+    state: 'pending',
+    reason: 'stopped',
+    attempts,
+    ...nothing,
+  };
 }
 
-function judge(facts: Attempt, shift: Shift): Verdict {
-  const verdict = classify(facts, {
+interface Posted {
+  readonly facts: Attempt;
+  /** One for each recipient, in order. */
+  readonly verdicts: readonly Verdict[];
+}
+
+async function post(due: Parcel, shift: Shift): Promise<Posted> {
+  shift.progress.posted();
+  if (due.length === 1) {
+    const [{ decision, message }] = due;
+    const request = shift.expand.one(decision, message);
+    const facts = await shift.endpoint.post(request.body, request.reference);
+    shift.progress.latency(facts.latencyMs);
+    return { facts, verdicts: [note(facts, classify(facts, contextOf(shift)), shift)] };
+  }
+  const request = shift.expand.many(due.map(({ decision }) => decision));
+  const facts = await shift.endpoint.post(request.body, request.reference);
+  shift.progress.latency(facts.latencyMs);
+  const verdicts = classifyMany(facts, request.addressees, contextOf(shift));
+  for (const verdict of new Set(verdicts)) note(facts, verdict, shift);
+  return { facts, verdicts };
+}
+
+function unsent(facts: Attempt, due: Parcel, shift: Shift): Posted {
+  const verdict = note(facts, classify(facts, contextOf(shift)), shift);
+  return { facts, verdicts: due.map(() => verdict) };
+}
+
+function contextOf(shift: Shift): ClassifyContext {
+  return {
     wire: shift.wire,
     firstAnswer: !shift.progress.recognised,
     nowMs: shift.now(),
     stopping: shift.stopped.aborted,
-  });
+  };
+}
+
+function note(facts: Attempt, verdict: Verdict, shift: Shift): Verdict {
   if (isRecognised(verdict)) shift.progress.recognised = true;
   if (verdict.outcome === 'accepted') shift.ramp.accepted();
   if (facts.status === 429) shift.ramp.throttled();
   return verdict;
 }
 
-function record(
-  decision: SendDecision,
-  attempts: number,
+interface Settled {
+  /** Who is to be tried again; null: nobody. */
+  readonly again: Parcel | null;
+  readonly retryAfterMs: number | null;
+  readonly more: More;
+}
+
+const DONE: Settled = { again: null, retryAfterMs: null, more: null };
+
+/** Hands what became of everybody to the desk. */
+function settle(
+  due: Parcel,
+  attempt: number,
+  from: 'claimed' | 'pending',
+  facts: Attempt,
+  verdicts: readonly Verdict[],
+  shift: Shift,
+): Settled {
+  if (due.length === 1) {
+    const [verdict] = verdicts;
+    return verdict === undefined ? DONE : settleOne(due[0], attempt, from, facts, verdict, shift);
+  }
+  const again: Due[] = [];
+  const halves: Due[] = [];
+  const more: Parcel[] = [];
+  let retryAfterMs: number | null = null;
+  let noted: Verdict | null = null;
+  for (let i = 0; i < due.length; i++) {
+    const one = due[i];
+    const verdict = verdicts[i];
+    if (one === undefined || verdict === undefined) continue;
+    if (verdict.split) {
+      record(one, attempt, from, facts, verdict, 'pending', shift);
+      halves.push({ ...one, before: one.before + attempt });
+      continue;
+    }
+    // Several doubts of one request are one event for the rules that count events in a row.
+    const settled = settleOne(one, attempt, from, facts, verdict, shift, noted?.outcome === verdict.outcome);
+    noted = verdict;
+    if (settled.again !== null) again.push(...settled.again);
+    if (settled.more !== null) more.push(...settled.more);
+    retryAfterMs ??= settled.retryAfterMs;
+  }
+  const middle = Math.ceil(halves.length / 2);
+  for (const half of [halves.slice(0, middle), halves.slice(middle)]) {
+    const [first, ...rest] = half;
+    if (first !== undefined) more.push([first, ...rest]);
+  }
+  const [first, ...rest] = again;
+  return { again: first === undefined ? null : [first, ...rest], retryAfterMs, more: more.length === 0 ? null : more };
+}
+
+function settleOne(
+  due: Due,
+  attempt: number,
   from: 'claimed' | 'pending',
   facts: Attempt,
   verdict: Verdict,
-  again: boolean,
   shift: Shift,
+  sameEvent = false,
+): Settled {
+  const mayTry = attempt < shift.attempts && !shift.stopped.aborted;
+  if (verdict.again && verdict.halt === null && mayTry) {
+    record(due, attempt, from, facts, verdict, 'pending', shift);
+    shift.progress.retried();
+    shift.ramp.retried(shift.progress.figures.retried, shift.progress.figures.posted);
+    return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
+  }
+  const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? nextLeg(due, shift.costOf) : null;
+  if (next !== null) {
+    record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);
+    const fallback = dueOn(due.decision, due.message.leg + 1, 0);
+    return { ...DONE, more: fallback === undefined ? null : [[fallback]] };
+  }
+  record(due, attempt, from, facts, verdict, verdict.outcome, shift);
+  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
+  shift.progress.settled(verdict.outcome);
+  // What still comes in after a signal did not end this start.
+  if (!shift.stopped.aborted) shift.stop.note(verdict, sameEvent);
+  return DONE;
+}
+
+function record(
+  { decision, message, before }: Due,
+  attempt: number,
+  from: 'claimed' | 'pending',
+  facts: Attempt,
+  verdict: Verdict,
+  state: ResultRecord['state'],
+  shift: Shift,
+  next: ReturnType<typeof nextLeg> = null,
 ): void {
-  const state = again ? 'pending' : verdict.outcome;
-  shift.desk.record({
+  const result: ResultRecord = {
     row: decision.row,
-    leg: 0,
+    leg: message.leg,
     from,
     state,
     reason: verdict.reason,
-    attempts,
+    attempts: before + attempt,
     httpStatus: facts.status,
     messageId: verdict.messageId,
     error: verdict.error,
-  });
-  if (again) {
-    shift.progress.retried();
-    shift.ramp.retried(shift.progress.figures.retried, shift.progress.figures.posted);
-    return;
-  }
-  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
-  shift.progress.settled(state);
-  // What still comes in after a signal did not end this start.
-  if (!shift.stopped.aborted) shift.stop.note(verdict);
+  };
+  shift.desk.record(next === null ? result : { ...result, next });
 }

@@ -19,6 +19,8 @@ export interface PrepareOptions {
   readonly skipInvalid: boolean;
   readonly amend: boolean;
   readonly retryRejected: boolean;
+  /** The variant that everybody gets who is not in the test; null: what the run or the campaign says. */
+  readonly winner: string | null;
   readonly late: boolean;
   readonly nowMs: number;
   /** Ends the preparation: nothing is left of it. */
@@ -72,7 +74,11 @@ export function identityOf(plan: Plan): RunIdentity {
 function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Prepared {
   const { ledger } = options;
   const open = new Set(['pending', 'failed', 'deferred', ...(options.retryRejected ? ['rejected'] : [])]);
-  const toDo = ledger.counts(run).reduce((sum, count) => (open.has(count.outcome) ? sum + count.count : sum), 0);
+  const waits = winnerOf(options, run) === null;
+  const toDo = ledger
+    .counts(run)
+    .filter(({ outcome, reason }) => open.has(outcome) && !(waits && reason === 'winner-undecided'))
+    .reduce((sum, { count }) => sum + count, 0);
   return {
     list,
     estimate: null,
@@ -80,7 +86,7 @@ function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): P
     continues: true,
     seal: () => {
       if (options.retryRejected) ledger.retryRejected(run);
-      return run;
+      return withWinner(options, run);
     },
     discard: () => undefined,
   };
@@ -90,7 +96,7 @@ function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): P
 async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
   const draft = ledger.beginLoad(identityOf(plan), { channel: plan.campaign.channel, nowMs });
-  const checked = await checkAndLoad(options, draft).catch((error: unknown) => {
+  const checked = await checkAndLoad(options, draft, winnerOf(options, existing)).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
@@ -101,17 +107,30 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     toDo: estimate.send,
     continues: existing !== null,
     seal: () => {
-      if (existing === null)
-        return ledger.sealLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+      if (existing === null) {
+        return withWinner(
+          options,
+          ledger.sealLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs }),
+        );
+      }
       const run = ledger.amend(existing, draft, { inputs, nowMs });
       if (options.retryRejected) ledger.retryRejected(run);
-      return run;
+      return withWinner(options, run);
     },
     discard: () => ledger.discardLoad(draft),
   };
 }
 
-async function checkAndLoad(options: PrepareOptions, draft: RunRecord): Promise<Checked> {
+/** What somebody said last counts: now, at an earlier start, in the campaign. */
+function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null): string | null {
+  return winner ?? run?.winner ?? plan.campaign.split.winner;
+}
+
+function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord): RunRecord {
+  return winner === null || winner === run.winner ? run : ledger.setWinner(run, winner);
+}
+
+async function checkAndLoad(options: PrepareOptions, draft: RunRecord, winner: string | null): Promise<Checked> {
   const { ledger, plan, prices, nowMs } = options;
   const seen = createSeen();
   let rows: LoadRow[] = [];
@@ -123,6 +142,7 @@ async function checkAndLoad(options: PrepareOptions, draft: RunRecord): Promise<
     isNew: (key: string) => seen.add(key),
     ...suppressionView(ledger, nowMs),
     skipInvalid: options.skipInvalid,
+    winner,
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();
@@ -143,10 +163,14 @@ export function interruptedEarly(): HandbillError {
 function loadRow(decision: Decision, estimator: Estimator): LoadRow {
   const { row, line, key, to } = decision;
   if (decision.decision === 'send') {
-    const { sms } = decision;
+    const { sms, variant } = decision;
     const costMicros = estimator.costOf(decision);
-    const facts = { parts: sms?.parts ?? null, encoding: sms?.encoding ?? null, costMicros, variant: null };
+    const facts = { parts: sms?.parts ?? null, encoding: sms?.encoding ?? null, costMicros, variant };
     return { row, line, key, to, state: 'pending', reason: null, ...facts };
+  }
+  if (decision.decision === 'defer') {
+    const facts = { parts: null, encoding: null, costMicros: null, variant: null };
+    return { row, line, key, to, state: 'deferred', reason: decision.reason, ...facts };
   }
   const reason = decision.decision === 'done' ? null : decision.reason;
   return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };

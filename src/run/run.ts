@@ -5,13 +5,14 @@ import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { AsideRow, CountRecord, RunRecord } from '../ledger/records.ts';
-import type { Halt, OutcomeState, RunState, SendDecision } from '../model.ts';
+import type { DeferDecision, Halt, LegMessage, OutcomeState, RunState, SendDecision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { deliver, type Shift } from './deliver.ts';
 import { createDesk } from './desk.ts';
 import { createPace } from './pace.ts';
+import { createPacker, type Due, dueOn, legFacts, type Parcel } from './parcel.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
 import { createStop, inputHalt, ledgerHalt } from './stop.ts';
@@ -25,6 +26,8 @@ export interface RunOptions {
   readonly list: ListDigest;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly wire: CompiledWire;
+  /** Price of a message in millionths of the currency; for the legs that the check pass did not price. */
+  readonly costOf?: (message: LegMessage) => number | null;
   readonly concurrency: number;
   readonly ratePerSecond: number | null;
   /** Recipients that are posted to in this start; null: all. */
@@ -78,14 +81,16 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     timers,
   );
   const stop = createStop({
-    concurrency,
+    inFlight: concurrency * plan.recipientsPerRequest,
     rows: run.rows,
     limits: plan.campaign.limits,
     before: { accepted: sumOf(before, 'accepted'), rejected: sumOf(before, 'rejected') },
     onHalt: () => stopping.abort(),
   });
   const { notAfterMs } = plan.campaign.send;
-  const expand = plan.expander(run.startedAtMs ?? now());
+  const costOf = options.costOf ?? (() => null);
+  // Who waited for the winner has no variant in the ledger yet.
+  const decidesLate = plan.campaign.split.test !== null;
   const shift: Shift = {
     desk,
     endpoint: options.endpoint,
@@ -95,7 +100,9 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     progress,
     wire: options.wire,
     attempts: plan.campaign.send.attempts,
-    requestOf: (decision) => expand(decision.to, decision.key, decision),
+    expand: plan.expander(run.startedAtMs ?? now()),
+    factsOf: ({ decision, message }) => (message.leg > 0 || decidesLate ? legFacts(decision, message, costOf) : null),
+    costOf,
     isLate: () => notAfterMs !== null && now() > notAfterMs,
     expire(row) {
       ledger.skip(run, [{ row, leg: 0, reason: 'expired' }], now());
@@ -159,30 +166,54 @@ async function feed(
     failure ??= error instanceof Error ? error : new Error(String(error));
     stopping.abort();
   };
-  const take = (decision: SendDecision, before: number): void => {
+  const take = (parcel: Parcel): Promise<void> | undefined => {
     waiting += 1;
-    limit(deliver, decision, before, shift).catch(failed).finally(done);
+    limit(deliver, parcel, shift).catch(failed).finally(done);
+    return room(2 * concurrency);
   };
+  const packer = createPacker<Due>(plan.recipientsPerRequest);
+  /** A fallback is a request of its own; who else gets the same may share one. */
+  const packed = (due: Due): Parcel | null =>
+    due.message.leg > 0 ? [due] : parcelOf(packer.add(due, due.decision.variant));
 
   try {
-    const stream = decisions(plan, { wanted: (row) => todo.wants(row), expected: options.list, skipInvalid: true });
-    for await (const batch of stream) {
-      const expired: AsideRow[] = [];
+    const view = { wanted: todo.wants, expected: options.list, skipInvalid: true, winner: run.winner };
+    for await (const batch of decisions(plan, view)) {
+      const aside: { skipped: AsideRow[]; deferred: AsideRow[] } = { skipped: [], deferred: [] };
       for (const decision of batch) {
         if (stopping.signal.aborted || left <= 0) break;
+        const leg = todo.legOf(decision.row);
         if (shift.isLate()) {
-          expired.push({ row: decision.row, leg: 0, reason: 'expired' });
+          aside.skipped.push({ row: decision.row, leg, reason: 'expired' });
           shift.progress.settled('skipped');
           continue;
         }
-        if (decision.decision !== 'send' || decision.key !== todo.keyOf(decision.row)) throw unexpected(decision.line);
+        if (decision.decision === 'defer' && isExpected(decision, todo)) {
+          aside.deferred.push({ row: decision.row, leg, reason: decision.reason });
+          shift.progress.settled('deferred');
+          continue;
+        }
+        if (decision.decision !== 'send' || !isExpected(decision, todo)) throw unexpected(decision.line);
+        const due = dueOn(decision, leg, todo.attemptsOf(decision.row));
+        if (due === undefined) {
+          // The fallback was begun, and an amended campaign has it no more.
+          aside.skipped.push({ row: decision.row, leg, reason: 'removed' });
+          shift.progress.settled('skipped');
+          continue;
+        }
         left -= 1;
-        take(decision, todo.attemptsOf(decision.row));
-        const full = room(2 * concurrency);
+        const parcel = packed(due);
+        const full = parcel === null ? undefined : take(parcel);
         if (full !== undefined) await full;
       }
-      if (expired.length > 0) ledger.skip(run, expired, now());
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, now());
       if (stopping.signal.aborted || left <= 0) break;
+    }
+    for (const dues of stopping.signal.aborted ? [] : packer.rest()) {
+      const parcel = parcelOf(dues);
+      const full = parcel === null ? undefined : take(parcel);
+      if (full !== undefined) await full;
     }
     if (!stopping.signal.aborted && left > 0) skipRemoved(options, run, shift, todo.lastRow);
   } catch (error) {
@@ -204,6 +235,15 @@ function skipRemoved({ ledger, now }: RunOptions, run: RunRecord, shift: Shift, 
     ledger.skip(run, rows, now());
     for (const _ of rows) shift.progress.settled('skipped');
   }
+}
+
+function parcelOf(dues: readonly Due[] | null): Parcel | null {
+  const [first, ...rest] = dues ?? [];
+  return first === undefined ? null : [first, ...rest];
+}
+
+function isExpected(decision: SendDecision | DeferDecision, todo: ReturnType<typeof createTodo>): boolean {
+  return decision.key === todo.keyOf(decision.row);
 }
 
 /** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */

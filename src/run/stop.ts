@@ -7,8 +7,11 @@ import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
  * `verdict.halt`; what needs counting is counted here.
  */
 export interface Stop {
-  /** Takes the final verdict of one recipient in this start; the first rule that bites is kept. */
-  note(verdict: Verdict): void;
+  /**
+   * Takes the final verdict of one recipient in this start; the first rule that bites is kept.
+   * @param sameEvent - somebody else of the same request had the same outcome: for what is counted in a row, one event
+   */
+  note(verdict: Verdict, sameEvent?: boolean): void;
   readonly halt: Halt | null;
 }
 
@@ -35,7 +38,8 @@ const DOUBTS_IN_A_ROW = 5;
 const FAILURES_IN_A_ROW = 5;
 
 export interface StopContext {
-  readonly concurrency: number;
+  /** Recipients that can be in flight at once. */
+  readonly inFlight: number;
   /** Rows of the list, for the limits that are shares of it. */
   readonly rows: number;
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
@@ -62,14 +66,15 @@ export function createStop(context: StopContext): Stop {
   };
 
   return {
-    note(verdict) {
+    note(verdict, sameEvent = false) {
       const { outcome } = verdict;
+      const event = sameEvent ? 0 : 1;
       if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict));
-      if (outcome === 'failed') failuresInARow += 1;
+      if (outcome === 'failed') failuresInARow += event;
       else if (outcome !== 'pending') failuresInARow = 0;
       if (outcome === 'in-doubt') {
         doubts += 1;
-        doubtsInARow += 1;
+        doubtsInARow += event;
       } else if (outcome !== 'pending') doubtsInARow = 0;
       if (outcome === 'accepted') accepted += 1;
       if (outcome === 'rejected') rejected += 1;
@@ -96,9 +101,9 @@ export function createStop(context: StopContext): Stop {
   };
 }
 
-/** The default of `limits.stopAfter.inDoubt`: max(concurrency, min(1 % of the list, 20)). */
+/** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1 % of the list, 20)). */
 function defaultDoubts(context: StopContext): number {
-  return Math.max(context.concurrency, Math.min(Math.ceil(context.rows / 100), 20));
+  return Math.max(context.inFlight, Math.min(Math.ceil(context.rows / 100), 20));
 }
 
 function threshold(limit: Threshold | null, rows: number): number | null {

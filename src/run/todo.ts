@@ -7,6 +7,8 @@ export interface Todo {
   /** Key and earlier attempts of a wanted row, until `wants` has gone a batch further. */
   keyOf(row: number): string | null;
   attemptsOf(row: number): number;
+  /** The leg that is to be sent: 0, or that of a fallback that was begun. */
+  legOf(row: number): number;
   /** The row that was asked for last; -1 before the first. */
   readonly lastRow: number;
 }
@@ -50,6 +52,7 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
     },
     keyOf: (row) => find(row)?.key ?? null,
     attemptsOf: (row) => find(row)?.attempts ?? 0,
+    legOf: (row) => find(row)?.leg ?? 0,
     get lastRow() {
       return asked;
     },

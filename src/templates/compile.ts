@@ -25,6 +25,8 @@ export interface TemplateOptions {
   readonly locale: string;
   /** IANA name: the zone in which `date` shows instants. */
   readonly timeZone: string;
+  /** UTF-8 bytes that the template may have, partials put in place; 64 KiB by default. */
+  readonly maxSource?: number;
   /** UTF-8 bytes that one rendered text may have; 64 KiB by default. */
   readonly maxOutput?: number;
 }
@@ -46,7 +48,7 @@ export function compileTemplate(
   source: SourceText,
   options: TemplateOptions,
 ): { readonly template: CompiledTemplate | null; readonly diagnostics: readonly Diagnostic[] } {
-  const parsed = parseTemplate(source);
+  const parsed = parseTemplate(source, options.maxSource);
   if (!('program' in parsed)) return { template: null, diagnostics: [parsed] };
   const state = newState(options, parsed.bytes);
   const place = { located: parsed.located, scope: new Map(), mandatory: true, depth: 0, within: [] };
@@ -65,6 +67,7 @@ function newState(options: TemplateOptions, bytes: number): State {
     partials: options.partials,
     settings: options,
     escape: options.escape,
+    mostBytes: options.maxSource ?? TEMPLATE_LIMITS.bytes,
     diagnostics: new Map(),
     parsed: new Map(),
     used: new Set(),

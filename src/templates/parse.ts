@@ -17,15 +17,16 @@ export interface Parsed {
  * Parses one template, or says why not. Size and nesting are looked at before the parser, which needs minutes for what
  * fits into 64 KiB when it is nested deeply enough.
  */
-export function parseTemplate(source: SourceText): Parsed | Diagnostic {
+export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_LIMITS.bytes): Parsed | Diagnostic {
   // A tree in place of text would be compiled to code as it stands; YAML and callers without types can hold one.
   if (typeof source.text !== 'string') {
     return problem('template-syntax', 'A template must be text.', { at: { file: source.file, line: source.line } });
   }
   const located = locate(source);
   const bytes = Buffer.byteLength(source.text);
-  if (bytes > TEMPLATE_LIMITS.bytes) {
-    return problem('template-too-large', `The template is ${bytes} bytes long; at most 64 KiB are allowed.`, {
+  if (bytes > mostBytes) {
+    const most = `${mostBytes / 1024} KiB`;
+    return problem('template-too-large', `The template is ${bytes} bytes long; at most ${most} are allowed.`, {
       at: { file: source.file, line: source.line, column: source.column },
     });
   }

@@ -12,6 +12,8 @@ export interface State {
   readonly partials: ReadonlyMap<string, SourceText>;
   readonly settings: Settings;
   readonly escape: 'none' | 'html';
+  /** UTF-8 bytes that it may have, partials put in place. */
+  readonly mostBytes: number;
   readonly diagnostics: Map<string, Diagnostic>;
   readonly parsed: Map<string, Parsed | null>;
   readonly used: Set<string>;
@@ -97,8 +99,13 @@ export function enter(state: State, place: Place, loc: Loc): boolean {
 /** Counts a text that is put in place; false when the template has become too large. */
 export function enterText(state: State, place: Place, loc: Loc, bytes: number): boolean {
   state.bytes += bytes;
-  if (state.bytes <= TEMPLATE_LIMITS.bytes) return true;
-  return stop(state, place, loc, 'The template with its partials put in place is longer than 64 KiB.');
+  if (state.bytes <= state.mostBytes) return true;
+  return stop(
+    state,
+    place,
+    loc,
+    `The template with its partials put in place is longer than ${state.mostBytes / 1024} KiB.`,
+  );
 }
 
 function stop(state: State, place: Place, loc: Loc, message: string): false {
