@@ -171,9 +171,11 @@ describe('a campaign that says everything', () => {
       concurrency: 8,
       proxy: 'http://proxy.example.com:3128',
       wire: {
+        ...DEFAULT_WIRE,
         channels: { ...DEFAULT_WIRE.channels, 'messaging-app': 'WhatsApp' },
         characterSets: { ...DEFAULT_WIRE.characterSets, gsm: 'PLAIN' },
         response: {
+          ...DEFAULT_WIRE.response,
           messageId: ['/id'],
           messageIdRequired: true,
           error: ['/detail'],

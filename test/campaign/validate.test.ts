@@ -242,12 +242,6 @@ describe('handbill.yaml', () => {
     ['a sandbox with a key', 'environments:\n  sandbox: { apiKey: { env: K } }\n', 'unknown-key 2:14', /of its own/],
     ['a key that is misspelt', environment('    rat: 5/s\n'), 'unknown-key 5:5', /mean "rate"/],
     [
-      'channels that are not supported',
-      environment('    wire: { unsupportedChannel: { statuses: [404] } }\n'),
-      'not-supported 5:13',
-      /Remove it/,
-    ],
-    [
       'a pointer that is none',
       environment('    wire: { response: { messageId: [id] } }\n'),
       'invalid-value 5:37',

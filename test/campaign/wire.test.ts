@@ -1,0 +1,191 @@
+import { describe, expect, it, test } from 'vitest';
+import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
+import { readEnvironments } from '../../src/campaign/environments.ts';
+import { readWire } from '../../src/campaign/read-wire.ts';
+import type { ProjectFile, WireFile } from '../../src/campaign/written.ts';
+import { readYaml } from '../../src/campaign/yaml.ts';
+import type { Diagnostic } from '../../src/errors.ts';
+import { CHANNELS, type Wire } from '../../src/model.ts';
+import { brief, check } from './helper.ts';
+
+/** handbill.yaml with these settings; the first of them stands in line 5. */
+function project(wire: string): string {
+  const lines = wire.split('\n').map((line) => `      ${line}\n`);
+  return `environments:\n  live:\n    baseUrl: https://api.example.com\n    wire:\n${lines.join('')}    apiKey: { env: KEY }\n`;
+}
+
+/** What the schema and the checks behind it say. */
+function read(wire: string): { readonly wire: Wire | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const text = project(wire);
+  const { value, diagnostics } = check('project', text);
+  const { yaml } = readYaml(Buffer.from(text), 'file.yaml');
+  const found = readEnvironments(value as ProjectFile, yaml, '/');
+  return { wire: found.environments.get('live')?.wire, diagnostics: [...diagnostics, ...found.diagnostics] };
+}
+
+describe('what is written', () => {
+  const CASES: readonly [yaml: string, is: Partial<Wire>][] = [
+    ['messageTypes: { transactional: TRANS }', { messageTypes: { transactional: 'TRANS' } }],
+    ['msisdn: digits', { msisdn: 'digits' }],
+    ['msisdn: "00"', { msisdn: '00' }],
+    ['emailField: address', { emailField: 'address' }],
+    ['content: /body/rich', { content: Object.fromEntries(CHANNELS.map((c) => [c, '/body/rich'])) as Wire['content'] }],
+    ['content: { email: /mail }', { content: { ...DEFAULT_WIRE.content, email: '/mail' } }],
+    ['contentNames: { buttons: suggestions }', { contentNames: { buttons: 'suggestions' } }],
+    ['referenceName: ref', { referenceName: 'ref' }],
+    ['validityDigits: 7', { validityDigits: 7 }],
+    ['tooLargeStatuses: []', { tooLargeStatuses: [] }],
+    ['tooLargeStatuses: [413, 422]', { tooLargeStatuses: [413, 422] }],
+    [
+      'unsupportedChannel: { statuses: [404] }',
+      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, statuses: [404] } },
+    ],
+    [
+      'unsupportedChannel: { codes: ["1300"] }',
+      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, codes: ['1300'] } },
+    ],
+    [
+      'unsupportedChannel: { codeAt: [/why] }',
+      { unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, codeAt: ['/why'] } },
+    ],
+  ];
+  test.each(CASES)('%s', (yaml, is) => {
+    const { wire, diagnostics } = read(yaml);
+    expect(diagnostics).toEqual([]);
+    expect(wire).toEqual({ ...DEFAULT_WIRE, ...is });
+  });
+
+  const RESPONSES: readonly [yaml: string, is: Partial<Wire['response']>][] = [
+    ['recipients: [/people]', { recipients: ['/people'] }],
+    ['refusedRecipients: [/no]', { refusedRecipients: ['/no'] }],
+    ['recipientAddress: [/who]', { recipientAddress: ['/who'] }],
+    ['recipientId: [/what]', { recipientId: ['/what'] }],
+    ['recipientFailed: [/fault]', { recipientFailed: ['/fault'] }],
+    ['recipientError: [/why]', { recipientError: ['/why'] }],
+    [
+      'recipientStatus: { at: [/state] }',
+      { recipientStatus: { ...DEFAULT_WIRE.response.recipientStatus, at: ['/state'] } },
+    ],
+    [
+      'recipientStatus: { refused: [] }',
+      { recipientStatus: { ...DEFAULT_WIRE.response.recipientStatus, refused: [] } },
+    ],
+    ['messageId: [/id]', { messageId: ['/id'], messageIdRequired: true }],
+    [
+      'messageId: [/id, /messages/0/ref]',
+      { messageId: ['/id', '/messages/0/ref'], messageIdRequired: true, recipientId: ['/ref'] },
+    ],
+    [
+      'failed: [/messages/0/fault]',
+      { failed: ['/messages/0/fault'], recipientFailed: ['/fault', ...DEFAULT_WIRE.response.recipientFailed] },
+    ],
+    [
+      'error: [/messages/0/why/text]',
+      { error: ['/messages/0/why/text'], recipientError: ['/why/text', ...DEFAULT_WIRE.response.recipientError] },
+    ],
+  ];
+  test.each(RESPONSES)('response: %s', (yaml, is) => {
+    const { wire, diagnostics } = read(`response: { ${yaml} }`);
+    expect(diagnostics).toEqual([]);
+    expect(wire?.response).toEqual({ ...DEFAULT_WIRE.response, ...is });
+  });
+
+  it('is the default where nothing is', () => {
+    expect(read('{}')).toEqual({ wire: DEFAULT_WIRE, diagnostics: [] });
+    expect(readWire({})).toEqual(DEFAULT_WIRE);
+  });
+
+  it('names an entry in its own lists', () => {
+    const written: WireFile = { response: { recipients: ['/people'], messageId: ['/people/0/x', '/messages/0/y'] } };
+    expect(readWire(written).response.recipientId).toEqual(['/x']);
+  });
+});
+
+describe('what a schema refuses', () => {
+  test.each([
+    ['msisdn: plus', 'invalid-value 5:15'],
+    ['msisdn: 00', 'unquoted-number 5:15'],
+    ['emailField: ""', 'invalid-value 5:19'],
+    ['content: body', 'invalid-value 5:16'],
+    ['content: /body/~2', 'invalid-value 5:16'],
+    ['content: []', 'wrong-type 5:16'],
+    ['content: { fax: /body/x }', 'unknown-key 5:18'],
+    ['content: { sms: body }', 'invalid-value 5:23'],
+    ['contentNames: { a: 1 }', 'wrong-type 5:26'],
+    ['contentNames: { a: "" }', 'invalid-value 5:26'],
+    ['referenceName: ""', 'invalid-value 5:22'],
+    ['validityDigits: 0', 'invalid-value 5:23'],
+    ['validityDigits: 10', 'invalid-value 5:23'],
+    ['messageTypes: { a: "x\\ny" }', 'invalid-value 5:26'],
+    ['tooLargeStatuses: [500]', 'invalid-value 5:26'],
+    ['unsupportedChannel: { statuses: [200] }', 'invalid-value 5:40'],
+    ['unsupportedChannel: { codeAt: [code] }', 'invalid-value 5:38'],
+    ['unsupportedChannel: { codes: [1300] }', 'wrong-type 5:37'],
+    ['response: { recipients: [] }', 'invalid-value 5:31'],
+    ['response: { recipientStatus: { at: [status] } }', 'invalid-value 5:43'],
+    ['response: { recipientStatus: { words: [x] } }', 'unknown-key 5:38'],
+    ['response: { messageIdRequired: true }', 'unknown-key 5:19'],
+  ])('%s', (yaml, expected) => {
+    expect(brief(read(yaml).diagnostics)).toEqual([expected]);
+  });
+});
+
+describe('what a schema cannot judge', () => {
+  test.each([
+    ['unsupportedChannel: { statuses: [404, 403] }', 'invalid-value 5:45', /403/],
+    ['tooLargeStatuses: [413, 429]', 'invalid-value 5:31', /429/],
+    ['retryStatuses: [404]\nunsupportedChannel: { statuses: [404] }', 'invalid-value 5:23', /try again/],
+    ['emailField: constructor', 'invalid-value 5:19', /cannot be a name/],
+    ['emailField: metaData', 'invalid-value 5:19', /something else/],
+    ['referenceName: __proto__', 'invalid-value 5:22', /cannot be a name/],
+    ['contentNames: { a: prototype }', 'invalid-value 5:26', /cannot be a name/],
+    ['contentNames: { a: x, b: x }', 'invalid-value 5:32', /name of "a" already/],
+    ['idempotencyHeader: Content-Type', 'invalid-value 5:26', /needed for something else/],
+    ['content: /channel', 'invalid-value 5:16', /field of its own/],
+    ['content: /addressBook/content', 'invalid-value 5:16', /field of its own/],
+    ['content: /body', 'invalid-value 5:16', /something else stands there/],
+    ['content: /body/text', 'invalid-value 5:16', /something else stands there/],
+    ['content: /body/templateId', 'invalid-value 5:16', /something else stands there/],
+    ['content: /body/text/rich', 'invalid-value 5:16', /text of the message/],
+    ['content: /metaData', 'invalid-value 5:16', /something else stands there/],
+    ['content: /metaData/handbill', 'invalid-value 5:16', /something else stands there/],
+    ['referenceName: ref\ncontent: /metaData/ref', 'invalid-value 6:16', /something else stands there/],
+    ['content: /recipients/content', 'invalid-value 5:16', /0 stands for every one/],
+    ['content: /recipients/1/content', 'invalid-value 5:16', /0 stands for every one/],
+    ['content: /recipients/0', 'invalid-value 5:16', /something else stands there/],
+    ['content: /recipients/0/msisdn', 'invalid-value 5:16', /something else stands there/],
+    ['content: /recipients/0/email', 'invalid-value 5:16', /something else stands there/],
+    ['content: /recipients/0/metaData/handbill', 'invalid-value 5:16', /something else stands there/],
+    ['content: /body/0', 'invalid-value 5:16', /cannot be made/],
+    ['content: /body/', 'invalid-value 5:16', /cannot be made/],
+    ['content: { rcs: /body/__proto__ }', 'invalid-value 5:23', /cannot be made/],
+  ])('%s', (yaml, expected, message) => {
+    const { diagnostics } = read(yaml);
+    expect(brief(diagnostics)).toEqual([expected]);
+    expect(diagnostics[0]?.message).toMatch(message);
+    expect(diagnostics[0]?.hint).toMatch(/^[A-Z].*\.$/);
+  });
+
+  test.each([
+    '/body/content',
+    '/body/a~1b/c',
+    '/metaData/rich',
+    '/rich',
+    '/recipients/0/content',
+    '/recipients/0/metaData/rich',
+  ])('takes %s', (place) => {
+    expect(read(`content: ${place}`).diagnostics).toEqual([]);
+  });
+
+  it('says everything at once', () => {
+    const { diagnostics } = read(
+      'content: { rcs: /name, email: /from }\nemailField: variables\nidempotencyHeader: Host',
+    );
+    expect(brief(diagnostics).toSorted()).toEqual([
+      'invalid-value 5:23',
+      'invalid-value 5:37',
+      'invalid-value 6:19',
+      'invalid-value 7:26',
+    ]);
+  });
+});
