@@ -11,7 +11,7 @@ import { didYouMean } from '../util/suggest.ts';
 import { type CompiledLeg, compileLeg, compileNamed, type Workshop } from './compile-leg.ts';
 import { createExpander, type Expander } from './expand.ts';
 import { createWriter, type Writer } from './message.ts';
-import { createReference } from './reference.ts';
+import { createReferences } from './reference.ts';
 import { settingsInput } from './settings.ts';
 
 /** What would happen: a campaign, an environment and an occurrence, with everything compiled that a row needs. */
@@ -93,18 +93,6 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     recipientsPerRequest: isPersonal || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
     expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
-  };
-}
-
-function createReferences(identity: Parameters<typeof createReference>[0]): Plan['referenceOf'] {
-  const byChannel = new Map<Channel, (key: string) => string>();
-  return (key, channel) => {
-    let referenceOf = byChannel.get(channel);
-    if (referenceOf === undefined) {
-      referenceOf = createReference(identity, channel);
-      byChannel.set(channel, referenceOf);
-    }
-    return referenceOf(key);
   };
 }
 

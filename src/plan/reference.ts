@@ -13,3 +13,18 @@ export function createReference(
   const prefix = `${JSON.stringify([identity.environment, identity.campaign, identity.occurrence, channel])}\n`;
   return (key) => hash('sha256', prefix + key, 'base64url').slice(0, 22);
 }
+
+/** As `createReference`, for legs on any channel. */
+export function createReferences(
+  identity: Parameters<typeof createReference>[0],
+): (key: string, channel: Channel) => string {
+  const byChannel = new Map<Channel, (key: string) => string>();
+  return (key, channel) => {
+    let referenceOf = byChannel.get(channel);
+    if (referenceOf === undefined) {
+      referenceOf = createReference(identity, channel);
+      byChannel.set(channel, referenceOf);
+    }
+    return referenceOf(key);
+  };
+}
