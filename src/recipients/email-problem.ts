@@ -34,7 +34,10 @@ function explainControl(text: string, hidden: string): EmailProblem {
 
 function explainNoSign(text: string): EmailProblem {
   if (/^\+?[\d\s()./-]{5,}$/.test(text)) {
-    return { problem: 'is not an email address: it looks like a phone number', hint: 'Check `recipients.to`.' };
+    return {
+      problem: 'is not an email address: it looks like a phone number',
+      hint: 'Is `to` the column with the email addresses?',
+    };
   }
   return { problem: 'is not an email address: it has no "@"' };
 }

@@ -40,7 +40,7 @@ function readPlain(raw: string): EmailAddress | null {
   if (at < 1 || at > MAX_LOCAL || raw.length > MAX_ADDRESS) return null;
   const domain = raw.slice(at + 1);
   const lower = domain.toLowerCase();
-  if (!DOMAIN.test(lower) || lower.includes('xn--') || !PLAIN_LOCAL.test(raw.slice(0, at))) return null;
+  if (!DOMAIN.test(lower) || !PLAIN_LOCAL.test(raw.slice(0, at))) return null;
   return { email: lower === domain ? raw : `${raw.slice(0, at)}@${lower}` };
 }
 
@@ -99,6 +99,6 @@ const NO_DOMAIN = /[\0-,/:-@[-`{-\x7f]/;
 function readDomain(written: string): string | EmailProblem {
   const lower = written.toLowerCase();
   if (NO_DOMAIN.test(lower)) return explainDomain(lower);
-  const domain = /[^\0-\x7f]|xn--/.test(lower) ? domainToASCII(lower) : lower;
+  const domain = /[^\0-\x7f]/.test(lower) ? domainToASCII(lower) : lower;
   return DOMAIN.test(domain) ? domain : explainDomain(lower, domain);
 }

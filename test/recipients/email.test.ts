@@ -92,6 +92,7 @@ describe('what is no email address', () => {
     ['an IP address in brackets', 'jane@[192.0.2.1]', 'has an IP address for a domain'],
     ['an underscore', 'jane@a_b.com', 'has "_" after the "@"'],
     ['a percent sign', 'jane@ex%41mple.com', 'has "%" after the "@"'],
+    ['a percent sign between other letters', 'jane@zü%41.com', 'has "%" after the "@"'],
     ['a slash', 'jane@x.com/y', 'has "/" after the "@"'],
     ['a port', 'jane@x.com:25', 'has ":" after the "@"'],
     ['a slash in full width', 'jane@x.com／y', 'has a domain that cannot be one: its letters cannot stand together'],

@@ -36,6 +36,7 @@ describe('who is meant', () => {
     ['equal text', { plan: 'pro' }, [{ plan: 'pro' }, { plan: ' pro ' }], [{ plan: 'Pro' }, { plan: '' }]],
     ['text that looks like a number', { plan: '7' }, [{ plan: '7' }], [{ plan: '07' }]],
     ['text in another composition', { city: 'Zürich' }, [{ city: 'Zu\u0308rich' }, { city: 'Z\u00fcrich' }], []],
+    ['the query in another composition', { city: ' Zu\u0308rich ' }, [{ city: 'Z\u00fcrich' }], [{ city: 'Zurich' }]],
     ['equal numbers', { age: 18 }, [{ age: '18' }, { age: '18.0' }], [{ age: '19' }, {}]],
     ['a range', { age: { $gte: 18, $lt: 65 } }, [{ age: '18' }, { age: '64.9' }], [{ age: '17' }, { age: '65' }, {}]],
     ['above and at most', { age: { $gt: 18, $lte: 65 } }, [{ age: '65' }], [{ age: '18' }, { age: '66' }, {}]],
