@@ -56,7 +56,7 @@ function checkButton(found: Findings, at: string, button: JsonObject, limits: Bu
   if (kind === null) wrongNumber(found, at, button, limits.kinds);
   else if (!limits.kinds.includes(kind)) {
     const hint = `Give it ${eitherOf(limits.kinds)} instead.`;
-    invalid(found, `${at}/${kind}`, `${found.channel} has no buttons with "${kind}".`, hint);
+    invalid(found, `${at}/${kind}`, `On ${found.channel}, buttons have no "${kind}".`, hint);
   } else {
     checkId(found, at, button, kind, limits);
     CHECKS[kind](found, `${at}/${kind}`, button[kind], limits);

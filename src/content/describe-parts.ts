@@ -11,13 +11,18 @@ export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
+/** A button, on one line. */
+export function labelOf(text: Json | undefined): string {
+  return `[ ${textOf(text).replaceAll('\n', ' ')} ]`;
+}
+
 /** Replies stand side by side, as long as a line has room; every other button on a line of its own, with its target. */
 export function buttonLines(buttons: readonly JsonObject[]): readonly string[] {
   const lines: string[] = [];
   let row: string | null = null;
   for (const button of buttons) {
     const kind = kindOf(button);
-    const label = `[ ${textOf(button['text']).replaceAll('\n', ' ')} ]`;
+    const label = labelOf(button['text']);
     if (kind === null || kind === 'reply') {
       const longer: string = row === null ? label : `${row}  ${label}`;
       if (row !== null && longer.length > ROW_WIDTH) lines.push(row);

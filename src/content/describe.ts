@@ -1,6 +1,6 @@
 import type { Channel, Json, JsonObject } from '../model.ts';
 import { mappingOf, mappingsOf } from './check-values.ts';
-import { buttonLines, linesOf, textOf } from './describe-parts.ts';
+import { buttonLines, labelOf, linesOf, textOf } from './describe-parts.ts';
 import { spokenSeconds } from './voice.ts';
 
 /**
@@ -80,7 +80,7 @@ const CARD_END = `+${'-'.repeat(CARD_RULE + 4)}`;
 function list({ button, sections }: JsonObject): readonly string[] {
   if (sections === undefined) return [];
   return [
-    `[ ${textOf(button)} ] opens:`,
+    `${labelOf(button)} opens:`,
     ...mappingsOf(sections).flatMap(({ title, rows }) => [
       ...shown(title).map((line) => `  ${line}`),
       ...mappingsOf(rows).flatMap((row) => [
