@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
 import type { LegFacts, ResultRecord } from '../ledger/records.ts';
-import type { Attempt, LegMessage } from '../model.ts';
+import type { Attempt, LegMessage, SendRequest } from '../model.ts';
 import type { Expander } from '../plan/expand.ts';
 import type { Desk } from './desk.ts';
 import type { Pace } from './pace.ts';
@@ -59,6 +59,9 @@ type More = readonly Parcel[] | null;
  */
 async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
   let due: Parcel = parcel;
+  // A request that is for one stays the same; who shares one is known when the claims are on disk.
+  const [{ decision, message }] = parcel;
+  const own = parcel.length === 1 ? shift.expand.one(decision, message) : null;
   for (let attempt = 1; ; attempt++) {
     const turn = shift.pace.turn();
     if (turn !== undefined) await turn;
@@ -78,7 +81,7 @@ async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
       if (claimed === null) return null;
       due = claimed;
     }
-    const { facts, verdicts } = unopened === null ? await post(due, shift) : unsent(unopened, due, shift);
+    const { facts, verdicts } = unopened === null ? await post(due, own, shift) : unsent(unopened, due, shift);
     const from = unopened === null ? 'claimed' : 'pending';
     const end = settle(due, attempt, from, facts, verdicts, shift);
     if (end.again === null) return end.more;
@@ -151,11 +154,10 @@ interface Posted {
   readonly verdicts: readonly Verdict[];
 }
 
-async function post(due: Parcel, shift: Shift): Promise<Posted> {
+async function post(due: Parcel, own: SendRequest | null, shift: Shift): Promise<Posted> {
   shift.progress.posted();
-  if (due.length === 1) {
-    const [{ decision, message }] = due;
-    const request = shift.expand.one(decision, message);
+  if (own !== null || due.length === 1) {
+    const request = own ?? shift.expand.one(due[0].decision, due[0].message);
     const facts = await shift.endpoint.post(request.body, request.reference);
     shift.progress.latency(facts.latencyMs);
     return { facts, verdicts: [note(facts, classify(facts, contextOf(shift)), shift)] };

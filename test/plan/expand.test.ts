@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
-import type { Campaign, Environment } from '../../src/model.ts';
+import type { Campaign, Environment, SendDecision, Wire } from '../../src/model.ts';
 import { createExpander, validityOnWire } from '../../src/plan/expand.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { changedInputs, readSealedPlan, sealPlan } from '../../src/plan/seal.ts';
@@ -29,15 +29,33 @@ function campaign(more: Partial<Campaign> = {}): Campaign {
     validity: null,
     metaData: null,
     template: { kind: 'text', source: { text: '', file: 'hello.hbs', line: 1, column: 1 } },
+    variables: null,
+    content: null,
+    variants: [],
+    fallbacks: [],
+    recipients: { kind: 'msisdn' } as Campaign['recipients'],
     ...more,
   };
   return base as Campaign;
 }
 
 const START = Date.UTC(2026, 10, 21, 9, 0, 0, 5);
-const nothing = { text: 'Hi', variables: null, metaData: null };
-const body = (c: Campaign, personal: Parameters<ReturnType<typeof createExpander>>[2] = nothing): unknown =>
-  JSON.parse(createExpander(c, environment, (key) => `ref-${key}`, START)('+447700900123', 'k', personal).body);
+type Personal = Partial<Pick<SendDecision, 'text' | 'variables' | 'metaData' | 'content' | 'to'>>;
+
+function decision(personal: Personal, key = 'k'): SendDecision {
+  const message = { leg: 0, channel: 'sms', country: 'GB', text: null, variables: null, metaData: null, content: null };
+  return { key, to: '+447700900123', variant: null, ...message, ...personal } as unknown as SendDecision;
+}
+
+const reference = (key: string) => `ref-${key}`;
+
+function body(c: Campaign, personal: Personal = { text: 'Hi' }, wire: Partial<Wire> = {}): unknown {
+  const expander = createExpander(c, { ...environment, wire: { ...DEFAULT_WIRE, ...wire } }, reference, START);
+  const one = decision(personal);
+  return JSON.parse(expander.one(one, one).body);
+}
+
+const provider = (id: string) => ({ kind: 'provider', id, needs: null, place: {} }) as const;
 
 describe('the body of a request', () => {
   it('has only what was written, and the reference', () => {
@@ -71,7 +89,7 @@ describe('the body of a request', () => {
   });
 
   it('names the provider template and its variables', () => {
-    const sent = body(campaign({ template: { kind: 'provider', id: 'welcome' } }), {
+    const sent = body(campaign({ template: provider('welcome') }), {
       text: null,
       variables: { name: 'Zoë "Z"' },
       metaData: null,
@@ -91,7 +109,7 @@ describe('the body of a request', () => {
         };
         expect(sent.body.text).toBe(text);
         expect(sent.recipients[0]?.metaData.meta).toBe(meta);
-        const other = body(campaign({ template: { kind: 'provider', id: value } }), {
+        const other = body(campaign({ template: provider(value) }), {
           text: null,
           variables: { value },
           metaData: null,
@@ -99,6 +117,64 @@ describe('the body of a request', () => {
         expect(other).toMatchObject({ body: { templateId: value }, recipients: [{ variables: { value } }] });
       }),
     );
+  });
+
+  const rich = { tree: {}, texts: new Map(), places: new Map() };
+  const buttons = { buttons: [{ text: 'Yes', reply: 'yes' }] };
+
+  it('puts rich content beside the text, or where wire says and under its names', () => {
+    const c = campaign({ channel: 'rcs', content: rich });
+    expect(body(c, { text: 'Hi', content: buttons })).toMatchObject({ body: { text: 'Hi', content: buttons } });
+    const content = { ...DEFAULT_WIRE.content, sms: '/recipients/0/rich', rcs: '/recipients/0/rich' };
+    const moved = body(c, { text: 'Hi', content: buttons }, { content, contentNames: { reply: 'postback' } });
+    expect(moved).toMatchObject({ body: { text: 'Hi' }, recipients: [{ rich: { buttons: [{ postback: 'yes' }] } }] });
+  });
+
+  it('writes numbers, addresses, types and references as wire says', () => {
+    const c = campaign({ messageType: 'marketing', validity: { kind: 'until', epochMs: START } });
+    const wire = {
+      msisdn: 'digits',
+      messageTypes: { marketing: 'M' },
+      referenceName: 'ref',
+      validityDigits: 7,
+    } as const;
+    expect(body(c, { text: 'Hi' }, wire)).toMatchObject({
+      messageType: 'M',
+      validity: '2026-11-21T09:00:00.0050000+00:00',
+      recipients: [{ msisdn: '447700900123', metaData: { ref: 'ref-k' } }],
+    });
+    expect(body(c, { text: 'Hi' }, { msisdn: '00' })).toMatchObject({ recipients: [{ msisdn: '00447700900123' }] });
+    const email = campaign({ channel: 'email', recipients: { kind: 'email' } as Campaign['recipients'] });
+    const to = '"a b"@example.com';
+    expect(body(email, { text: 'Hi', to })).toMatchObject({ recipients: [{ email: to }] });
+    expect(body(email, { text: 'Hi', to }, { emailField: 'address' })).toMatchObject({ recipients: [{ address: to }] });
+  });
+
+  it('names a contact, whose metadata is the message’s', () => {
+    const c = campaign({ metaData: { team: 'a' }, recipients: { kind: 'contact' } as Campaign['recipients'] });
+    expect(body(c, { text: 'Hi', to: 'c0a8', metaData: { row: '7' } })).toEqual({
+      name: 'hello',
+      channel: 'SMS',
+      body: { text: 'Hi' },
+      addressBook: { contacts: [{ id: 'c0a8' }] },
+      metaData: { team: 'a', row: '7', handbill: 'ref-k' },
+    });
+  });
+
+  it('holds several recipients, each with its own reference; the same ones have the same idempotency key', () => {
+    const expander = createExpander(campaign(), environment, reference, START);
+    const both = [decision({ text: 'Hi' }, 'a'), decision({ text: 'Hi', to: '+447700900124' }, 'b')];
+    const request = expander.many(both);
+    expect(JSON.parse(request.body)).toMatchObject({
+      body: { text: 'Hi' },
+      recipients: [
+        { msisdn: '+447700900123', metaData: { handbill: 'ref-a' } },
+        { msisdn: '+447700900124', metaData: { handbill: 'ref-b' } },
+      ],
+    });
+    expect(request.addressees.map((one) => one.reference)).toEqual(['ref-a', 'ref-b']);
+    expect(expander.many(both).reference).toBe(request.reference);
+    expect(expander.many(both.slice(0, 1)).reference).not.toBe(request.reference);
   });
 
   it('writes an instant with fractional seconds and a numeric offset', () => {

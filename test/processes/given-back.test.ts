@@ -30,12 +30,14 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
       },
     },
     pace: { turn: () => undefined, take: () => true },
-    requestOf: () => ({ reference: 'r', body: '{}' }),
+    expand: { one: () => ({ reference: 'r', body: '{}' }) },
+    factsOf: () => null,
     isLate: () => false,
     attempts: 3,
     stopped: stopping.signal,
   } as unknown as Shift;
-  await deliver({ decision: 'send', row: 0, to, key } as unknown as SendDecision, 0, shift);
+  const decision = { decision: 'send', row: 0, leg: 0, to, key, fallbacks: [] } as unknown as SendDecision;
+  await deliver([{ decision, message: decision, before: 0 }], shift);
   await desk.flush();
   expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
   expect(ledger.pending(run, -1, 10)).toHaveLength(2);

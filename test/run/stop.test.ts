@@ -8,6 +8,7 @@ const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verd
   reason: null,
   again: false,
   halt: null,
+  split: false,
   retryAfterMs: null,
   messageId: null,
   error: null,
@@ -17,7 +18,7 @@ const verdict = (outcome: Verdict['outcome'], more: Partial<Verdict> = {}): Verd
 function stopWith(context: Partial<StopContext> = {}) {
   let halts = 0;
   const stop = createStop({
-    concurrency: 16,
+    inFlight: 16,
     rows: 10_000,
     limits: { stopAfterInDoubt: null, stopAfterRejected: null },
     before: { accepted: 0, rejected: 0 },
@@ -47,7 +48,7 @@ describe('doubts', () => {
     { what: 'never more than 20 because of a long list', concurrency: 4, rows: 1_000_000, limit: 20 },
     { what: 'the concurrency where it is above 20', concurrency: 64, rows: 1_000_000, limit: 64 },
   ])('default: $what', ({ concurrency, rows, limit }) => {
-    expect(doubtsUntilHalt({ concurrency, rows })).toBe(limit);
+    expect(doubtsUntilHalt({ inFlight: concurrency, rows })).toBe(limit);
   });
 
   test.each([
@@ -58,7 +59,7 @@ describe('doubts', () => {
   });
 
   it('halts at five in a row, whatever the limit is', () => {
-    const { stop, halts } = stopWith({ concurrency: 64 });
+    const { stop, halts } = stopWith({ inFlight: 64 });
     for (let i = 0; i < 4; i++) stop.note(verdict('in-doubt'));
     expect(stop.halt).toBeNull();
     stop.note(verdict('in-doubt'));

@@ -87,7 +87,7 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
     },
     begins: (reference) => begun.add(reference),
     claimed(row) {
-      const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key);
+      const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key, 'sms');
       tickets.add(reference);
       claimedByUs.add(reference);
       if (plan.notAfterMs !== null && world.wallMs > plan.notAfterMs + 1000) object(`claims row ${row.row} too late`);

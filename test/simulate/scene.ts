@@ -122,7 +122,7 @@ async function makeEdition(root: string, list: string, rows: readonly string[]):
     for (const decision of batch) {
       if (decision.decision === 'invalid') hasBadRows = true;
       if (decision.decision !== 'send') continue;
-      const { reference, body } = expand(decision.to, decision.key, decision);
+      const { reference, body } = expand.one(decision, decision);
       keys.add(decision.key);
       bodies.set(reference, body);
     }

@@ -58,7 +58,7 @@ interface HistoryOptions {
 function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
   const server: Server = createServer(world, random.fork());
-  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf);
+  const view: LedgerView = createLedgerView(world, (key) => scene.before.plan.referenceOf(key, 'sms'));
   /** How many receipts there were when each start began. */
   const starts: number[] = [];
   const sealed: Edition[] = [];
@@ -217,7 +217,7 @@ function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): s
     }
     const { referenceOf } = last.plan;
     const endings = outcomes.map(
-      (o): RowEnding => ({ ...o, line: o.row + 2, reference: o.key === null ? null : referenceOf(o.key) }),
+      (o): RowEnding => ({ ...o, line: o.row + 2, reference: o.key === null ? null : referenceOf(o.key, 'sms') }),
     );
     const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
     const gone = [...known].filter((key) => !last.keys.has(key)).length;

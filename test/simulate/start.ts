@@ -193,6 +193,7 @@ export function beginStart(options: StartOptions): Start {
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
+      winner: null,
       late: plan.late,
       nowMs,
       interrupt: interrupt.signal,

@@ -31,10 +31,13 @@ export function campaignOf(plan: Plan, start: StartPlan, begins: (reference: str
     campaign: { ...plan.campaign, send, limits },
     expander(startMs) {
       const expand = plan.expander(startMs);
-      return (to, key, personal) => {
-        const request = expand(to, key, personal);
-        begins(request.reference);
-        return request;
+      return {
+        one(decision, message) {
+          const request = expand.one(decision, message);
+          begins(request.reference);
+          return request;
+        },
+        many: (decisions) => expand.many(decisions),
       };
     },
   };
