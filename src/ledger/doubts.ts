@@ -1,6 +1,6 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { lastLeg, readPage } from './last-legs.ts';
+import { type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { isRunHeld } from './lock.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
@@ -39,10 +39,11 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
       // Nobody is at the run any more: what is claimed has no outcome and will get none.
       const leftBehind = state !== 'running' || !isRunHeld(connection.path, run) ? 1 : 0;
       for (let after = -1; ; ) {
-        const page = readPage(query(NEXT_DOUBTS), list, after, BATCH_ROWS, leftBehind);
+        const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, leftBehind);
         if (page.first.length === 0) return;
         after = Number(page.first.at(-1)?.[0]);
-        const doubtful = page.first.map((first) => lastLeg(page, first)).filter((row) => row !== undefined);
+        const last = (first: LegRow) => (hasFallen(first) ? lastLeg(page, hasFallen, first)?.row : first);
+        const doubtful = page.first.map(last).filter((row) => row !== undefined);
         if (doubtful.length > 0) yield doubtful.map((row) => toDoubt(row, run));
       }
     },
@@ -161,6 +162,10 @@ const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name =
 const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, reason, attempts, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at
   FROM resolutions WHERE run = ? AND number > ? ORDER BY number LIMIT ?`;
+
+function hasFallen(row: LegRow): boolean {
+  return row[1] === 1;
+}
 
 function toDoubt(row: readonly Value[], run: RunRecord): DoubtRow {
   return { row: Number(row[0]), ...factsOf(row, run) };

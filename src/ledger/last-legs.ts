@@ -1,13 +1,16 @@
 import type { Query, Value } from './connection.ts';
 
-/** A row of a page: first its number, then 1 where it fell back, then whatever the reader asked for. */
+/** A row of a page: first its number, then whatever the reader asked for. */
 export type LegRow = readonly Value[];
+
+/** How a reader sees that the row of a leg fell back. */
+export type HasFallen = (row: LegRow) => boolean;
 
 /** Recipients in list order, with all their legs where there are several. */
 export interface LegPage {
   /** The rows of leg 0. */
   readonly first: readonly LegRow[];
-  /** The rows of the later legs, in order, by the number of the recipient; null where nobody fell back. */
+  /** The rows of legs 1, 2, ... by the number of the recipient; null where nobody fell back. */
   readonly later: ReadonlyMap<number, readonly LegRow[]> | null;
 }
 
@@ -24,6 +27,7 @@ const NO_LIMIT = -1;
  */
 export function readPage(
   query: Query,
+  hasFallen: HasFallen,
   list: number,
   afterRow: number,
   limit: number,
@@ -31,7 +35,7 @@ export function readPage(
 ): LegPage {
   const first = query.all(list, 0, afterRow, LAST_ROW, limit, ...params);
   let later: Map<number, LegRow[]> | null = null;
-  for (let leg = 1, span = fallen(first); span !== null; leg++) {
+  for (let leg = 1, span = spanOf(first, hasFallen); span !== null; leg++) {
     const rows = query.all(list, leg, span.from - 1, span.to, NO_LIMIT, ...params);
     later ??= new Map();
     for (const row of rows) {
@@ -39,21 +43,20 @@ export function readPage(
       if (known === undefined) later.set(Number(row[0]), [row]);
       else known.push(row);
     }
-    span = fallen(rows);
+    span = spanOf(rows, hasFallen);
   }
   return { first, later };
 }
 
-/** The row of a recipient's last leg; undefined where the query left it out. */
-export function lastLeg(page: LegPage, first: LegRow): LegRow | undefined {
-  if (first[1] !== 1) return first;
-  const last = page.later?.get(Number(first[0]))?.at(-1);
-  return last?.[1] === 1 ? undefined : last;
+/** The last leg of a recipient who fell back, and its row; null where the query left that out. */
+export function lastLeg(page: LegPage, hasFallen: HasFallen, first: LegRow): { leg: number; row: LegRow } | null {
+  const legs = page.later?.get(Number(first[0])) ?? [];
+  const row = legs.at(-1);
+  return row === undefined || hasFallen(row) ? null : { leg: legs.length, row };
 }
 
 /** From which row to which somebody fell back. */
-function fallen(rows: readonly LegRow[]): { from: number; to: number } | null {
-  const from = rows.find((row) => row[1] === 1);
-  if (from === undefined) return null;
-  return { from: Number(from[0]), to: Number(rows.findLast((row) => row[1] === 1)?.[0]) };
+function spanOf(rows: readonly LegRow[], hasFallen: HasFallen): { from: number; to: number } | null {
+  const from = rows.find(hasFallen);
+  return from === undefined ? null : { from: Number(from[0]), to: Number(rows.findLast(hasFallen)?.[0]) };
 }

@@ -22,14 +22,14 @@ export function reader(
       WHERE list = ? GROUP BY state, reason, encoding, variant, channel, leg`,
   );
   const nextRows = connection.query(
-    `SELECT row, state = 'rejected' AND reason IS 'fell-back', line, key, address, channel, variant, state, reason,
-      attempts, http_status, message_id, error, parts, encoding, cost_micros, updated_at, claimed_at FROM recipients
+    `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
+      encoding, cost_micros, updated_at, claimed_at FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
       ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
-    `SELECT row, state = 'rejected' AND reason IS 'fell-back', leg, key, state, reason FROM recipients
+    `SELECT row, key, state, reason FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
@@ -66,7 +66,7 @@ export function reader(
       const wanted = filter?.outcomes === undefined ? null : statesFor(filter.outcomes, claimed);
       let after = -1;
       for (;;) {
-        const page = readPage(nextRows, list, after, BATCH_ROWS, wanted);
+        const page = readPage(nextRows, hasFallen, list, after, BATCH_ROWS, wanted);
         if (page.first.length === 0) break;
         after = Number(page.first.at(-1)?.[0]);
         const found = outcomesOf(page, run, claimed);
@@ -83,18 +83,18 @@ export function reader(
       // Asked in list order, a window is read once; a step back costs a query.
       let window: LegPage = { first: [], later: null };
       let at = 0;
-      let last = -1;
+      let asked = -1;
       return (row, key) => {
         while (at < window.first.length && Number(window.first[at]?.[0]) < row) at++;
-        if (at >= window.first.length || row < last) {
-          window = readPage(nextStates, list, row - 1, BATCH_ROWS);
+        if (at >= window.first.length || row < asked) {
+          window = readPage(nextStates, hasFallen, list, row - 1, BATCH_ROWS);
           at = 0;
         }
-        last = row;
+        asked = row;
         const first = window.first[at];
-        if (first === undefined || first[0] !== row || first[3] !== key) return null;
-        const found = lastLeg(window, first);
-        return found === undefined ? null : { ...shown(found[4], found[5], claimed), leg: Number(found[2]) };
+        if (first === undefined || first[0] !== row || first[1] !== key) return null;
+        const last = hasFallen(first) ? lastLeg(window, hasFallen, first) : { leg: 0, row: first };
+        return last === null ? null : { leg: last.leg, ...shown(last.row[2], last.row[3], claimed) };
       };
     },
   };
@@ -120,33 +120,38 @@ function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
 function outcomesOf(page: LegPage, run: RunRecord, claimed: Fate): Outcome[] {
   if (page.later === null) return page.first.map((row) => toOutcome(row, run, claimed));
   return page.first.flatMap((first) => {
-    const last = lastLeg(page, first);
-    if (last === undefined) return [];
-    if (last === first) return [toOutcome(first, run, claimed)];
+    if (!hasFallen(first)) return [toOutcome(first, run, claimed)];
+    const last = lastLeg(page, hasFallen, first);
+    if (last === null) return [];
     const legs = [first, ...(page.later?.get(Number(first[0])) ?? [])];
-    return [{ ...toOutcome(last, run, claimed), legs: legs.map((row) => toLeg(row, run, claimed)) }];
+    return [{ ...toOutcome(last.row, run, claimed), legs: legs.map((row) => toLeg(row, run, claimed)) }];
   });
 }
 
+/** As both queries begin: row, key, state, reason. */
+function hasFallen(row: LegRow): boolean {
+  return row[3] === FELL_BACK && row[2] === 'rejected';
+}
+
 function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
-  const crashed = row[7] === 'claimed' && claimed.outcome === 'in-doubt';
-  const micros = row[15] as number | null;
-  const updatedAt = (crashed ? row[17] : row[16]) as number | null;
+  const crashed = row[2] === 'claimed' && claimed.outcome === 'in-doubt';
+  const micros = row[14] as number | null;
+  const updatedAt = (crashed ? row[16] : row[15]) as number | null;
   return {
     row: Number(row[0]),
-    line: Number(row[2]),
-    key: row[3] as string | null,
-    to: row[4] as string | null,
-    channel: (row[5] ?? run.channel) as Channel,
-    variant: row[6] as string | null,
-    ...shown(row[7], row[8], claimed),
+    line: Number(row[4]),
+    key: row[1] as string | null,
+    to: row[5] as string | null,
+    channel: (row[6] ?? run.channel) as Channel,
+    variant: row[7] as string | null,
+    ...shown(row[2], row[3], claimed),
     // As the next start will count it.
-    attempts: Number(row[9]) + (crashed ? 1 : 0),
-    httpStatus: crashed ? null : (row[10] as number | null),
-    messageId: row[11] as string | null,
-    error: crashed ? null : (row[12] as string | null),
-    parts: row[13] as number | null,
-    encoding: row[14] as 'GSM-7' | 'UCS-2' | null,
+    attempts: Number(row[8]) + (crashed ? 1 : 0),
+    httpStatus: crashed ? null : (row[9] as number | null),
+    messageId: row[10] as string | null,
+    error: crashed ? null : (row[11] as string | null),
+    parts: row[12] as number | null,
+    encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
     updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
   };

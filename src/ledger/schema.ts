@@ -181,7 +181,7 @@ END`,
   },
   {
     version: 3,
-    schemaSha256: '595b5de28fcb38c88a37afaf4443952e2bdd1143c474ad4e88e78e39410b3e95',
+    schemaSha256: 'a6ba61ac0ed5aecd1dfc0249a2c5557bc970215d5d818c220425e025722ba4fa',
     statements: [
       'ALTER TABLE recipients ADD COLUMN channel TEXT',
       'ALTER TABLE resolutions ADD COLUMN channel TEXT',
@@ -189,11 +189,14 @@ END`,
       'DROP TRIGGER recipients_move',
       `CREATE TRIGGER recipients_move AFTER UPDATE OF state, reason ON recipients
 WHEN NOT CASE OLD.state
-    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL) OR NEW.state = 'pending'
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL AND (NEW.leg = 0
+        OR EXISTS (SELECT 1 FROM recipients AS former WHERE former.list = NEW.list AND former.leg = NEW.leg - 1
+        AND former.row = NEW.row AND former.key = NEW.key AND former.state = 'rejected' AND former.reason = 'fell-back')))
+      OR NEW.state = 'pending'
       OR NEW.state = 'skipped' OR NEW.state = 'deferred' OR NEW.state = 'failed'
       OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
-    WHEN 'claimed' THEN NEW.state = 'accepted' OR NEW.state = 'rejected' OR NEW.state = 'in-doubt'
-      OR NEW.state = 'failed' OR NEW.state = 'pending'
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS NOT 'fell-back')
+      OR NEW.state = 'in-doubt' OR NEW.state = 'failed' OR NEW.state = 'pending'
     WHEN 'failed' THEN NEW.state = 'failed' OR NEW.state = 'pending'
     WHEN 'deferred' THEN NEW.state = 'deferred' OR NEW.state = 'pending' OR NEW.state = 'skipped'
       OR (NEW.state = 'accepted' AND OLD.resolved_by IS 'resend' AND NEW.resolved_by IS 'late-result')
@@ -208,22 +211,10 @@ WHEN NOT CASE OLD.state
   END
   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
 BEGIN
-  SELECT RAISE(ABORT, 'a recipient may not move between these states');
-END`,
-      `CREATE TRIGGER recipients_fall_back AFTER UPDATE OF state ON recipients
-WHEN NEW.reason IS 'fell-back' AND NEW.state = 'rejected' AND OLD.state = 'claimed'
-BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not move between these states')
+    WHERE NOT (OLD.state = 'claimed' AND NEW.state = 'rejected');
   INSERT INTO recipients (list, leg, row, line, key, state)
     VALUES (NEW.list, NEW.leg + 1, NEW.row, NEW.line, NEW.key, 'pending');
-END`,
-      `CREATE TRIGGER recipients_leg AFTER INSERT ON recipients
-WHEN NEW.leg <> 0
-  AND (NEW.state <> 'pending' OR NEW.attempts <> 0 OR NOT EXISTS (SELECT 1 FROM recipients AS former
-    WHERE former.list = NEW.list AND former.leg = NEW.leg - 1 AND former.row = NEW.row AND former.line = NEW.line
-    AND former.key = NEW.key AND former.state = 'rejected' AND former.reason IS 'fell-back'))
-  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = NEW.list AND runs.state = 'loading')
-BEGIN
-  SELECT RAISE(ABORT, 'a leg follows only one that fell back');
 END`,
       'PRAGMA user_version = 3',
     ],

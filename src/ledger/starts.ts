@@ -1,6 +1,6 @@
 import { keepReserve, leaveMarker } from './companions.ts';
 import type { Connection } from './connection.ts';
-import { lastLeg, readPage } from './last-legs.ts';
+import { type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { fileError } from './ledger-error.ts';
 import type { PendingRow } from './records.ts';
@@ -33,7 +33,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
   const nextPending = connection.query(
-    `SELECT row, state = 'rejected', leg, key, attempts FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -75,18 +75,28 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       const list = sealedList(run);
       const found: PendingRow[] = [];
       for (let after = afterRow; found.length < limit; ) {
-        const page = readPage(nextPending, list, after, limit);
+        const page = readPage(nextPending, hasFallen, list, after, limit);
         for (const first of page.first) {
-          const last = lastLeg(page, first);
-          if (last === undefined || found.length >= limit) continue;
-          found.push({ row: Number(last[0]), leg: Number(last[2]), key: String(last[3]), attempts: Number(last[4]) });
+          const pending = pendingOf(page, first);
+          if (pending !== null) found.push(pending);
         }
         if (page.first.length < limit) break;
         after = Number(page.first.at(-1)?.[0]);
       }
-      return found;
+      return found.length > limit ? found.slice(0, limit) : found;
     },
   };
+}
+
+/** Only a row that fell back comes without its key. */
+function hasFallen(row: LegRow): boolean {
+  return row[1] === null;
+}
+
+function pendingOf(page: LegPage, first: LegRow): PendingRow | null {
+  const last = hasFallen(first) ? lastLeg(page, hasFallen, first) : { leg: 0, row: first };
+  if (last === null) return null;
+  return { row: Number(last.row[0]), leg: last.leg, key: String(last.row[1]), attempts: Number(last.row[2]) };
 }
 
 function jsonOrNull(value: unknown): string | null {
