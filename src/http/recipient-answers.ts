@@ -68,8 +68,8 @@ function ofEach(
   const halt = strange && context.firstAnswer && !context.stopping ? 'not-the-api' : null;
   const doubt = verdict('in-doubt', 'unrecognised', { halt, error: cut(wire.redact(attempt.body)) });
   return statements.map((statement) => {
-    if (isTaken(statement)) return verdict('accepted', null, { messageId: idOf(statement) });
-    if (statement.said !== 'refused') return doubt;
+    if (isTaken(statement)) return verdict('accepted', null, { messageId: idOf(statement) }); // D1
+    if (statement.said !== 'refused') return doubt; // D2
     const reason = statement.unsupported ? 'unsupported-channel' : 'refused';
     return verdict('rejected', reason, { error: statement.error });
   });

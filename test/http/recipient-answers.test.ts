@@ -92,7 +92,7 @@ const SHAPES: readonly [label: string, answer: unknown, says: readonly string[]]
   ],
 ];
 
-describe('answers of APIs', () => {
+describe('answers of APIs (D1)', () => {
   test.each(SHAPES)('%s', (_label, answer, says) => {
     expect(told(answered(answer))).toEqual(says);
   });
@@ -105,7 +105,7 @@ describe('answers of APIs', () => {
   });
 });
 
-describe('what an answer leaves open', () => {
+describe('what an answer leaves open (D2)', () => {
   const entry = ({ to }: { to: string }, more: object = {}): object => ({ to, ...more });
   const CASES: readonly [label: string, answer: unknown, says: readonly string[]][] = [
     [
@@ -312,7 +312,7 @@ describe('cannot receive the channel', () => {
   });
 });
 
-describe('requests as a whole', () => {
+describe('requests as a whole (F1)', () => {
   it('are split where they are too large', () => {
     const verdicts = judge({ status: 413 });
     expect(told(verdicts)).toEqual(Array(3).fill('pending too-large'));
