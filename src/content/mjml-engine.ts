@@ -1,0 +1,95 @@
+import { createRequire } from 'node:module';
+import type { Engine, ParserError, ToHtmlResult } from 'mrml';
+
+/** HTML, or what the compiler does not take and where it says so. */
+export type Compiled =
+  | { readonly html: string }
+  | { readonly at: number | null; readonly message: string; readonly hint: string | undefined };
+
+/**
+ * HTML of MJML, by mrml: MJML in WebAssembly, without a network and without a file system. The caller has seen to it
+ * that nothing is nested too deeply.
+ *
+ * @param isExpression - whether a Handlebars expression begins at a place
+ */
+export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean): Compiled {
+  const { Engine } = load();
+  const engine = new Engine();
+  try {
+    return explain(engine.toHtml(mjml), mjml, isExpression);
+  } catch (error) {
+    // A trap (no stack left, say) leaves the whole module unusable: the next one to ask gets a new one.
+    delete require.cache[require.resolve('mrml')];
+    const message = `The MJML cannot be compiled: ${error instanceof Error ? error.message : String(error)}.`;
+    return { at: null, message, hint: undefined };
+  } finally {
+    free(engine);
+  }
+}
+
+const require = createRequire(import.meta.url);
+
+/** Only here, because loading takes 8 ms and 1 MB that nobody else should pay for. */
+function load(): typeof import('mrml') {
+  return require('mrml') as typeof import('mrml');
+}
+
+/** Left to the garbage collector, an engine of a broken module would throw where nobody can catch it. */
+function free(engine: Engine): void {
+  try {
+    engine.free();
+  } catch {
+    // It is gone either way.
+  }
+}
+
+function explain(result: ToHtmlResult, mjml: string, isExpression: (at: number) => boolean): Compiled {
+  if (result.type === 'success') return { html: result.content };
+  if (result.origin === 'render') {
+    return { at: null, message: `The MJML cannot be compiled: ${result.message}.`, hint: undefined };
+  }
+  const place = placeOf(result.details, mjml);
+  // A text begins with the white space before it.
+  const at = place === null ? null : place + (/^\s*/.exec(mjml.slice(place))?.[0].length ?? 0);
+  return { at, ...wordsFor(result.details, at !== null && isExpression(at)) };
+}
+
+function wordsFor(error: ParserError, atExpression: boolean): { message: string; hint: string | undefined } {
+  if (atExpression) {
+    const hint =
+      'Put it into the value of an attribute in quotes, into a text, or around a whole section, column or text.';
+    return { message: 'A Handlebars expression cannot stand here.', hint };
+  }
+  switch (error.type) {
+    case 'unexpected-element':
+      return { message: 'This element cannot stand here.', hint: undefined };
+    case 'unexpected-token':
+      return { message: 'Only elements can stand here.', hint: 'XML and doctype declarations are left out of MJML.' };
+    case 'missing-attribute':
+      return { message: `The attribute ${error.name} is missing.`, hint: undefined };
+    case 'parser-error':
+      return error.source.startsWith('invalid attribute')
+        ? {
+            message: 'An attribute is not written as name="value".',
+            hint: 'Quotes are needed, also around expressions.',
+          }
+        : { message: 'The markup is not well-formed here.', hint: 'Outside of tags, write &lt; for <.' };
+    default:
+      return { message: 'The markup is not well-formed.', hint: undefined };
+  }
+}
+
+/** The place that an error names: a byte of the UTF-8, or a line and a column in the words of the parser below. */
+function placeOf(error: ParserError, mjml: string): number | null {
+  if ('position' in error) return Buffer.from(mjml).subarray(0, error.position.start).toString().length;
+  const place = 'source' in error ? /.* at (\d+):(\d+)/s.exec(error.source) : null;
+  return place === null ? null : offsetOf(mjml, Number(place[1]), Number(place[2]));
+}
+
+/** Columns count characters. */
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1;
+  const before = [...text.slice(start, start + 2 * column)].slice(0, column - 1);
+  return start + before.join('').length;
+}

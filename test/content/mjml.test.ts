@@ -1,0 +1,342 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { loadHtmlText } from '../../src/content/html-text.ts';
+import { compileMjml, MAX_MJML_BYTES } from '../../src/content/mjml.ts';
+import { MAX_MJML_DEPTH } from '../../src/content/mjml-markup.ts';
+import type { Diagnostic } from '../../src/errors.ts';
+
+const source = (text: string) => ({ text, file: 'mail.mjml', line: 1, column: 1 });
+
+async function compiled(text: string) {
+  const result = await compileMjml(source(text));
+  if ('problem' in result) throw new Error(JSON.stringify(result.problem));
+  return result;
+}
+
+async function refused(text: string): Promise<Diagnostic> {
+  const result = await compileMjml(source(text));
+  if (!('problem' in result)) throw new Error(`taken: ${result.html}`);
+  return result.problem;
+}
+
+/** A file whose first column begins at line 2, column 1. */
+const inColumn = (markup: string) =>
+  `<mjml><mj-body><mj-section><mj-column>\n${markup}\n</mj-column></mj-section></mj-body></mjml>`;
+
+describe('a newsletter', async () => {
+  const text = await readFile(new URL('../fixtures/content/mjml/newsletter.mjml', import.meta.url), 'utf8');
+  const { html } = await compiled(text);
+
+  it('becomes HTML with its texts', async () => {
+    expect(html).toMatch(/<!doctype html>.*<body.*<\/body><\/html>/s);
+    expect(html).not.toMatch(/<\/?mj-/);
+    const toText = await loadHtmlText();
+    const plain = toText(html);
+    expect(plain).toContain('Good evening, {{first_name}}');
+    expect(plain).toContain('Your table is booked & the kitchen is open{{#if late}} until 11{{else}} until 9{{/if}}.');
+    expect(plain).toContain('Dish | Price\n{{dish}} | {{currency price "GBP"}}');
+    expect(plain).toContain('See the offer [{{link');
+  });
+
+  it('holds each expression of the file, in the order of the file where it is not in an attribute', () => {
+    const expressions = (of: string) => of.match(/\{\{.*?\}{2,}/g) ?? [];
+    expect([...new Set(expressions(html))].sort()).toEqual([...new Set(expressions(text))].sort());
+    expect(html.match(/\{\{[#/>].*?\}\}|\{\{else\}\}/g)).toEqual(text.match(/\{\{[#/>].*?\}\}|\{\{else\}\}/g));
+  });
+
+  it('keeps what the compiler would have written as escapes', () => {
+    expect(html).toContain('alt="The terrace ☀️ in {{town}}"');
+    expect(html).toContain('href="https://riverside.example/steak?for=&quot;two&quot;"');
+    expect(html).toMatch(/style="margin: 0; +padding: 0"/);
+    expect(html).not.toMatch(/\\[nu"\\]/);
+  });
+
+  it('puts what stands around a section around the whole of its HTML', () => {
+    const [, inside = ''] = /\{\{#if offer\}\}(.*?)\{\{\/if\}\}/s.exec(html.slice(html.indexOf('{{#if offer}}'))) ?? [];
+    const count = (tag: string) => inside.split(tag).length - 1;
+    expect(count('<div')).toBeGreaterThan(0);
+    expect(count('<div')).toBe(count('</div>'));
+    expect(count('<table')).toBe(count('</table>'));
+  });
+});
+
+test.each<[label: string, markup: string, html: RegExp]>([
+  ['a value', '<mj-text>Hi {{name}}</mj-text>', />Hi \{\{name\}\}</],
+  ['raw HTML', '<mj-text>{{{html}}}{{&amp}}</mj-text>', />\{\{\{html\}\}\}\{\{&amp\}\}</],
+  [
+    'a block in a text',
+    '<mj-text>{{#if a}}<b>x</b>{{else}}y{{/if}}</mj-text>',
+    /\{\{#if a\}\}<b>x<\/b>\{\{else\}\}y\{\{\/if\}\}/,
+  ],
+  ['a partial', '<mj-text>{{> footer}}</mj-text>', /\{\{> footer\}\}/],
+  ['braces and signs in quotes', '<mj-text>{{x "}} < > &" \'"\'}}</mj-text>', /\{\{x "\}\} < > &" '"'\}\}/],
+  ['quotes in an attribute', '<mj-button href="{{url "a"}}">x</mj-button>', /href="\{\{url "a"\}\}"/],
+  [
+    'a block in an attribute',
+    '<mj-button href="a{{#if b}}?b={{b}}{{/if}}">x</mj-button>',
+    /href="a\{\{#if b\}\}\?b=\{\{b\}\}\{\{\/if\}\}"/,
+  ],
+  ['several lines', '<mj-text>{{x\n  y=1\n}}</mj-text>', /\{\{x\n {2}y=1\n\}\}/],
+  ['a comment with a quote', "<mj-text>{{! don't }}x</mj-text>", />\{\{! don't \}\}x</],
+  ['a comment with braces', '<mj-text>{{!-- a }} <b> --}}x</mj-text>', />\{\{!-- a \}\} <b> --\}\}x</],
+  ['an escaped expression', '<mj-text>\\{{x}}</mj-text>', />\\\{\{x\}\}</],
+  [
+    'a block around texts',
+    '{{#if a}}<mj-text>x</mj-text>{{/if}}',
+    /<tbody>\n\{\{#if a\}\}<tr>.*<\/tr>\{\{\/if\}\}\n<\/tbody>/,
+  ],
+  [
+    'a block in mj-raw',
+    '<mj-raw>{{#if a}}</mj-raw><mj-text>x</mj-text><mj-raw>{{/if}}</mj-raw>',
+    /\{\{#if a\}\}<tr>.*<\/tr>\{\{\/if\}\}/,
+  ],
+  ['a colour', '<mj-text color="{{colour}}">x</mj-text>', /color:\{\{colour\}\}/],
+  ['a bracket of its own', '<mj-text>\u27e6{{x}}\u27e7</mj-text>', />\u27e6\{\{x\}\}\u27e7</],
+  [
+    'one that is not closed, left to Handlebars',
+    '<mj-text>{{#if x}<b>{{y}}</b></mj-text>',
+    /\{\{#if x\}<b>\{\{y\}\}<\/b>/,
+  ],
+])('%s passes through', async (_label, markup, expected) => {
+  expect((await compiled(inColumn(markup))).html).toMatch(expected);
+});
+
+test('what stands around <mjml> stays around the HTML', async () => {
+  const { html } = await compiled('{{#if a}}\n<mjml><mj-body></mj-body></mjml>\n{{/if}}\n');
+  expect(html).toMatch(/^\{\{#if a\}\}\n<!doctype html>.*<\/html>\n\{\{\/if\}\}\n$/s);
+});
+
+test.each<[label: string, text: string, place: string, message: RegExp, hint: RegExp]>([
+  ['an element without its end', inColumn('<mj-text><p>x</mj-text>'), '2:10', /<p> is not closed/, /complete elements/],
+  [
+    'an end tag of another element',
+    inColumn('<mj-text>x</mj-txt>'),
+    '2:11',
+    /<\/mj-txt> stands where <\/mj-text>/,
+    /./,
+  ],
+  ['an end tag alone', '<mjml><mj-body></mj-body></mjml></mjml>', '1:33', /closes nothing/, /./],
+  ['an unknown element', inColumn('\n<mj-txt>x</mj-txt>'), '3:1', /<mj-txt> is not an element/, /<mj-text>/],
+  ['an include', inColumn('<mj-include path="a" />'), '2:1', /cannot include/, /partial/],
+  ['a quote left open', inColumn('<mj-text color="red>x</mj-text>'), '2:1', /does not end/, /quote/],
+  ['a comment left open', inColumn('<!-- x'), '2:1', /comment is not closed/, /-->/],
+  ['an attribute without quotes', inColumn('<mj-text color=red>x</mj-text>'), '2:16', /name="value"/, /Quotes/],
+  [
+    'an expression without quotes',
+    inColumn('<mj-text color={{c}}>x</mj-text>'),
+    '2:16',
+    /cannot stand here/,
+    /in quotes/,
+  ],
+  ['an expression among attributes', inColumn('<mj-text {{c}}>x</mj-text>'), '2:10', /cannot stand here/, /attribute/],
+  [
+    'an expression in a list of elements',
+    inColumn('<mj-social>\n {{#if a}}<mj-social-element/>{{/if}}</mj-social>'),
+    '3:2',
+    /cannot stand/,
+    /around/,
+  ],
+  [
+    'an expression in the head',
+    '<mjml><mj-head>{{x}}</mj-head><mj-body></mj-body></mjml>',
+    '1:16',
+    /cannot stand here/,
+    /./,
+  ],
+  [
+    'an expression in a width',
+    inColumn('<mj-image src="a" width="{{w}}" />'),
+    '2:26',
+    /\{\{w\}\} does not reach/,
+    /layout/,
+  ],
+  [
+    'an unknown attribute with an expression',
+    inColumn('<mj-text foo="{{x}}">a</mj-text>'),
+    '2:15',
+    /does not reach/,
+    /does not know/,
+  ],
+  ['a sign <', inColumn('<mj-text>{{long.expression}} é😀 a < b</mj-text>'), '2:36', /not well-formed/, /&lt;/],
+  [
+    'an element out of place',
+    '<mjml><mj-head><mj-text/></mj-head><mj-body></mj-body></mjml>',
+    '1:17',
+    /cannot stand here/,
+    /./,
+  ],
+  ['a doctype', '<!doctype html>\n<mjml><mj-body></mj-body></mjml>', '1:1', /Only elements/, /doctype/],
+  ['HTML', '\n<html></html>', '2:1', /<html> stands outside <mjml>/, /begins with <mjml>/],
+  ['no body', '<mjml></mjml>', '1:1', /no <mj-body>/, /./],
+  ['nothing', '', '1:1', /no <mj-body>/, /./],
+  ['CR LF', inColumn('<mj-text><p>x</mj-text>').replaceAll('\n', '\r\n'), '2:10', /<p> is not closed/, /./],
+  ['CR', inColumn('<mj-text><p>x</mj-text>').replaceAll('\n', '\r'), '2:10', /<p> is not closed/, /./],
+])('%s is refused with its place', async (_label, text, place, message, hint) => {
+  const { code, at, message: said, hint: advice, source: line } = await refused(text);
+  expect(`${code} ${at?.file} ${at?.line}:${at?.column}`).toBe(`content-invalid mail.mjml ${place}`);
+  expect(said).toMatch(message);
+  expect(advice ?? ' ').toMatch(hint);
+  expect(text.split(/\r\n?|\n/)).toContain(line);
+});
+
+describe('what the compiler could not stand', () => {
+  it('is refused before: too deep', async () => {
+    const nested = (depth: number) => inColumn(`<mj-text>${'<i>'.repeat(depth)}x${'</i>'.repeat(depth)}</mj-text>`);
+    // mjml, mj-body, mj-section, mj-column, mj-text
+    expect((await refused(nested(MAX_MJML_DEPTH - 4))).message).toMatch(/nested/);
+    expect((await compiled(nested(MAX_MJML_DEPTH - 5))).html).toContain('<i>x</i>');
+  });
+
+  test.each(['mj-wrapper', 'mj-section', 'mj-column', 'mj-group', 'mj-hero', 'mj-raw'])(
+    'is far off: %s',
+    async (name) => {
+      const depth = MAX_MJML_DEPTH - 2;
+      const text = `<mjml><mj-body>${`<${name}>`.repeat(depth)}${`</${name}>`.repeat(depth)}</mj-body></mjml>`;
+      expect((await compiled(text)).html).toContain('</html>');
+    },
+  );
+
+  it('is refused before: too large', async () => {
+    const text = inColumn(`<mj-text>${'é'.repeat(MAX_MJML_BYTES / 2)}</mj-text>`);
+    expect((await refused(text)).code).toBe('file-too-large');
+  });
+});
+
+describe('diagnostics about the HTML', () => {
+  const text = inColumn(
+    '<mj-text color="{{colour}}">Hi\n  {{nmae}}</mj-text>\n<mj-button background-color="{{bg}}">x</mj-button>',
+  );
+  const about = (html: string, what: string, from = 0): Diagnostic => {
+    const offset = html.indexOf(what, from);
+    const before = html.slice(0, offset).split('\n');
+    const at = { file: 'mail.mjml', line: before.length, column: (before.at(-1) ?? '').length + 1, length: 4 };
+    return { code: 'unknown-name', severity: 'error', message: 'x', at, source: 'HTML' };
+  };
+
+  it('become ones about the MJML', async () => {
+    const { html, relocate } = await compiled(text);
+    expect(relocate([about(html, 'nmae')])).toEqual([
+      {
+        code: 'unknown-name',
+        severity: 'error',
+        message: 'x',
+        at: { file: 'mail.mjml', line: 3, column: 5, length: 4 },
+        source: '  {{nmae}}</mj-text>',
+      },
+    ]);
+  });
+
+  it('are told once for an expression that is copied', async () => {
+    const { html, relocate } = await compiled(text);
+    const first = html.indexOf('{{bg}}');
+    expect(html.indexOf('{{bg}}', first + 1)).toBeGreaterThan(first);
+    const moved = relocate([about(html, 'bg}}'), about(html, 'bg}}', first + 4)]);
+    expect(moved.map(({ at }) => `${at?.line}:${at?.column}`)).toEqual(['4:32']);
+  });
+
+  it('name the file where the HTML is the compiler’s, and are left alone where they are about another file', async () => {
+    const { html, relocate } = await compiled(text);
+    const elsewhere: Diagnostic = {
+      code: 'unknown-name',
+      severity: 'error',
+      message: 'y',
+      at: { file: 'footer.hbs', line: 9 },
+    };
+    const [head, other] = relocate([about(html, '<head>'), elsewhere]);
+    expect(head?.at).toEqual({ file: 'mail.mjml' });
+    expect(other).toEqual(elsewhere);
+  });
+});
+
+describe('whatever the file holds', () => {
+  const expression = fc.constantFrom(
+    '{{a}}',
+    '{{{b "}}" c=\'<\'}}}',
+    '{{#if d}}',
+    '{{/if}}',
+    '{{!-- "e --}}',
+    '{{> f}}',
+    '{{~g~}}',
+  );
+  const characters = [
+    'a',
+    'Z',
+    '7',
+    ' ',
+    '.',
+    '\u00e9',
+    'e\u0301',
+    '\u200d',
+    '\ufe0f',
+    '\u{1f600}',
+    '\\',
+    '\u27e6',
+    '\u27e7',
+  ];
+  const words = fc.array(fc.constantFrom(...characters), { maxLength: 12 }).map((parts) => parts.join(''));
+  const prose = fc.array(fc.oneof(expression, words), { maxLength: 8 }).map((parts) => parts.join(''));
+
+  it('expressions and texts come out as they were', async () => {
+    await fc.assert(
+      fc.asyncProperty(prose, prose, async (text, value) => {
+        const { html } = await compiled(inColumn(`<mj-text><p title="${value}">|${text}|</p></mj-text>`));
+        expect(html).toContain(`<p title="${value}">|${text}|</p>`);
+      }),
+    );
+  });
+
+  it('there is an answer, soon', async () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '<mjml>',
+        '</mjml>',
+        '<mj-body>',
+        '</mj-body>',
+        '<mj-section>',
+        '<mj-column>',
+        '<mj-text>',
+        '</mj-text>',
+      ),
+      fc.constantFrom(
+        '<mj-raw>',
+        '<p',
+        '>',
+        '"',
+        "'",
+        '<!--',
+        '-->',
+        '<br>',
+        '<mj-image src="',
+        '/>',
+        '<![CDATA[',
+        '&',
+        '<',
+        '{{',
+        '}}',
+        '{{!--',
+      ),
+      fc.string({ maxLength: 5, unit: 'binary' }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 40 }), fc.boolean(), async (pieces, inside) => {
+        const text = inside ? inColumn(pieces.join('')) : pieces.join('');
+        const result = await compileMjml(source(text));
+        expect('html' in result || result.problem.severity === 'error').toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+    // The compiler still works: none of this broke it.
+    expect((await compiled(inColumn('<mj-text>still</mj-text>'))).html).toContain('still');
+  });
+
+  test.each(['{{[', '{{"', '{{!--', '{{~!', '{{{{', '<!--', '<a b="', '<mj-text ', ' ', '<mj-spacer/>'])(
+    '%j over and over',
+    async (piece) => {
+      const text = `<mjml><mj-body>${piece.repeat(200_000 / piece.length)}`;
+      const start = performance.now();
+      expect((await refused(text)).at?.file).toBe('mail.mjml');
+      expect(performance.now() - start).toBeLessThan(5000);
+    },
+  );
+});
