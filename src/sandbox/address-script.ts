@@ -1,5 +1,12 @@
 import { DEVICES, type Device } from './devices.ts';
-import { isReserved, type Scenario, type ScriptedNumbers, scenarioByDigits, scenarioFor } from './scenarios.ts';
+import {
+  isReserved,
+  SCENARIOS,
+  type Scenario,
+  type ScriptedNumbers,
+  scenarioByDigits,
+  scenarioFor,
+} from './scenarios.ts';
 
 /** The domains that RFC 2606 keeps free for examples, so that no address there belongs to anybody. */
 const TAGGED_EMAIL = /\+(\d{3})@(?:(example\.(?:com|net|org))|[^@]*)$/;
@@ -19,6 +26,13 @@ function byTag(found: RegExpExecArray | null, digits: number, free: number, whos
   if (found === null || whose === 'none') return null;
   if (whose === 'reserved' && found[free] === undefined) return null;
   return scenarioByDigits(found[digits] ?? '');
+}
+
+const MEANINGFUL: ReadonlySet<string> = new Set([...DEVICES.keys(), ...SCENARIOS.map(({ digits }) => digits)]);
+
+/** Whether the last three digits of a number are those of a script or a device: most are not, which is quickly seen. */
+export function hasMeaning(msisdn: string): boolean {
+  return MEANINGFUL.has(msisdn.slice(-3));
 }
 
 /** The device behind a number by its last three digits, or null: then it takes every channel. */

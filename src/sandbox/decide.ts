@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { countOf, pointerTo } from './addresses.ts';
 import type { Message, MessageChecker, MessageFault } from './check-message.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Refusals } from './dialect.ts';
 import { type Acquaintance, judge } from './judge.ts';
 import { playScenario, type Stage } from './play-scenario.ts';
 import { accept, type Reply, refusal, refuseMessage } from './reply.ts';
@@ -36,6 +36,13 @@ function answerMessage(desk: Desk, message: Message, text: string): Reply {
   const { dialect } = desk;
   const { scenario, refusals } = judge(desk, message);
   if (scenario !== null) return playScenario(desk, scenario, { id: desk.nextId(), message, refusals }, text);
+  if (refusals.size === 0) return accept(dialect, { id: desk.nextId(), message, refusals }, null);
+  return answerRefusals(desk, message, refusals);
+}
+
+/** Inside an answer of success where the dialect has a place for it, else for the whole request. */
+function answerRefusals(desk: Desk, message: Message, refusals: Refusals): Reply {
+  const { dialect } = desk;
   const [first] = refusals;
   const alone = dialect.results === 'several' && countOf(message) === 1;
   if (first === undefined || (dialect.results !== 'never' && !alone)) {

@@ -1,9 +1,9 @@
-import { deviceByDigits, scriptOf } from './address-script.ts';
+import { deviceByDigits, hasMeaning, scriptOf } from './address-script.ts';
 import { addressesOf, bareNumber, countOf } from './addresses.ts';
 import type { Message } from './check-message.ts';
 import { type Device, takes } from './devices.ts';
 import { type Dialect, NOBODY, type Refusal, type Refusals, UNSUPPORTED } from './dialect.ts';
-import { ownRefusal, type Scenario, type ScriptedNumbers, scenarioFor, statusTitle } from './scenarios.ts';
+import { ownRefusal, type Scenario, type ScriptedNumbers, statusTitle } from './scenarios.ts';
 
 /** What is known of the recipients beforehand. */
 export interface Acquaintance {
@@ -29,8 +29,7 @@ const ALL_TAKEN: Verdict = { scenario: null, refusals: NOBODY };
  */
 export function judge(known: Acquaintance, message: Message): Verdict {
   const number = onlyNumber(message);
-  if (number === null) return judgeAll(known, message);
-  if (scenarioFor(number, known.scripts) === null && deviceOf(known, number) === null) return ALL_TAKEN;
+  if (number !== null && known.devices.size === 0 && !hasMeaning(number)) return ALL_TAKEN;
   return judgeAll(known, message);
 }
 

@@ -27,8 +27,9 @@ export interface Taken {
 
 /** The message is taken, but for those of its recipients that are refused. */
 export function accept(dialect: Dialect, taken: Taken, digits: string | null, status = dialect.acceptedStatus): Reply {
-  const json = dialect.accepted(taken.id, taken.message, taken.refusals);
-  return { status, digits, ...taken, write: (outgoing) => answerJson(outgoing, status, json) };
+  const { id, message, refusals } = taken;
+  const json = dialect.accepted(id, message, refusals);
+  return { status, digits, id, message, refusals, write: (outgoing) => answerJson(outgoing, status, json) };
 }
 
 /** The request is not one that the API takes. */

@@ -6,7 +6,7 @@ import { problem, refuse } from '../errors.ts';
 import { answerProblem } from './answer.ts';
 import { createApp } from './app.ts';
 import { compileMessageCheck, type KnownFields } from './check-message.ts';
-import { type Devices, readDevices } from './devices-file.ts';
+import type { Devices } from './devices-file.ts';
 import type { DialectName } from './dialect-name.ts';
 import { DIALECTS } from './dialects.ts';
 import { createInbox } from './inbox.ts';
@@ -62,7 +62,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
   checkKey(options.apiKey);
-  const counter = createCounter(options);
+  const counter = createCounter(options, await devicesOf(options.devices));
   const address = { url: '' };
   const server = createHttpServer(counter, () => address.url);
   try {
@@ -88,14 +88,14 @@ const DEFAULT_KEEP = 1_000;
 const DEFAULT_MAX_RECIPIENTS = 1_000;
 const NO_DEVICES: Devices = new Map();
 
-function createCounter(options: SandboxOptions): Counter {
+function createCounter(options: SandboxOptions, devices: Devices): Counter {
   const dialect = DIALECTS[options.dialect ?? 'default'];
   return {
     apiKey: options.apiKey,
     dialect,
     checker: compileMessageCheck(dialect.request, options.fields),
     maxRecipients: options.maxRecipients ?? DEFAULT_MAX_RECIPIENTS,
-    devices: options.devices === undefined ? NO_DEVICES : readDevices(options.devices),
+    devices,
     scripts: options.scripts ?? 'reserved',
     nextId: createIds(randomBytes(5).toString('hex')),
     now: options.now ?? Date.now,
@@ -105,6 +105,13 @@ function createCounter(options: SandboxOptions): Counter {
     latencyMs: options.latencyMs ?? 0,
     log: options.log ?? null,
   };
+}
+
+async function devicesOf(path: string | undefined): Promise<Devices> {
+  if (path === undefined) return NO_DEVICES;
+  // The parser of CSV is loaded only for those who have such a file.
+  const { readDevices } = await import('./devices-file.ts');
+  return readDevices(path);
 }
 
 /** Ids that no other start of the sandbox gives out, and that cost next to nothing. */

@@ -199,6 +199,7 @@ describe('keeps what it received', () => {
         scenario: null,
         id: body['id'],
         to: ['+447700900123'],
+        refused: [],
         text: MESSAGE,
         body: JSON.parse(MESSAGE),
       });
@@ -268,6 +269,10 @@ describe('describes itself', () => {
         answers: { 202: 1, 500: 1, none: 1 },
         kept: 3,
         scripts: 'reserved',
+        dialect: 'default',
+        maxRecipients: 1000,
+        devices: expect.arrayContaining([{ digits: '844', device: 'Android 4.4', takes: 'SMS, MessagingApp, Voice' }]),
+        devicesFromFile: 0,
       });
     });
   });
@@ -374,6 +379,7 @@ describe('elsewhere', () => {
     ['PUT', '/v2/messages', 405, 'POST'],
     ['POST', '/sandbox', 405, 'GET'],
     ['PATCH', '/sandbox/messages', 405, 'GET, DELETE'],
+    ['POST', '/sandbox/openapi.json', 405, 'GET'],
     ['GET', '/', 404, undefined],
     ['POST', '/v1/messages', 404, undefined],
     ['GET', '/%00/../..//sandbox%', 404, undefined],
