@@ -13,7 +13,7 @@ import { check } from '../campaign/helper.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'wire.md'), 'utf8');
 const DEFAULTS_AT = PAGE.indexOf('## Default places');
-const TABLES = rowsOf(PAGE.slice(0, DEFAULTS_AT));
+const TABLES = rowsOf(PAGE.slice(0, PAGE.indexOf('### What an answer means')));
 const PLACES = rowsOf(PAGE.slice(DEFAULTS_AT));
 
 /** The rows of tables that begin with a setting: its name, and the cell beside it. */
