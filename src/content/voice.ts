@@ -51,7 +51,8 @@ function checkLanguage(found: Findings, language: Json | undefined): void {
 
 function isLanguageTag(tag: string): boolean {
   try {
-    return new Intl.Locale(tag).language !== 'und';
+    // `und` is a tag for a language that nobody said.
+    return !new Intl.Locale(tag).baseName.startsWith('und');
   } catch {
     return false;
   }

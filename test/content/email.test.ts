@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { checkEmail, EMAIL_LIMITS } from '../../src/content/email.ts';
+import { emailContent, withPreheader } from '../../src/content/email-content.ts';
+import { MAX_UNSUBSCRIBE_URL, unsubscribeHeaders } from '../../src/content/email-headers.ts';
+import { loadHtmlText } from '../../src/content/html-text.ts';
+import type { JsonObject } from '../../src/model.ts';
+
+const textOfHtml = await loadHtmlText();
+const GOOD: JsonObject = { subject: 'Your table', html: '<p>x</p>' };
+
+/** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
+const anyText = (maxLength: number) =>
+  fc
+    .array(fc.oneof(fc.integer({ min: 0, max: 0x2fff }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength })
+    .map((codes) => String.fromCodePoint(...codes));
+
+const brief = (content: JsonObject, text?: string | null) =>
+  checkEmail(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
+
+describe('an email that can be sent', () => {
+  test.each<[label: string, content: JsonObject, text?: string | null]>([
+    ['HTML alone', GOOD],
+    ['text alone', { subject: 'Your table' }, 'x'],
+    ['both', GOOD, 'x'],
+    [
+      'all of it',
+      {
+        ...GOOD,
+        preheader: 'Half past seven',
+        unsubscribe: { url: 'https://a.example/u', mailto: 'u@a.example', oneClick: true },
+      },
+    ],
+    [
+      'nothing known yet',
+      { subject: null, html: null, preheader: null, unsubscribe: { url: null, mailto: null, oneClick: true } },
+      null,
+    ],
+    ['a text not known yet', { subject: 'x' }, null],
+    ['a subject in another script', { ...GOOD, subject: 'Ваш столик ☀️ 👩‍👩‍👧' }],
+  ])('%s', (_label, content, text) => {
+    expect(checkEmail(content, text)).toEqual([]);
+  });
+});
+
+test.each<[label: string, content: JsonObject, problem: string, message: RegExp]>([
+  ['no subject', { html: 'x' }, 'error content-invalid /subject', /no subject/],
+  ['an empty subject', { ...GOOD, subject: '' }, 'error content-invalid /subject', /empty/],
+  ['a blank subject', { ...GOOD, subject: ' \u00a0' }, 'error content-invalid /subject', /empty/],
+  [
+    'a header in the subject',
+    { ...GOOD, subject: 'Hi\r\nBcc: all@a.example' },
+    'error content-invalid /subject',
+    /line break/,
+  ],
+  ['a line feed in the subject', { ...GOOD, subject: 'Hi\nthere' }, 'error content-invalid /subject', /line break/],
+  ['a NUL in the subject', { ...GOOD, subject: 'Hi\0' }, 'error content-invalid /subject', /control/],
+  [
+    'a line separator in the subject',
+    { ...GOOD, subject: 'Hi\u2028x' },
+    'error content-invalid /subject',
+    /line break/,
+  ],
+  ['a subject of 999 bytes', { ...GOOD, subject: 'x'.repeat(999) }, 'error content-limit /subject', /999 bytes.*998/],
+  [
+    'a subject of 500 letters of two bytes',
+    { ...GOOD, subject: 'é'.repeat(500) },
+    'error content-limit /subject',
+    /1000 bytes/,
+  ],
+  [
+    'a subject of 998 bytes',
+    { ...GOOD, subject: 'x'.repeat(998) },
+    'warning content-advice /subject',
+    /998 characters.*70/,
+  ],
+  [
+    'a subject of 71 characters',
+    { ...GOOD, subject: 'x'.repeat(71) },
+    'warning content-advice /subject',
+    /71 characters/,
+  ],
+  ['neither HTML nor text', { subject: 'x' }, 'error content-invalid /text', /neither HTML nor a text/],
+  ['blank HTML', { subject: 'x', html: ' \n' }, 'error content-invalid /html', /neither HTML nor a text/],
+  ['HTML that is clipped', { ...GOOD, html: 'x'.repeat(102 * 1024 + 1) }, 'warning content-advice /html', /103 KB/],
+  [
+    'HTML that is clipped for its bytes',
+    { ...GOOD, html: 'é'.repeat(60_000) },
+    'warning content-advice /html',
+    /118 KB/,
+  ],
+  ['a long preheader', { ...GOOD, preheader: 'x'.repeat(131) }, 'warning content-advice /preheader', /131 characters/],
+  ['nowhere to unsubscribe', { ...GOOD, unsubscribe: {} }, 'error content-invalid /unsubscribe', /does not say where/],
+  [
+    'http',
+    { ...GOOD, unsubscribe: { url: 'http://a.example' } },
+    'error content-invalid /unsubscribe/url',
+    /unsubscribe/,
+  ],
+  [
+    'not an address',
+    { ...GOOD, unsubscribe: { url: 'a.example' } },
+    'error content-invalid /unsubscribe/url',
+    /unsubscribe/,
+  ],
+  [
+    'a header in the address',
+    { ...GOOD, unsubscribe: { url: 'https://a.example/\r\nBcc: x' } },
+    'error content-invalid /unsubscribe/url',
+    /unsubscribe/,
+  ],
+  [
+    'a password in the address',
+    { ...GOOD, unsubscribe: { url: 'https://me:pw@a.example' } },
+    'error content-invalid /unsubscribe/url',
+    /unsubscribe/,
+  ],
+  [
+    'an address beyond a line',
+    { ...GOOD, unsubscribe: { url: `https://a.example/${'x'.repeat(900)}` } },
+    'error content-invalid /unsubscribe/url',
+    /unsubscribe/,
+  ],
+  [
+    'one click on nothing',
+    { ...GOOD, unsubscribe: { mailto: 'u@a.example', oneClick: true } },
+    'error content-invalid /unsubscribe/oneClick',
+    /needs an address/,
+  ],
+  [
+    'no email address',
+    { ...GOOD, unsubscribe: { mailto: 'unsubscribe' } },
+    'error content-invalid /unsubscribe/mailto',
+    /email address/,
+  ],
+  [
+    'two email addresses',
+    { ...GOOD, unsubscribe: { mailto: 'a@b.example,c@d.example' } },
+    'error content-invalid /unsubscribe/mailto',
+    /email/,
+  ],
+  [
+    'a header in the email address',
+    { ...GOOD, unsubscribe: { mailto: 'a@b.example\r\nBcc: c' } },
+    'error content-invalid /unsubscribe/mailto',
+    /email/,
+  ],
+])('%s', (_label, content, expected, message) => {
+  expect(brief(content)).toEqual([expected]);
+  expect(checkEmail(content, undefined)[0]?.message).toMatch(message);
+});
+
+it('says everything at once', () => {
+  expect(brief({ subject: '', preheader: 'x', unsubscribe: { url: 'x', oneClick: true } })).toEqual([
+    'error content-invalid /subject',
+    'error content-invalid /text',
+    'warning content-advice /preheader',
+    'error content-invalid /unsubscribe/url',
+  ]);
+});
+
+it('lets no subject pass that would begin another header', () => {
+  fc.assert(
+    fc.property(anyText(40), fc.constantFrom('\r', '\n', '\r\n', '\0', '\x7f', '\x85'), (text, sign) => {
+      const subject = `${text}${sign}${text}`;
+      expect(brief({ ...GOOD, subject }, 'x')).toContain('error content-invalid /subject');
+    }),
+  );
+});
+
+it('judges every subject by its bytes', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1200 }), (text) => {
+      const subject = text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, 'x');
+      const over = Buffer.byteLength(subject) > EMAIL_LIMITS.subjectOctets;
+      expect(brief({ ...GOOD, subject }).includes('error content-limit /subject')).toBe(over);
+    }),
+  );
+});
+
+describe('unsubscribe headers', () => {
+  test.each<[label: string, unsubscribe: JsonObject, headers: Readonly<Record<string, string>>]>([
+    ['an address', { url: 'https://a.example/u?t=1' }, { 'List-Unsubscribe': '<https://a.example/u?t=1>' }],
+    ['an email address', { mailto: 'u@a.example' }, { 'List-Unsubscribe': '<mailto:u@a.example>' }],
+    [
+      'an email address with its scheme',
+      { mailto: 'mailto:u@a.example?subject=stop' },
+      { 'List-Unsubscribe': '<mailto:u@a.example?subject=stop>' },
+    ],
+    [
+      'one click',
+      { url: 'https://a.example/u', mailto: 'u@a.example', oneClick: true },
+      {
+        'List-Unsubscribe': '<https://a.example/u>, <mailto:u@a.example>',
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      },
+    ],
+    [
+      'one click that is off',
+      { url: 'https://a.example/u', oneClick: false },
+      { 'List-Unsubscribe': '<https://a.example/u>' },
+    ],
+    [
+      'letters that are not ASCII',
+      { url: 'https://bücher.example/é' },
+      { 'List-Unsubscribe': '<https://xn--bcher-kva.example/%C3%A9>' },
+    ],
+    ['brackets', { url: 'https://a.example/<b>#<c>' }, { 'List-Unsubscribe': '<https://a.example/%3Cb%3E#%3Cc%3E>' }],
+    ['what was refused', { url: 'http://a.example', mailto: 'x', oneClick: true }, {}],
+  ])('%s', (_label, unsubscribe, headers) => {
+    expect(unsubscribeHeaders({ ...GOOD, unsubscribe })).toEqual(headers);
+  });
+
+  it('are none without content.unsubscribe', () => expect(unsubscribeHeaders(GOOD)).toEqual({}));
+
+  it('are one line of ASCII each, with the addresses in brackets, whatever the values hold', () => {
+    const part = fc.oneof(anyText(20), fc.constantFrom('>', '<', ',', '\r\n', ' ', '%', '@', '#', '?'));
+    const text = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, text, (path, name) => {
+        const headers = unsubscribeHeaders({
+          unsubscribe: { url: `https://a.example/${path}`, mailto: `${name}@a.example`, oneClick: true },
+        });
+        for (const value of Object.values(headers)) {
+          expect(value).toMatch(/^(?:<[!-;=?-~]+>(?:, <[!-;=?-~]+>)?|List-Unsubscribe=One-Click)$/);
+          expect(value.length).toBeLessThan(2 * MAX_UNSUBSCRIBE_URL + 20);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('an email on the wire', () => {
+  it('has its preheader in the HTML and its text made from it', () => {
+    const tree = {
+      subject: 'Your table',
+      preheader: 'Half <past> "seven" & more',
+      html: '<html><body class="a>b"><p>Dear Ann</p></body></html>',
+      unsubscribe: { url: 'https://a.example/u' },
+    };
+    const { content, text } = emailContent(tree, undefined, textOfHtml);
+    expect(Object.keys(content)).toEqual(['subject', 'html']);
+    expect(content['subject']).toBe('Your table');
+    expect(content['html']).toMatch(
+      /^<html><body class="a>b"><div style="display:none;[^"]*">Half &lt;past&gt; &quot;seven&quot; &amp; more(?:&zwnj;&nbsp;){124}<\/div><p>Dear Ann<\/p><\/body><\/html>$/,
+    );
+    expect(text).toBe('Dear Ann');
+  });
+
+  it('keeps a text of its own', () => {
+    expect(emailContent({ subject: 'x', html: '<p>a</p>' }, 'b', textOfHtml)).toEqual({
+      content: { subject: 'x', html: '<p>a</p>' },
+      text: 'b',
+    });
+  });
+
+  it('can be a text alone, or pictures alone', () => {
+    expect(emailContent({ subject: 'x', preheader: 'y' }, 'b', textOfHtml)).toEqual({
+      content: { subject: 'x' },
+      text: 'b',
+    });
+    expect(emailContent({ subject: 'x', html: '<img src="a">' }, undefined, textOfHtml).text).toBeUndefined();
+  });
+
+  it('has the same text with and without a preheader: mail programs and readers see it once', () => {
+    const html = '<body><p>Dear Ann</p></body>';
+    expect(textOfHtml(withPreheader(html, 'Half past seven'))).toBe(textOfHtml(html));
+  });
+});
+
+test.each<[label: string, html: string, before: string]>([
+  ['a body', '<html><body><p>', '<html><body>'],
+  ['a body in capitals with attributes', '<BODY bgcolor=red\n id="x">y', '<BODY bgcolor=red\n id="x">'],
+  ['no body', '<p>x</p>', ''],
+  ['a body in a comment', '<!-- <body> --><body>x', '<!-- <body> --><body>'],
+  ['a comment that is not closed', '<!-- <body>x', ''],
+  ['a tag that is not closed', '<body class="', ''],
+  ['another tag that begins so', '<bodyguard><body>x', '<bodyguard><body>'],
+])('the preheader stands after %s', (_label, html, before) => {
+  const whole = withPreheader(html, 'seven');
+  expect(whole.startsWith(`${before}<div style="display:none`)).toBe(true);
+  expect(whole.endsWith(`</div>${html.slice(before.length)}`)).toBe(true);
+});
+
+test('a preheader in another direction is sent as it stands', () => {
+  expect(withPreheader('<body>', '\u200fمرحبا\u200f')).toContain('>\u200fمرحبا\u200f&zwnj;');
+});
+
+test('no preheader, no change', () => expect(withPreheader('<body>x', ' ')).toBe('<body>x'));
+
+it('finds the body of hostile HTML in time', () => {
+  for (const piece of ['<!--', '<body', '<body "', '<']) {
+    const start = performance.now();
+    expect(withPreheader(piece.repeat(100_000), 'x')).toContain('display:none');
+    expect(performance.now() - start).toBeLessThan(2000);
+  }
+});
