@@ -116,11 +116,9 @@ function emptyMessage(at: Position): Diagnostic {
   return problem('empty-message', 'The message is empty for this row.', { at });
 }
 
-/** What is wrong with the content of one row: the part is named, because the place is the row's. */
-function inRow({ code, pointer, message, hint }: ContentProblem, at: Position): Diagnostic {
-  const part = pointer.split('/').slice(1).join('.');
-  const text = part === '' ? message : `${message} (${part})`;
-  return problem(code, text, { at, ...(hint === undefined ? {} : { hint }) });
+/** What is wrong with the content of one row: the message names the part, the place is the row's. */
+function inRow({ code, message, hint }: ContentProblem, at: Position): Diagnostic {
+  return problem(code, message, { at, ...(hint === undefined ? {} : { hint }) });
 }
 
 export function personalise(templates: Personalised, values: TemplateValues): Variables<string> {
