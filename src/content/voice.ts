@@ -20,7 +20,7 @@ export const checkVoice: ContentCheck = (content, text) => {
   checkLanguage(found, content['language']);
   checkFilled(found, '/voice', content['voice']);
   checkRepeat(found, content['repeat']);
-  if (typeof text === 'string') checkSpoken(found, text);
+  if (text !== null) checkSpoken(found, text ?? '');
   return found.problems;
 };
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { checkEmail, EMAIL_LIMITS } from '../../src/content/email.ts';
@@ -37,6 +38,7 @@ describe('an email that can be sent', () => {
       null,
     ],
     ['a text not known yet', { subject: 'x' }, null],
+    ['a template of the provider', {}, null],
     ['a subject in another script', { ...GOOD, subject: 'Ваш столик ☀️ 👩‍👩‍👧' }],
   ])('%s', (_label, content, text) => {
     expect(checkEmail(content, text)).toEqual([]);
@@ -178,6 +180,11 @@ it('judges every subject by its bytes', () => {
   );
 });
 
+it('has no subject when there is nothing but a text', () => {
+  expect(brief({}, 'x')).toEqual(['error content-invalid /subject']);
+  expect(brief({ preheader: 'x' }, null)).toContain('error content-invalid /subject');
+});
+
 describe('unsubscribe headers', () => {
   test.each<[label: string, unsubscribe: JsonObject, headers: Readonly<Record<string, string>>]>([
     ['an address', { url: 'https://a.example/u?t=1' }, { 'List-Unsubscribe': '<https://a.example/u?t=1>' }],
@@ -294,5 +301,14 @@ it('finds the body of hostile HTML in time', () => {
     const start = performance.now();
     expect(withPreheader(piece.repeat(100_000), 'x')).toContain('display:none');
     expect(performance.now() - start).toBeLessThan(2000);
+  }
+});
+
+test('the table of docs/content.md has the figures', () => {
+  const guide = readFileSync(new URL('../../docs/content.md', import.meta.url), 'utf8');
+  const table = guide.slice(guide.indexOf('## Email'), guide.indexOf('### MJML'));
+  const { subjectOctets, subjectAdvised, preheaderAdvised, htmlAdvised } = EMAIL_LIMITS;
+  for (const figure of [subjectOctets, subjectAdvised, preheaderAdvised, htmlAdvised / 1024, MAX_UNSUBSCRIBE_URL]) {
+    expect(table).toMatch(new RegExp(`\\b${figure}\\b`));
   }
 });

@@ -108,6 +108,13 @@ test.each<[label: string, markup: string, html: RegExp]>([
   expect((await compiled(inColumn(markup))).html).toMatch(expected);
 });
 
+test('the example of the documentation is taken', async () => {
+  const guide = await readFile(new URL('../../docs/content.md', import.meta.url), 'utf8');
+  const example = /```html\n(<mj-body>.*?)```/s.exec(guide)?.[1] ?? '';
+  expect((await compiled(`<mjml>${example}</mjml>`)).html).toContain('Hi {{first_name}}, {{#if late}}');
+  expect(guide).toContain(`at most ${MAX_MJML_DEPTH} levels deep and ${MAX_MJML_BYTES / 1024} KB`);
+});
+
 test('what stands around <mjml> stays around the HTML', async () => {
   const { html } = await compiled('{{#if a}}\n<mjml><mj-body></mj-body></mjml>\n{{/if}}\n');
   expect(html).toMatch(/^\{\{#if a\}\}\n<!doctype html>.*<\/html>\n\{\{\/if\}\}\n$/s);

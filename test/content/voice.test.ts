@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { checkVoice, spokenSeconds, VOICE_LIMITS } from '../../src/content/voice.ts';
@@ -16,7 +17,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined]>
   ['a text', {}, 'Your table is booked for half past seven.'],
   ['all of it', { language: 'en-GB', voice: 'Emma', repeat: 5 }, 'Hello.'],
   ['nothing known yet', { language: null, voice: null }, null],
-  ['the text of the provider', { language: 'en' }, undefined],
+  ['the text of the provider', { language: 'en' }, null],
   ['languages with script and region', { language: 'zh-Hant-TW' }, '您好'],
   ['signs that are spoken', {}, '50% of £3 & 20° at 7:30, "good" (really)?\nYes - £1,000; €5 + 2 © Riverside™!'],
   ['a code with spaces', {}, 'Your code is 1 2 3 4 5 6.'],
@@ -28,7 +29,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined]>
   expect(checkVoice(content, text)).toEqual([]);
 });
 
-test.each<[label: string, content: JsonObject, text: string | null, problem: string, says: RegExp]>([
+test.each<[label: string, content: JsonObject, text: string | null | undefined, problem: string, says: RegExp]>([
   ['a language with an underscore', { language: 'en_GB' }, null, 'error content-invalid /language', /hyphens: en-GB/],
   ['a name of a language', { language: 'English!' }, null, 'error content-invalid /language', /"English!" is not/],
   ['no language', { language: '' }, null, 'error content-invalid /language', /BCP 47/],
@@ -37,7 +38,8 @@ test.each<[label: string, content: JsonObject, text: string | null, problem: str
   ['never', { repeat: 0 }, null, 'error content-invalid /repeat', /1 to 5/],
   ['six times', { repeat: 6 }, null, 'error content-invalid /repeat', /"repeat" is 6/],
   ['one and a half times', { repeat: 1.5 }, null, 'error content-invalid /repeat', /1 to 5/],
-  ['no text', {}, '', 'error content-invalid /text', /nothing that can be spoken/],
+  ['no text', {}, undefined, 'error content-invalid /text', /nothing that can be spoken/],
+  ['an empty text', {}, '', 'error content-invalid /text', /nothing that can be spoken/],
   ['signs alone', {}, '... !', 'error content-invalid /text', /nothing that can be spoken/],
   ['1,401 characters', {}, 'x'.repeat(1401), 'error content-limit /text', /1401 characters.*1400/],
   ['an address', {}, 'See https://a.example/x now', 'warning content-advice /text', /\(https:\/\/a\.example\/x\)/],
@@ -95,4 +97,11 @@ it('judges any text, and no text by more than its characters', () => {
       else expect(problems).toEqual(['error content-invalid /text']);
     }),
   );
+});
+
+test('the table of docs/content.md has the figures', () => {
+  const guide = readFileSync(new URL('../../docs/content.md', import.meta.url), 'utf8');
+  const section = guide.slice(guide.indexOf('## Voice'));
+  expect(section).toContain(`| text | ${VOICE_LIMITS.text} characters`);
+  expect(section).toContain(`| \`repeat\` | ${VOICE_LIMITS.repeat.min} to ${VOICE_LIMITS.repeat.max} times |`);
 });
