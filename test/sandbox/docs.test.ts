@@ -1,10 +1,77 @@
-import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import type { WireFile } from '../../src/campaign/written.ts';
+import { channelsOf, DEVICES } from '../../src/sandbox/devices.ts';
+import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/dialect-name.ts';
+import { DIALECTS } from '../../src/sandbox/dialects.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
+import { judge, told } from '../http/answers.ts';
+import { wireOf } from '../http/wire.ts';
+import { post, withSandbox } from './post.ts';
 
-it('docs/sandbox.md shows the table of scripted answers as it is', async () => {
-  const page = await readFile(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
-  const rows = page.split('\n').filter((line) => /^\| `\d{3}` \|/.test(line));
+const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8');
+
+/** The lines of one section that look like this. */
+function rowsOf(section: string, form: RegExp): string[] {
+  const text = page.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+  return text.split('\n').filter((line) => form.test(line));
+}
+
+it('docs/sandbox.md shows the table of scripted answers as it is', () => {
   const expected = SCENARIOS.map(({ digits, answers, becomes }) => `| \`${digits}\` | ${answers} | ${becomes} |`);
-  expect(rows).toEqual(expected);
+  expect(rowsOf('Scripted answers', /^\| `\d{3}` \|/)).toEqual(expected);
 });
+
+it('docs/sandbox.md shows the table of devices as it is', () => {
+  const expected = [...DEVICES].map(
+    ([digits, device]) => `| \`${digits}\` | ${device.label} | ${channelsOf(device)} |`,
+  );
+  expect(rowsOf('Devices', /^\| `\d{3}` \|/)).toEqual(expected);
+});
+
+it('docs/sandbox.md shows the statuses of each dialect as they are', () => {
+  const rows = rowsOf('Dialects', /^\| `[a-z-]+` \| \d/).map((row) => row.split(' | '));
+  const shown = rows.map(([name, taken, invalid]) => [name, taken?.slice(0, 3), invalid]);
+  const expected = Object.values(DIALECTS).map(({ name, acceptedStatus, invalidStatus }) => [
+    `| \`${name}\``,
+    String(acceptedStatus),
+    String(invalidStatus),
+  ]);
+  expect(shown).toEqual(expected);
+});
+
+/** The settings of `wire` that docs/sandbox.md shows for each dialect; the default one needs none. */
+const WIRES = parse(/```yaml\n(top-level:[\s\S]*?)```/.exec(page)?.[1] ?? '') as Record<string, WireFile>;
+
+test.each(DIALECT_NAMES)('the settings on the page make handbill understand %s', async (dialect) => {
+  const wire = wireOf(WIRES[dialect] ?? {});
+  await withSandbox({ dialect }, async (sandbox) => {
+    const ask = async (...endings: readonly string[]): Promise<readonly string[]> => {
+      const { status, type, text } = await post(sandbox, messageIn(dialect, endings));
+      const recipients = endings.map((digits) => ({ to: `+447700900${digits}`, reference: `ref-${digits}` }));
+      const verdicts = judge({ status, contentType: type, body: text }, { wire, recipients });
+      return verdicts.some(({ split }) => split)
+        ? ['split']
+        : told(verdicts).map((one) => one.replace(/sbx-\S+/, 'id'));
+    };
+    const each = dialect === 'default' || dialect === 'per-recipient';
+    expect(await ask('123')).toEqual(['accepted id']);
+    expect(await ask('422')).toEqual([dialect === 'per-recipient' ? 'rejected refused' : 'rejected status']);
+    expect(await ask('844')).toEqual(['rejected unsupported-channel']);
+    expect(await ask('123', '124')).toEqual(['accepted id', 'accepted id']);
+    expect(await ask('123', '844')).toEqual(each ? ['accepted id', 'rejected unsupported-channel'] : ['split']);
+    expect(await ask('422', '123')).toEqual(each ? ['rejected refused', 'accepted id'] : ['split']);
+    expect(await ask('413', '123')).toEqual(['split']);
+    expect(await ask('401')).toEqual(['pending not-authorised']);
+  });
+});
+
+function messageIn(dialect: DialectName, endings: readonly string[]): unknown {
+  const own = dialect === 'per-recipient' ? { plus: '', name: 'ref' } : { plus: '+', name: 'handbill' };
+  const recipients = endings.map((digits) => ({
+    msisdn: `${own.plus}447700900${digits}`,
+    metaData: { [own.name]: `ref-${digits}` },
+  }));
+  return { channel: 'RCS', body: { text: 'Hello' }, recipients };
+}
