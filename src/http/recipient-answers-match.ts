@@ -34,7 +34,8 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
   const lowerCased = new Map<string, string | null>();
   for (const { to } of recipients) {
     const lower = to.toLowerCase();
-    lowerCased.set(lower, (lowerCased.get(lower) ?? keyOf(to)) === keyOf(to) ? keyOf(to) : null);
+    const isFirst = !lowerCased.has(lower) || lowerCased.get(lower) === keyOf(to);
+    lowerCased.set(lower, isFirst ? keyOf(to) : null);
   }
   const byText = (text: string): readonly number[] => {
     const found = index.get(text) ?? index.get(writtenKeyOf(text));
