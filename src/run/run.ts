@@ -104,8 +104,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     factsOf: ({ decision, message }) => (message.leg > 0 || decidesLate ? legFacts(decision, message, costOf) : null),
     costOf,
     isLate: () => notAfterMs !== null && now() > notAfterMs,
-    expire(row) {
-      ledger.skip(run, [{ row, leg: 0, reason: 'expired' }], now());
+    expire(row, leg) {
+      ledger.skip(run, [{ row, leg, reason: 'expired' }], now());
       progress.settled('skipped');
     },
     now,
