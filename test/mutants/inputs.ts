@@ -22,12 +22,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/expand.ts',
-        was: `    return (to, key, personal) => {
-      const reference = referenceOf(key);
-`,
-        is: `    return (to, key, personal) => {
-      const reference = referenceOf(\`\${key} \${personal.text}\`);
-`,
+        was: 'const reference = referenceOf(decision.key, message.channel);',
+        is: `const reference = referenceOf(\`\${decision.key} \${message.text}\`, message.channel);`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },

@@ -3,10 +3,17 @@ import type { Mutant } from './mutant.ts';
 const DELIVER = 'src/run/deliver.ts';
 const DESK = 'src/run/desk.ts';
 
-const CLAIM = '      if (!(await claimed(decision, before + attempt - 1, shift))) return;\n';
-const POST = '      facts = await shift.endpoint.post(request.body, request.reference);\n';
+const CLAIM = `    if (unopened === null) {
+      const claimed = await claim(due, attempt - 1, shift);
+      if (claimed === null) return null;
+      due = claimed;
+    }
+`;
+const POST = `    const { facts, verdicts } = unopened === null ? await post(due, own, shift) : unsent(unopened, due, shift);
+`;
 const READY = `    const unopened = await shift.endpoint.ready();
 `;
+const MADE = 'const facts = await shift.endpoint.post(request.body, request.reference);';
 
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
@@ -26,9 +33,18 @@ export const SENDING: readonly Mutant[] = [
       {
         file: DELIVER,
         was: CLAIM,
-        is: CLAIM.replace('if (!(await claimed', 'const claim = (claimed').replace('))) return;', '));'),
+        is: `    const claiming = unopened === null ? claim(due, attempt - 1, shift) : null;\n`,
       },
-      { file: DELIVER, was: POST, is: `${POST}      if (!(await claim)) return;\n` },
+      {
+        file: DELIVER,
+        was: POST,
+        is: `${POST}    if (claiming !== null) {
+      const claimed = await claiming;
+      if (claimed === null) return null;
+      due = claimed;
+    }
+`,
+      },
     ],
     proof: { in: 'run/suppressed.test.ts' },
   },
@@ -54,8 +70,8 @@ export const SENDING: readonly Mutant[] = [
     planted: 'rows are claimed before a connection stands',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
-      { file: DELIVER, was: READY, is: CLAIM + READY },
-      { file: DELIVER, was: `unopened === null ? 'claimed' : 'pending', facts`, is: `'claimed', facts` },
+      { file: DELIVER, was: READY, is: CLAIM.replace('unopened === null', 'attempt > 0') + READY },
+      { file: DELIVER, was: `const from = unopened === null ? 'claimed' : 'pending';`, is: `const from = 'claimed';` },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'B9: for a connection' },
   },
@@ -65,8 +81,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '    // The desk has told the run: nothing more is claimed, and this row is as it was.\n',
-        is: '    return true;\n',
+        was: '    // The desk has told the run: nothing more is claimed, and the rows are as they were.\n',
+        is: '    claimed.push(...due);\n',
       },
     ],
     proof: { in: 'disk/errors.test.ts' },
@@ -77,8 +93,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answer === 'suppressed') shift.progress.settled('skipped');`,
-        is: `if (answer === 'suppressed') return true;`,
+        was: `if (answers[i] === 'suppressed') shift.progress.settled('skipped');`,
+        is: `if (answers[i] === 'suppressed') claimed.push(one);`,
       },
     ],
     proof: { in: 'run/suppressed.test.ts' },
@@ -89,8 +105,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `  const state = again ? 'pending' : verdict.outcome;\n`,
-        is: `  const state = again ? 'pending' : verdict.outcome;\n  if (again) return;\n`,
+        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    shift.progress.retried();\n`,
+        is: `    shift.progress.retried();\n`,
       },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
@@ -107,7 +123,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: 'if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs + wait);',
+        was: 'if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);',
         is: '',
       },
     ],
@@ -119,8 +135,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `    if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs + wait);\n`,
-        is: `    if (verdict.retryAfterMs !== null) await shift.pace.pause(verdict.retryAfterMs);\n`,
+        was: `    if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);\n`,
+        is: `    if (end.retryAfterMs !== null) await shift.pace.pause(end.retryAfterMs);\n`,
       },
     ],
     proof: { in: 'run/retry-after.test.ts', only: 'F5' },
@@ -174,7 +190,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'sent-after-not-after',
     planted: 'whoever waits for a turn is sent to after notAfter',
     edits: [
-      { file: DELIVER, was: 'if (shift.isLate()) return shift.expire(decision.row);', is: '' },
+      { file: DELIVER, was: 'if (shift.isLate()) return expire(due, shift);', is: '' },
       { file: DELIVER, was: 'shift.isLate() || !shift', is: '!shift' },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
@@ -186,7 +202,7 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
       {
         file: DELIVER,
-        was: '/** True when the claim is on disk.',
+        was: 'function expire(due: Parcel, shift: Shift): null {',
         is: `let held: string | null = null;
 function swapped(id: string | null): string | null {
   const last = held;
@@ -194,7 +210,7 @@ function swapped(id: string | null): string | null {
   return last ?? id;
 }
 
-/** True when the claim is on disk.`,
+function expire(due: Parcel, shift: Shift): null {`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },
@@ -205,8 +221,8 @@ function swapped(id: string | null): string | null {
     edits: [
       {
         file: DELIVER,
-        was: 'shift.endpoint.post(request.body, request.reference)',
-        is: `shift.endpoint.post(request.body + '\\n', request.reference)`,
+        was: `    ${MADE}\n    shift.progress.latency(facts.latencyMs);\n    return {`,
+        is: `    ${MADE.replace('request.body', "request.body + '\\n'")}\n    shift.progress.latency(facts.latencyMs);\n    return {`,
       },
     ],
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
