@@ -76,7 +76,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     ...(given.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),
   });
   try {
-    await context.out(welcome(sandbox.url, own !== ''));
+    await context.out(welcome(sandbox.url, own !== '', given.dialect));
     await stopped;
   } finally {
     await sandbox.close();
@@ -85,10 +85,12 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
 }
 
 /** Never shows a key that somebody set: it may be that of the real API. */
-function welcome(url: string, ownKey: boolean): string {
+function welcome(url: string, ownKey: boolean, dialect: DialectName): string {
   const key = ownKey
     ? 'It takes the key that HANDBILL_API_KEY holds.'
     : `It takes the key "${SANDBOX_KEY}", which is no secret:\n\n  export HANDBILL_API_KEY=${SANDBOX_KEY}`;
+  const wire =
+    dialect === 'default' ? '' : `      wire: { ... }   # for the dialect ${dialect}: docs/sandbox.md has it\n`;
   return `Sandbox on ${url} - what it does: curl ${url}/sandbox
 
 To send to it, in handbill.yaml:
@@ -97,7 +99,7 @@ To send to it, in handbill.yaml:
     local:
       baseUrl: ${url}
       apiKey: { env: HANDBILL_API_KEY }
-
+${wire}
 ${key}
 
 Ctrl-C stops it.
