@@ -74,6 +74,10 @@ export function readSplit(merged: Merged, report: Report): Split {
     const hint = known === '' ? 'There are no variants.' : `Variants: ${known}.`;
     report('/winner', 'invalid-value', `There is no variant "${chosen}".`, hint);
   }
+  if (chosen !== null && test === undefined) {
+    const hint = 'Add "test" with the share that gets the variants first, or remove "winner".';
+    report('/winner', 'invalid-value', 'Nobody is outside the test, so that nobody gets the winner.', hint);
+  }
   return {
     seed: file.seed ?? file.name ?? '',
     holdout: shareAt('/holdout', holdout) ?? 0,

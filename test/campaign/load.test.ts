@@ -39,10 +39,18 @@ describe('the smallest campaign', () => {
         source: { text: 'Hi {{first_name}}, your table is ready.', file: 'smallest/hello.hbs', line: 1, column: 1 },
       },
       variables: null,
+      content: null,
+      variants: [],
+      split: { seed: 'hello', holdout: 0, test: null, winner: null },
+      fallbacks: [],
       recipientMetaData: null,
       recipients: {
         path: join(FIXTURES, 'smallest/people.csv'),
         file: 'smallest/people.csv',
+        inline: null,
+        kind: 'msisdn',
+        columns: {},
+        where: null,
         to: 'msisdn',
         key: null,
         defaultCountry: null,
@@ -50,7 +58,14 @@ describe('the smallest campaign', () => {
         encoding: null,
         onInvalid: 'refuse',
       },
-      send: { concurrency: 16, ratePerSecond: null, attempts: 3, timeoutMs: 20_000, notAfterMs: null },
+      send: {
+        concurrency: 16,
+        ratePerSecond: null,
+        attempts: 3,
+        timeoutMs: 20_000,
+        notAfterMs: null,
+        recipientsPerRequest: 1,
+      },
       limits: { maxRecipients: null, maxParts: null, maxCost: null, stopAfterInDoubt: null, stopAfterRejected: null },
       file: 'smallest/campaign.yaml',
     });
@@ -106,6 +121,10 @@ describe('a campaign that says everything', () => {
       validity: { kind: 'duration', ms: 86_400_000 },
       metaData: { team: 'crm', cost: 2, season: '0042' },
       variables: null,
+      content: null,
+      variants: [],
+      split: { seed: 'spring', holdout: 0, test: null, winner: null },
+      fallbacks: [],
       recipientMetaData: {
         customer: { text: 'customer_id', file: 'everything/spring/campaign.yaml', line: 10, column: 13 },
         tier: { text: '{{upper tier}}', file: 'everything/spring/campaign.yaml', line: 11, column: 10 },
@@ -113,6 +132,10 @@ describe('a campaign that says everything', () => {
       recipients: {
         path: join(FIXTURES, 'everything/spring/people.csv'),
         file: 'everything/spring/people.csv',
+        inline: null,
+        kind: 'msisdn',
+        columns: {},
+        where: null,
         to: 'mobile',
         key: 'customer_id',
         defaultCountry: 'GB',
@@ -126,6 +149,7 @@ describe('a campaign that says everything', () => {
         attempts: 5,
         timeoutMs: 30_000,
         notAfterMs: Date.UTC(2026, 10, 21, 17, 0, 0, 123),
+        recipientsPerRequest: 1,
       },
       limits: {
         maxRecipients: 1000,
@@ -245,11 +269,18 @@ describe('templates', () => {
     const base = SMALLEST.replace('hello.hbs', '{ id: "0042" }');
     await using folder = await folderWith(hello('variables: { name: first_name, up: "{{upper x}}" }\n', base));
     const { campaign } = await folder.read('hello');
-    expect(campaign?.template).toEqual({ kind: 'provider', id: '0042' });
+    expect(campaign?.template).toMatchObject({ kind: 'provider', id: '0042', needs: null, place: { at: { line: 4 } } });
     expect(campaign?.variables).toMatchObject({
       name: { text: 'first_name', line: 6, column: 20 },
       up: { text: '{{upper x}}' },
     });
+  });
+
+  it('are a file, a text or an id, and nothing else', async () => {
+    await using folder = await folderWith(hello('', SMALLEST.replace('hello.hbs', '{ text: a, file: hello.hbs }')));
+    expect((await folder.read('hello')).diagnostics).toMatchObject([
+      { code: 'invalid-value', message: '"template" takes exactly one of "file", "text" and "id".', at: { line: 4 } },
+    ]);
   });
 
   it('that are rendered here take no variables', async () => {
@@ -480,7 +511,7 @@ describe('everything that is wrong', () => {
     expect(brief((await folder.read('hello')).diagnostics)).toEqual([
       'invalid-value 2:10',
       'wrong-type 3:11',
-      'wrong-type 4:13',
+      'wrong-type 4:14',
     ]);
   });
 

@@ -74,7 +74,10 @@ describe('defaults', () => {
     expect(
       Object.fromEntries(
         [...written].filter(
-          ([label]) => !label.startsWith('project /defaults') && !label.startsWith('project /environments/sandbox'),
+          ([label]) =>
+            !label.startsWith('project /defaults') &&
+            !label.startsWith('campaign /fallback/') &&
+            !label.startsWith('project /environments/sandbox'),
         ),
       ),
     ).toEqual({
@@ -82,10 +85,10 @@ describe('defaults', () => {
       'campaign /transliterate': DEFAULTS.transliterate,
       'campaign /locale': DEFAULTS.locale,
       'campaign /timeZone': DEFAULTS.timeZone,
-      'campaign /recipients/to': DEFAULTS.to,
       'campaign /recipients/onInvalid': DEFAULTS.onInvalid,
       'campaign /send/concurrency': DEFAULTS.concurrency,
       'campaign /send/attempts': DEFAULTS.attempts,
+      'campaign /send/recipientsPerRequest': DEFAULTS.recipientsPerRequest,
       'campaign /send/timeout': `${DEFAULTS.timeoutMs / 1000}s`,
       'project /ledger': DEFAULTS.ledger,
       'project /locale': DEFAULTS.locale,
