@@ -53,7 +53,7 @@ export function commitStore(
   );
 
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number): void => {
-    checkNext(r);
+    if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
     const { row, leg, from, attempts, httpStatus, messageId } = r;
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
     const reason = r.next === undefined ? r.reason : FELL_BACK;

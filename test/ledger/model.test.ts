@@ -5,41 +5,35 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { ClaimAnswer, DoubtVerdict, LoadRow, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import type {
+  CountRecord,
+  DoubtVerdict,
+  LoadRow,
+  NextLeg,
+  OutcomeFilter,
+  ResultRecord,
+  RunRecord,
+} from '../../src/ledger/records.ts';
+import type { LegOutcome } from '../../src/model.ts';
+import { amend, claim, late, legOf, type Model, record, recover, start, toPeople } from './model.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';
 
 /*
- * Random sequences of everything that can happen to a run, against a plain model in memory that is written from the
- * rules and not from the SQL.
+ * Random sequences of everything that can happen to a run, against a plain model in memory (model.ts).
  */
-
-interface Person {
-  key: string | null;
-  state: string;
-  reason: string | null;
-  attempts: number;
-  /** Pending because somebody resolved a doubt with another send, and not claimed since. */
-  resend?: boolean;
-}
-
-interface Model {
-  people: Person[];
-  suppressed: Set<string>;
-  /** Every doubt that ended: key, attempts, what was said. */
-  history: string[];
-  /** Claims whose process was held for dead; it may still answer. */
-  stale: { row: number; attempts: number }[];
-}
 
 type Entry = { kind: 'good' | 'deferred' | 'invalid' | 'keyless'; key: number };
 type Operation =
   | { op: 'commit'; results: number[]; claims: number[] }
-  | { op: 'skip'; rows: number[] }
+  | { op: 'skip' | 'defer'; rows: number[] }
   | { op: 'retry' | 'finish' | 'crash' }
   | { op: 'resolve'; rows: number[]; verdict: DoubtVerdict }
   | { op: 'late'; rows: number[]; kind: number }
   | { op: 'suppress' | 'unsuppress'; key: number }
   | { op: 'amend'; list: Entry[] };
+
+const NEXT: NextLeg = { channel: 'voice', to: 'set below', variant: null, parts: 2, encoding: null, costMicros: 1 };
+const LEGS = 3;
 
 const RESULTS: readonly Partial<ResultRecord>[] = [
   { state: 'accepted' },
@@ -47,6 +41,7 @@ const RESULTS: readonly Partial<ResultRecord>[] = [
   { state: 'failed', reason: 'connect' },
   { state: 'in-doubt', reason: 'timeout' },
   { state: 'pending', reason: 'rate-limited' },
+  { state: 'rejected', reason: 'unsupported-channel', next: NEXT },
 ];
 const BEFORE_CLAIM: readonly Partial<ResultRecord>[] = [
   { state: 'failed', reason: 'dns' },
@@ -62,7 +57,7 @@ const list = fc.array(entry, { maxLength: 12 });
 const picks = fc.array(fc.nat(999), { maxLength: 6 });
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ op: fc.constant('commit' as const), results: picks, claims: picks }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('skip' as const), rows: picks }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constantFrom('skip' as const, 'defer' as const), rows: picks }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -71,7 +66,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       verdict: fc.constantFrom('accepted' as const, 'rejected' as const, 'resend' as const, 'resend' as const),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('late' as const), rows: picks, kind: fc.nat(4) }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('late' as const), rows: picks, kind: fc.nat(5) }) },
   { weight: 3, arbitrary: fc.record({ op: fc.constantFrom('retry' as const, 'finish' as const, 'crash' as const) }) },
   {
     weight: 2,
@@ -92,78 +87,6 @@ function decided(entries: readonly Entry[]): LoadRow[] {
     seen.add(key);
     return loadRow(row, { key: keyName(key), state: kind === 'good' ? 'pending' : 'deferred' });
   });
-}
-
-function toPeople(rows: readonly LoadRow[]): Person[] {
-  return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0 }));
-}
-
-function modelStart({ people, stale }: Model): number {
-  const claimed = people.filter((p) => p.state === 'claimed');
-  stale.push(...claimed.map((p) => ({ row: people.indexOf(p), attempts: p.attempts + 1 })));
-  for (const p of claimed) Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
-  for (const p of people) {
-    if (p.state === 'failed' || p.state === 'deferred') Object.assign(p, { state: 'pending', reason: null });
-  }
-  return claimed.length;
-}
-
-function modelClaim({ people, suppressed }: Model, row: number): ClaimAnswer {
-  const person = people[row];
-  if (person?.state !== 'pending') return 'taken';
-  if (person.key !== null && suppressed.has(person.key)) {
-    Object.assign(person, { state: 'skipped', reason: 'suppressed' });
-    return 'suppressed';
-  }
-  Object.assign(person, { state: 'claimed', resend: false });
-  return 'claimed';
-}
-
-/** A late answer speaks about its own attempt only, and never against what somebody said. */
-function modelLate({ people, history }: Model, row: number, attempts: number, answer: Partial<ResultRecord>): void {
-  const person = people[row];
-  if (person === undefined || person.attempts !== attempts) return;
-  const { state = '', reason = null } = answer;
-  const doubtful = person.state === 'in-doubt' && person.reason === 'crash';
-  const waiting = person.state === 'pending' && person.resend === true && state === 'accepted';
-  if (!doubtful && !waiting) return;
-  if (state === 'in-doubt') person.reason = reason;
-  if (state !== 'accepted' && state !== 'rejected') return;
-  history.push(`${person.key} ${attempts} ${state} late-result`);
-  Object.assign(person, { state, reason, resend: false });
-}
-
-function modelAmend(model: Model, rows: readonly LoadRow[]): void {
-  for (const p of model.people) {
-    if (p.state === 'claimed') Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
-  }
-  const known = model.people.filter((p) => p.key !== null && p.reason !== 'duplicate');
-  const sentTo = ['accepted', 'in-doubt', 'rejected'];
-  const oldOf = new Map<string | null, Person>();
-  for (const p of known) {
-    const other = oldOf.get(p.key);
-    const rank = (x: Person) => (sentTo.includes(x.state) ? sentTo.indexOf(x.state) : sentTo.length);
-    if (other === undefined || rank(p) < rank(other)) oldOf.set(p.key, p);
-  }
-  const next = toPeople(rows);
-  const present = new Set<string | null>();
-  for (const p of next) {
-    if (p.key === null || p.reason === 'duplicate') continue;
-    present.add(p.key);
-    const old = oldOf.get(p.key);
-    if (old === undefined) continue;
-    p.attempts = old.attempts;
-    const final = sentTo.includes(old.state) || (old.state === 'skipped' && old.reason !== 'removed');
-    if (final) Object.assign(p, { state: old.state, reason: old.reason });
-  }
-  for (const p of model.people) {
-    if (oldOf.get(p.key) !== p || present.has(p.key)) continue;
-    const open = p.state === 'pending' || p.state === 'failed' || p.state === 'deferred';
-    next.push(open ? { ...p, state: 'skipped', reason: 'removed' } : { ...p });
-  }
-  model.people = next;
-  // Rows are other people's now.
-  model.stale = [];
 }
 
 class Bench {
@@ -192,15 +115,16 @@ class Bench {
         this.#commit(pick(o.results), o.results, pick(o.claims));
         break;
       case 'skip':
-        this.#ledger.skip(
-          this.#run,
-          pick(o.rows).map((row) => ({ row, leg: 0, reason: 'expired' })),
-          NOON,
-        );
-        for (const row of pick(o.rows)) {
-          if (people[row]?.state === 'pending') Object.assign(people[row], { state: 'skipped', reason: 'expired' });
+      case 'defer': {
+        const aside = pick(o.rows).map((row, i) => ({ row, leg: this.#legOf(row, i), reason: o.op }));
+        this.#ledger[o.op](this.#run, aside, NOON);
+        const state = o.op === 'skip' ? 'skipped' : 'deferred';
+        for (const { row, leg, reason } of aside) {
+          const person = people[row];
+          if (person?.state === 'pending' && legOf(person) === leg) Object.assign(person, { state, reason });
         }
         break;
+      }
       case 'retry': {
         const rejected = people.filter((p) => p.state === 'rejected');
         expect(this.#ledger.retryRejected(this.#run)).toBe(rejected.length);
@@ -214,9 +138,9 @@ class Bench {
         const { stale } = this.#model;
         const chosen = stale.filter((_, index) => o.rows.some((n) => n % stale.length === index));
         const answer = { reason: null, ...RESULTS[o.kind] };
-        const results = chosen.map(({ row, attempts }) => resultOf(row, { attempts, ...answer }));
+        const results = chosen.map(({ row, leg, attempts }) => resultOf(row, { leg, attempts, ...answer }));
         this.#ledger.commit(this.#run, results, [], NOON);
-        for (const { row, attempts } of chosen) modelLate(this.#model, row, attempts, answer);
+        for (const result of results) late(this.#model, result);
         break;
       }
       case 'finish':
@@ -241,7 +165,7 @@ class Bench {
         const draft = this.#ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
         this.#ledger.load(draft, decided(o.list));
         this.#run = this.#ledger.amend(this.#run, draft, { inputs: [], nowMs: NOON });
-        modelAmend(this.#model, decided(o.list));
+        amend(this.#model, decided(o.list));
         this.#compare();
         this.#start();
         break;
@@ -256,18 +180,17 @@ class Bench {
 
   /** Before a start, as somebody would; whoever is claimed was left behind. */
   #resolve(chosen: readonly number[], verdict: DoubtVerdict): void {
-    const { people, history, stale } = this.#model;
-    stale.push(...people.flatMap((p, row) => (p.state === 'claimed' ? [{ row, attempts: p.attempts + 1 }] : [])));
+    const { people, history } = this.#model;
     const resolution = { verdict, messageId: null, who: 'alice', note: null, nowMs: NOON };
     const doubts = [...this.#ledger.doubts(this.#run)].flat().filter(({ row }) => chosen.includes(row));
     expect(this.#ledger.resolve(this.#run, doubts, resolution).missed).toEqual([]);
-    for (const p of people) {
-      if (p.state === 'claimed') Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
-    }
+    recover(this.#model);
     const resolved = people.filter((p, row) => p.state === 'in-doubt' && chosen.includes(row));
-    expect(doubts.map(({ key, attempts }) => [key, attempts])).toEqual(resolved.map((p) => [p.key, p.attempts]));
+    expect(doubts.map(({ key, leg, attempts }) => [key, leg, attempts])).toEqual(
+      resolved.map((p) => [p.key, legOf(p), p.attempts]),
+    );
     for (const p of resolved) {
-      history.push(`${p.key} ${p.attempts} ${verdict} user`);
+      history.push(`${p.key} ${legOf(p)} ${p.attempts} ${verdict} user`);
       if (verdict === 'resend') Object.assign(p, { state: 'pending', reason: 'resend', resend: true });
       else Object.assign(p, { state: verdict, reason: 'resolved' });
     }
@@ -277,7 +200,12 @@ class Bench {
   #start(): void {
     const { run, recovered } = this.#ledger.start(this.#run, NOON);
     this.#run = run;
-    expect(recovered).toBe(modelStart(this.#model));
+    expect(recovered).toBe(start(this.#model));
+  }
+
+  /** The leg of a row as it is, now and then another one: a caller may know less than the ledger. */
+  #legOf(row: number, i: number): number {
+    return (legOf(this.#model.people[row]) + (i % 4 === 3 ? 1 : 0)) % LEGS;
   }
 
   #commit(resultRows: readonly number[], choices: readonly number[], claimRows: readonly number[]): void {
@@ -286,42 +214,55 @@ class Bench {
       const person = people[row];
       if (person === undefined || (person.state !== 'claimed' && person.state !== 'pending')) return [];
       const kinds = person.state === 'claimed' ? RESULTS : BEFORE_CLAIM;
-      const kind = kinds[(choices[i] ?? 0) % kinds.length] ?? {};
-      return [resultOf(row, { from: person.state, attempts: person.attempts + 1, reason: null, ...kind })];
+      const { next, ...kind } = kinds[(choices[i] ?? 0) % kinds.length] ?? {};
+      const leg = legOf(person);
+      const own = { leg, from: person.state, attempts: person.attempts + 1, reason: null, ...kind } as const;
+      const goesOn = next !== undefined && leg + 1 < LEGS && person.key !== null;
+      return [resultOf(row, goesOn ? { ...own, next: { ...next, to: person.key ?? '' } } : own)];
     });
-    for (const { row, state, reason, attempts } of results)
-      Object.assign(people[row] ?? {}, { state, reason, attempts });
-    const claims = claimRows.flatMap((row) => {
+    for (const result of results) record(this.#model, result);
+    const claims = claimRows.flatMap((row, i) => {
       const key = people[row]?.key ?? null;
-      return key === null ? [] : [{ row, leg: 0, key, to: key }];
+      return key === null ? [] : [{ row, leg: this.#legOf(row, i), key, to: key }];
     });
     const answers = this.#ledger.commit(this.#run, results, claims, NOON);
-    expect(answers).toEqual(claims.map(({ row }) => modelClaim(this.#model, row)));
+    expect(answers).toEqual(claims.map(({ row, leg }) => claim(this.#model, row, leg)));
   }
 
   #compare(): void {
-    const { people } = this.#model;
-    const shown = people.map((p, row) => ({
-      row,
-      key: p.key,
+    const { people, history } = this.#model;
+    const run = this.#run;
+    const shown = people.map((p, row) => {
+      const crashed = p.state === 'claimed';
       // Nobody holds the lock in this test, so a claimed row is shown as left behind.
-      outcome: p.state === 'claimed' ? 'in-doubt' : p.state,
-      reason: p.state === 'claimed' ? 'crash' : p.reason,
-      attempts: p.attempts + (p.state === 'claimed' ? 1 : 0),
-    }));
-    const held = [...this.#ledger.outcomes(this.#run)].flat();
-    expect(held.map(({ row, key, outcome, reason, attempts }) => ({ row, key, outcome, reason, attempts }))).toEqual(
-      shown,
-    );
-    expect(
-      [...this.#ledger.resolutions(this.#run)]
+      const last = crashed ? `in-doubt crash ${p.attempts + 1}` : `${p.state} ${p.reason} ${p.attempts}`;
+      const fallen = p.fallen.map((attempts) => `rejected fell-back ${attempts}`);
+      return { row, key: p.key, last, legs: fallen.length === 0 ? undefined : [...fallen, last] };
+    });
+    const wordsOf = (o: LegOutcome) => `${o.outcome} ${o.reason} ${o.attempts}`;
+    const read = (filter?: OutcomeFilter) =>
+      [...this.#ledger.outcomes(run, filter)]
         .flat()
-        .map(({ key, attempts, verdict, resolvedBy }) => `${key} ${attempts} ${verdict} ${resolvedBy}`),
-    ).toEqual(this.#model.history);
-    expect(this.#ledger.counts(this.#run).reduce((sum, c) => sum + c.count, 0)).toBe(people.length);
-    expect(this.#ledger.pending(this.#run, -1, 99).map((p) => p.row)).toEqual(
-      people.flatMap((p, row) => (p.state === 'pending' ? [row] : [])),
+        .map((o) => ({ row: o.row, key: o.key, last: wordsOf(o), legs: o.legs?.map(wordsOf) }));
+    expect(read()).toEqual(shown);
+    expect(read({ outcomes: ['rejected', 'pending'] })).toEqual(
+      shown.filter(({ last }) => last.startsWith('rejected') || last.startsWith('pending')),
     );
+    const stateOf = this.#ledger.stateOf(run);
+    for (const { row, key, last, legs = [last] } of shown) {
+      const found = key === null ? null : stateOf(row, key);
+      if (key !== null) expect(last).toContain(`${found?.outcome} ${found?.reason} `);
+      if (key !== null) expect(found?.leg).toBe(legs.length - 1);
+    }
+    const resolutions = [...this.#ledger.resolutions(run)].flat();
+    expect(resolutions.map((r) => `${r.key} ${r.leg} ${r.attempts} ${r.verdict} ${r.resolvedBy}`)).toEqual(history);
+    const fallen = people.reduce((sum, p) => sum + p.fallen.length, 0);
+    const sum = (counts: readonly CountRecord[]) => counts.reduce((all, { count }) => all + count, 0);
+    expect(sum(this.#ledger.counts(run))).toBe(people.length);
+    expect(sum(this.#ledger.legs(run).filter(({ fellBack }) => fellBack))).toBe(fallen);
+    expect(sum(this.#ledger.legs(run))).toBe(people.length + fallen);
+    const pending = people.flatMap((p, row) => (p.state === 'pending' ? [[row, legOf(p), p.attempts]] : []));
+    expect(this.#ledger.pending(run, -1, 99).map((p) => [p.row, p.leg, p.attempts])).toEqual(pending);
     expect(this.#ledger.findRun(HELLO)?.rows).toBe(people.length);
   }
 }
@@ -367,7 +308,7 @@ test('J5: two people whose doubts are resolved, sent to again and answered late,
       rows: row,
       verdict: fc.constantFrom('resend', 'resend', 'rejected'),
     }),
-    fc.record({ op: fc.constant('late' as const), rows: fc.array(fc.nat(9), { minLength: 1 }), kind: fc.nat(4) }),
+    fc.record({ op: fc.constant('late' as const), rows: fc.array(fc.nat(9), { minLength: 1 }), kind: fc.nat(5) }),
   );
   play(people, fc.array(doubtful, { minLength: 20, maxLength: 40 }) as fc.Arbitrary<Operation[]>, { numRuns: 30 });
 });

@@ -1,0 +1,131 @@
+import type { ClaimAnswer, LoadRow, ResultRecord } from '../../src/ledger/records.ts';
+
+/*
+ * What the ledger should do, in memory and in plain words: written from the rules and not from the SQL.
+ */
+
+export interface Person {
+  key: string | null;
+  /** Of the last leg, as the rest. */
+  state: string;
+  reason: string | null;
+  attempts: number;
+  /** Pending because somebody resolved a doubt with another send, and not claimed since. */
+  resend?: boolean;
+  /** Attempts of the legs that fell back; so many legs came before the last one. */
+  fallen: readonly number[];
+}
+
+export interface Model {
+  people: Person[];
+  suppressed: Set<string>;
+  /** Every doubt that ended: key, leg, attempts, what was said. */
+  history: string[];
+  /** Claims whose process was held for dead; it may still answer. */
+  stale: { row: number; leg: number; attempts: number }[];
+}
+
+export function legOf(person: Person | undefined): number {
+  return person?.fallen.length ?? 0;
+}
+
+export function toPeople(rows: readonly LoadRow[]): Person[] {
+  return rows.map(({ key, state, reason }) => ({ key, state, reason, attempts: 0, fallen: [] }));
+}
+
+/** Whoever is claimed was left behind by a process that died. */
+export function recover({ people, stale }: Model): number {
+  const claimed = people.filter((p) => p.state === 'claimed');
+  for (const p of claimed) {
+    stale.push({ row: people.indexOf(p), leg: legOf(p), attempts: p.attempts + 1 });
+    Object.assign(p, { state: 'in-doubt', reason: 'crash', attempts: p.attempts + 1 });
+  }
+  return claimed.length;
+}
+
+export function start(model: Model): number {
+  const recovered = recover(model);
+  for (const p of model.people) {
+    if (p.state === 'failed' || p.state === 'deferred') Object.assign(p, { state: 'pending', reason: null });
+  }
+  return recovered;
+}
+
+export function claim({ people, suppressed }: Model, row: number, leg: number): ClaimAnswer {
+  const person = people[row];
+  if (person?.state !== 'pending' || legOf(person) !== leg) return 'taken';
+  if (person.key !== null && suppressed.has(person.key)) {
+    Object.assign(person, { state: 'skipped', reason: 'suppressed' });
+    return 'suppressed';
+  }
+  Object.assign(person, { state: 'claimed', resend: false });
+  return 'claimed';
+}
+
+export function record({ people }: Model, { row, state, reason, attempts, next }: ResultRecord): void {
+  const person = people[row];
+  if (person === undefined) return;
+  if (next === undefined) Object.assign(person, { state, reason, attempts });
+  else {
+    const fallen = [...person.fallen, attempts];
+    Object.assign(person, { state: 'pending', reason: null, attempts: 0, resend: false, fallen });
+  }
+}
+
+/** A late answer speaks about its own attempt only, never against what somebody said, and begins no leg. */
+export function late({ people, history }: Model, { row, leg, attempts, state, reason }: ResultRecord): void {
+  const person = people[row];
+  if (person === undefined || legOf(person) !== leg || person.attempts !== attempts) return;
+  const doubtful = person.state === 'in-doubt' && person.reason === 'crash';
+  const open = person.state === 'pending' || person.state === 'deferred';
+  if (!doubtful && !(open && person.resend === true && state === 'accepted')) return;
+  if (state === 'in-doubt') person.reason = reason;
+  if (state !== 'accepted' && state !== 'rejected') return;
+  history.push(`${person.key} ${leg} ${attempts} ${state} late-result`);
+  Object.assign(person, { state, reason, resend: false });
+}
+
+const SENT_TO = ['accepted', 'in-doubt', 'rejected'];
+
+export function amend(model: Model, rows: readonly LoadRow[]): void {
+  recover(model);
+  const oldOf = new Map<string | null, Person>();
+  for (const p of model.people) {
+    if (p.key === null || p.reason === 'duplicate') continue;
+    const other = oldOf.get(p.key);
+    if (other === undefined || rank(p) < rank(other)) oldOf.set(p.key, p);
+  }
+  const next = toPeople(rows);
+  const present = next.filter((p) => p.key !== null && p.reason !== 'duplicate');
+  for (const p of present) {
+    const old = oldOf.get(p.key);
+    if (old === undefined || (legOf(old) > 0 && p !== sendable(present, p.key))) continue;
+    p.attempts = old.attempts;
+    p.fallen = old.fallen;
+  }
+  for (const p of present) {
+    const old = oldOf.get(p.key);
+    if (old === undefined || p.fallen !== old.fallen) continue;
+    const final = SENT_TO.includes(old.state) || (old.state === 'skipped' && old.reason !== 'removed');
+    if (final) Object.assign(p, { state: old.state, reason: old.reason });
+  }
+  for (const p of model.people) {
+    if (oldOf.get(p.key) !== p || present.some(({ key }) => key === p.key)) continue;
+    const open = p.state === 'pending' || p.state === 'failed' || p.state === 'deferred';
+    next.push(open ? { ...p, state: 'skipped', reason: 'removed' } : { ...p });
+  }
+  model.people = next;
+  // Rows are other people's now.
+  model.stale = [];
+}
+
+function rank(person: Person): number {
+  const state = legOf(person) > 0 ? 'rejected' : person.state;
+  return SENT_TO.includes(state) ? SENT_TO.indexOf(state) : SENT_TO.length;
+}
+
+/** Of several rows with one key, the one that would be sent to. */
+function sendable(people: readonly Person[], key: string | null): Person | undefined {
+  const rows = people.filter((p) => p.key === key);
+  return rows.find((p) => p.state !== 'skipped') ?? rows[0];
+}
