@@ -1,11 +1,18 @@
 import type { Outcome } from '../../src/model.ts';
-import type { Receipt } from './receipts.ts';
+import type { Receipt, Said } from './receipts.ts';
 
-/** What a recipient's row became, as the ledger says it. */
-export type Ending = Pick<Outcome, 'line' | 'key' | 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
+/** What one leg of a recipient became. */
+export type LegEnding = Pick<Outcome, 'outcome' | 'reason' | 'httpStatus' | 'messageId'> & {
   /** handbill's own id, by which receipts are found; null for a row too bad to have one. */
   readonly reference: string | null;
 };
+
+/** What a recipient's row became, as the ledger says it: of its last leg, where it has several. */
+export type Ending = LegEnding &
+  Pick<Outcome, 'line' | 'key'> & {
+    /** Every leg in order, the last included; only where there is more than one. */
+    readonly legs?: readonly LegEnding[];
+  };
 
 /** Everything that is known of one run from outside. */
 export interface Evidence {
@@ -20,6 +27,10 @@ export interface Evidence {
   readonly previewed?: ReadonlyMap<string, string>;
   /** `wire.retryStatuses`. */
   readonly retryStatuses?: readonly number[];
+  /** `wire.tooLargeStatuses`. */
+  readonly tooLargeStatuses?: readonly number[];
+  /** Legs of the campaign: whoever cannot receive one gets the next; not checked when absent. */
+  readonly legs?: number;
   /** By reference, how often somebody asked for another send: `--resend`, `--retry-rejected`. */
   readonly askedAgain?: ReadonlyMap<string, number>;
   /** How many rows may be in doubt because of kills: kills x concurrency; not checked when absent. */
@@ -35,11 +46,16 @@ export function violations(evidence: Evidence): string[] {
   const all = groupBy(evidence.receipts, ({ reference }) => reference ?? '?');
   const found = [...everyRowOnce(evidence), ...nobodyUnknown(evidence, all), ...bodies(evidence)];
   for (const ending of evidence.endings) {
-    const reference = ending.reference ?? '';
     if (isDuplicate(ending)) continue;
-    const mine = { all: all.get(reference) ?? [], counting: counting.get(reference) ?? [] };
-    const most = 1 + (evidence.askedAgain?.get(reference) ?? 0);
-    for (const what of judge(ending, mine, most)) found.push(`line ${ending.line} (${reference}): ${what}`);
+    const legs = ending.legs ?? [ending];
+    for (const [at, leg] of legs.entries()) {
+      const reference = leg.reference ?? '';
+      const mine = { all: all.get(reference) ?? [], counting: counting.get(reference) ?? [] };
+      const most = 1 + (evidence.askedAgain?.get(reference) ?? 0);
+      const where = `line ${ending.line} (${reference}${legs.length > 1 ? `, leg ${at}` : ''})`;
+      for (const what of judge(leg, mine, most)) found.push(`${where}: ${what}`);
+    }
+    for (const what of order(legs, all, evidence)) found.push(`line ${ending.line}: ${what}`);
   }
   const crashes = evidence.endings.filter(({ outcome, reason }) => outcome === 'in-doubt' && reason === 'crash').length;
   if (crashes > (evidence.mostCrashes ?? crashes)) {
@@ -53,7 +69,7 @@ interface Mine {
   readonly counting: readonly Receipt[];
 }
 
-function* judge(ending: Ending, { all, counting }: Mine, most: number): Generator<string> {
+function* judge(ending: LegEnding, { all, counting }: Mine, most: number): Generator<string> {
   const { outcome, reason, httpStatus, messageId } = ending;
   const said = reason === null ? outcome : `${outcome}(${reason})`;
   if (counting.length > most) yield `${said}, but received ${counting.length} times: ${statuses(counting)}`;
@@ -61,13 +77,52 @@ function* judge(ending: Ending, { all, counting }: Mine, most: number): Generato
   if (outcome === 'accepted') {
     if (last === undefined) yield `${said}, but never received (${statuses(all)})`;
     else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;
+    else if ((last.said ?? 'taken') !== 'taken') yield `${said}, but the server said ${last.said}`;
   } else if (outcome === 'rejected') {
     const wrong = counting.filter(({ status }) => status !== httpStatus);
     if (all.at(-1)?.status !== httpStatus) yield `${said} with ${httpStatus}, but the last answer was ${statuses(all)}`;
     if (wrong.length > 0 && most === 1) yield `${said} with ${httpStatus}, but answered ${statuses(wrong)}`;
-  } else if (outcome !== 'in-doubt' && counting.length > most - 1) {
+    const final = all.at(-1);
+    const refusals = REFUSAL_SAYS[reason ?? ''] ?? ['refused', 'unsupported'];
+    if (final?.said !== undefined && !refusals.includes(final.said)) yield `${said}, but the server said ${final.said}`;
+  } else if (outcome === 'in-doubt') {
+    // What was plain is known; but for an answer that nobody waited for any more.
+    if (reason === 'unrecognised' && (last?.said === 'refused' || last?.said === 'unsupported')) {
+      yield `${said}, but the server said ${last.said}`;
+    }
+  } else if (counting.length > most - 1) {
     yield `${said}, but received: ${statuses(counting)}`;
   }
+}
+
+const REFUSAL_SAYS: Readonly<Record<string, readonly Said[]>> = {
+  'fell-back': ['unsupported'],
+  'unsupported-channel': ['unsupported'],
+  refused: ['refused'],
+};
+
+/** A leg goes out when the API has said that the one before cannot be received, and not before. */
+function* order(
+  legs: readonly LegEnding[],
+  all: ReadonlyMap<string, readonly Receipt[]>,
+  { legs: most = legs.length }: Evidence,
+): Generator<string> {
+  for (const [at, leg] of legs.entries()) {
+    const next = legs[at + 1];
+    const isLast = next === undefined;
+    if (isLast === (leg.reason === 'fell-back')) yield `leg ${at} of ${legs.length} is ${leg.outcome}(${leg.reason})`;
+    if (isLast && leg.reason === 'unsupported-channel' && leg.outcome === 'rejected' && legs.length < most) {
+      yield `leg ${at} cannot be received, and no other follows`;
+    }
+    if (isLast) continue;
+    const said = all.get(leg.reference ?? '')?.at(-1);
+    if (said?.said !== 'unsupported') yield `leg ${at} fell back, but the server said ${said?.said ?? statuses([])}`;
+    const follows = all.get(next.reference ?? '')?.[0];
+    if (said !== undefined && follows !== undefined && follows.number <= said.number) {
+      yield `leg ${at + 1} was received before leg ${at} was refused`;
+    }
+  }
+  if (legs.length > most) yield `${legs.length} legs, of ${most}`;
 }
 
 /** The outcomes add up to the rows of the list: each line once, and no other. */
@@ -81,7 +136,7 @@ function* everyRowOnce({ lines, endings }: Evidence): Generator<string> {
 }
 
 function* nobodyUnknown({ endings }: Evidence, all: ReadonlyMap<string, readonly Receipt[]>): Generator<string> {
-  const known = new Set(endings.map(({ reference }) => reference));
+  const known = new Set(endings.flatMap((ending) => (ending.legs ?? [ending]).map(({ reference }) => reference)));
   for (const [reference, receipts] of all) {
     if (!known.has(reference)) yield `${receipts.length} receipts for ${reference}, whom the ledger does not know`;
   }
@@ -103,11 +158,17 @@ const NO_ANSWER_OF_THE_API = new Set([408, 499]);
 
 /** Those receipts that are a message to somebody, by reference. */
 function countingReceipts(evidence: Evidence): Map<string, Receipt[]> {
-  const { receipts, retryStatuses = [], starts = [0] } = evidence;
+  const { receipts, retryStatuses = [], tooLargeStatuses = [413], starts = [0] } = evidence;
   let recognised = false;
-  const counting = receipts.filter(({ status }, at) => {
+  const counting = receipts.filter(({ status, said, recipients = 1 }, at) => {
     if (starts.includes(at)) recognised = false;
     if (status === null) return true;
+    // Of several recipients nobody was tried: each of them may be another matter.
+    if (recipients > 1 && status >= 400 && (said === 'unsupported' || tooLargeStatuses.includes(status))) return false;
+    if (said !== undefined && said !== 'unclear') {
+      recognised = true;
+      return true;
+    }
     if (REFUSALS.has(status) || retryStatuses.includes(status)) {
       if (status === 429 || status === 425) recognised = true;
       return false;

@@ -1,8 +1,11 @@
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
-import type { RunIdentity } from '../../src/ledger/records.ts';
-import { createReference } from '../../src/plan/reference.ts';
+import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
+import { createReferences } from '../../src/plan/reference.ts';
 import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { misbooked } from './accounts.ts';
+import { endingsOf } from './endings.ts';
 import { type Ending, type Evidence, violations } from './oracle.ts';
 import { readReceipts } from './receipts.ts';
 
@@ -16,6 +19,8 @@ export interface SceneOptions {
   readonly baseUrl: string;
   /** File to which that server writes its receipts. */
   readonly receipts: string;
+  /** What the message is, in lines of campaign.yaml; default: an SMS for each by name. */
+  readonly message?: readonly string[];
   /** More lines of campaign.yaml. */
   readonly campaign?: string;
   /** More lines of the environment `test` in handbill.yaml, indented by four spaces. */
@@ -43,6 +48,8 @@ export function numberOf(row: number): string {
   return `+447400${String(100_000 + row)}`;
 }
 
+const IDENTITY: RunIdentity = { environment: 'test', campaign: 'proof', occurrence: 'once' };
+
 /** Makes the project; the environment is called `test`, the campaign `proof`. */
 export function createScene(options: SceneOptions): Scene {
   const list = Array.from({ length: options.rows }, (_, row) => `${numberOf(row)},Name ${row}\n`);
@@ -57,9 +64,7 @@ export function createScene(options: SceneOptions): Scene {
     ].join('\n'),
     'campaign.yaml': [
       'name: proof',
-      'channel: sms',
-      'from: Riverside',
-      'template: { text: "Hi {{name}}" }',
+      ...(options.message ?? ['channel: sms', 'from: Riverside', 'template: { text: "Hi {{name}}" }']),
       'recipients: people.csv',
       options.campaign ?? '',
       '',
@@ -75,20 +80,28 @@ export function createScene(options: SceneOptions): Scene {
     starts.push(readReceipts(options.receipts).length);
     return startCli(['send', 'campaign.yaml', '--env', 'test', '--yes', ...args], given(more));
   };
-  const endings = (of: Partial<RunIdentity> = {}): Ending[] => {
-    const identity = { environment: 'test', campaign: 'proof', occurrence: 'once', ...of };
-    const reference = createReference(identity, 'sms');
+  const read = <T>(of: Partial<RunIdentity>, what: (opened: Ledger, run: RunRecord) => T): T | null => {
     const opened = openExistingLedger(ledger, { nowMs: Date.now() });
     try {
-      const run = opened?.findRun(identity);
-      if (opened === null || run === null || run === undefined) return [];
-      return [...opened.outcomes(run)]
-        .flat()
-        .map((o) => ({ ...o, reference: o.key === null ? null : reference(o.key) }));
+      const run = opened?.findRun({ ...IDENTITY, ...of }) ?? null;
+      return opened === null || run === null ? null : what(opened, run);
     } finally {
       opened?.close();
     }
   };
+  const endings = (of: Partial<RunIdentity> = {}): Ending[] => {
+    const outcomes = read(of, (opened, run) => [...opened.outcomes(run)].flat()) ?? [];
+    return endingsOf(outcomes, createReferences({ ...IDENTITY, ...of }));
+  };
+  const books = (): string[] =>
+    read({}, (opened, run) =>
+      misbooked({
+        outcomes: [...opened.outcomes(run)].flat(),
+        legs: opened.legs(run),
+        counts: opened.counts(run),
+        rows: run.rows,
+      }),
+    ) ?? [];
   const evidence = (more: Partial<Evidence> = {}): Evidence => ({
     lines: Array.from({ length: options.rows }, (_, row) => row + 2),
     endings: endings(),
@@ -104,6 +117,6 @@ export function createScene(options: SceneOptions): Scene {
     run: async (args, more = {}) => await runCli(args, given(more)),
     endings,
     evidence,
-    violations: (more) => violations(evidence(more)),
+    violations: (more) => [...violations(evidence(more)), ...books()],
   };
 }

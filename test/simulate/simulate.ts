@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type Ending as RowEnding, violations } from '../oracle/oracle.ts';
+import { misbooked } from '../oracle/accounts.ts';
+import { endingsOf } from '../oracle/endings.ts';
+import { violations } from '../oracle/oracle.ts';
 import type { Coverage } from './coverage.ts';
 import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
@@ -216,8 +218,9 @@ function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): s
       if (outcome === 'pending' || outcome === 'failed') found.push(`row ${row} is forgotten: ${outcome}`);
     }
     const { referenceOf } = last.plan;
-    const endings = outcomes.map(
-      (o): RowEnding => ({ ...o, line: o.row + 2, reference: o.key === null ? null : referenceOf(o.key, 'sms') }),
+    const endings = endingsOf(
+      outcomes.map((outcome) => ({ ...outcome, line: outcome.row + 2 })),
+      referenceOf,
     );
     const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
     const gone = [...known].filter((key) => !last.keys.has(key)).length;
@@ -225,8 +228,8 @@ function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): s
     const { receipts } = server;
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
     found.push(...violations({ ...evidence, retryStatuses: plan.retryStatuses }));
-    const total = ledger.counts(run).reduce((sum, { count }) => sum + count, 0);
-    if (total !== lines.length) found.push(`${total} outcomes are counted for ${lines.length} rows`);
+    const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
+    found.push(...misbooked(books));
   } finally {
     ledger.close();
   }
