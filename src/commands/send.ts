@@ -75,7 +75,8 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
   const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
-  const openApi = await prepareApi({ environment: plan.environment, ...connection });
+  const { recipientsPerRequest } = plan;
+  const openApi = await prepareApi({ environment: plan.environment, ...connection, recipientsPerRequest });
   const prices = await loadPrices(campaign.project);
 
   using held = holdRun(campaign.project.ledger, identityOf(plan), now(), options.newLedger === true);

@@ -172,7 +172,7 @@ export function connect(options: EndpointOptions): Endpoint {
     post(body, reference) {
       promised.shift();
       return new Promise((resolve) => {
-        const exchange = new Exchange(body, reference, performance.now(), timeoutMs, resolve);
+        const exchange = new Exchange(body, reference, performance.now(), timeoutMs, laneOptions.mostBytes, resolve);
         if (closed) return exchange.stop(stopped());
         inFlight += 1;
         sweeper.start();

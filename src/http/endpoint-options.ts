@@ -1,6 +1,7 @@
 import { buildConnector } from 'undici';
 import { problem, refuse } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
+import { maxAnswerBytes } from './exchange.ts';
 import { checkHeaderValue } from './headers.ts';
 import type { LaneOptions } from './lane.ts';
 import { tunnel } from './tunnel.ts';
@@ -20,6 +21,8 @@ export interface EndpointOptions {
   readonly proxy?: string | null;
   /** A certificate authority to trust instead of the usual ones. */
   readonly tls?: { readonly ca?: string };
+  /** Most recipients of one request, by which the answer may be long; default: 1. */
+  readonly recipientsPerRequest?: number;
   /** Header that carries the reference; default: none. */
   readonly idempotencyHeader?: string | null;
 }
@@ -51,6 +54,7 @@ export function prepare(options: EndpointOptions): { readonly lane: LaneOptions;
     path: url.pathname + url.search,
     headers: ['content-type', 'application/json', 'accept-encoding', 'identity', ...headers.flat()],
     idempotencyHeader: options.idempotencyHeader ?? null,
+    mostBytes: maxAnswerBytes(options.recipientsPerRequest ?? 1),
     connector: proxy === null ? open : tunnel(checkProxy(proxy, url), open, connectTimeoutMs),
   };
   return { lane, connectTimeoutMs };

@@ -5,6 +5,11 @@ import { Fault, toAttemptError } from './fault.ts';
 /** Longest body of an answer that is read, in bytes. An answer to one message has some hundred. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** The same for a request with several recipients: entries of half a kilobyte were seen, with long texts for refusals. */
+export function maxAnswerBytes(recipients: number): number {
+  return recipients === 1 ? MAX_ANSWER_BYTES : MAX_ANSWER_BYTES + recipients * 1024;
+}
+
 /** The share of the time limit after which a request is not begun any more. */
 const LATEST_START = 0.75;
 
@@ -49,12 +54,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunk: Buffer | null = null;
   #chunks: Buffer[] | null = null;
   #bytes = 0;
+  readonly #mostBytes: number;
 
   constructor(
     body: string,
     reference: string,
     startedAt: number,
     timeoutMs: number,
+    mostBytes: number,
     resolve: (attempt: Attempt) => void,
   ) {
     this.body = Buffer.from(body, 'utf8');
@@ -62,6 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.startedAt = startedAt;
     this.deadline = startedAt + timeoutMs;
     this.startBy = startedAt + timeoutMs * LATEST_START;
+    this.#mostBytes = mostBytes;
     this.#resolve = resolve;
   }
 
@@ -92,8 +100,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) {
-      controller.abort(new Fault('HANDBILL_BODY_TOO_LARGE', `The answer is longer than ${MAX_ANSWER_BYTES} bytes.`));
+    if (this.#bytes > this.#mostBytes) {
+      controller.abort(new Fault('HANDBILL_BODY_TOO_LARGE', `The answer is longer than ${this.#mostBytes} bytes.`));
     } else if (this.#chunk === null) this.#chunk = chunk;
     else if (this.#chunks === null) this.#chunks = [this.#chunk, chunk];
     else this.#chunks.push(chunk);

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import { type Carrier, type Exchange, MAX_ANSWER_BYTES } from './exchange.ts';
+import type { Carrier, Exchange } from './exchange.ts';
 import { Fault } from './fault.ts';
 
 /** What a lane tells the endpoint that owns it. */
@@ -16,6 +16,8 @@ export interface LaneOwner {
 
 /** What every request of an endpoint has in common. */
 export interface LaneOptions {
+  /** Longest body of an answer that is read. */
+  readonly mostBytes: number;
   readonly origin: string;
   readonly path: string;
   /** Names and values in turn. */
@@ -66,7 +68,7 @@ export class Lane implements Carrier, Dispatcher.DispatchHandler {
       pipelining: 1,
       useMilo: false,
       maxHeaderSize: 16 * 1024,
-      maxResponseSize: MAX_ANSWER_BYTES,
+      maxResponseSize: options.mostBytes,
       // Neither bounds an answer (endless 103s, a byte now and then): the endpoint ends exchanges by its own clock.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -218,14 +218,15 @@ interface ReadContent {
 
 /** Compiles every text of the content that holds an expression; what holds none is the same for everybody. */
 async function compileContent(written: Content, shop: Workshop, required: Set<string>): Promise<ReadContent | null> {
-  const source = await withHtml(written, shop);
-  if (source === null) return null;
+  const html = await withHtml(written, shop);
+  if (html === null) return null;
+  const { content: source, relocate } = html;
   let isPersonal = false;
   const compile = (value: Json, pointer: string): ((values: TemplateValues) => Json) => {
     if (typeof value === 'string') {
       const text = source.texts.get(pointer);
       if (text === undefined || !text.text.includes('{{')) return constant(text?.text ?? value);
-      const template = compileText(text, shop, pointer === '/html');
+      const template = pointer === '/html' ? compileHtml(text, shop, relocate) : compileText(text, shop);
       for (const column of template?.required ?? []) required.add(column);
       isPersonal ||= (template?.columns.length ?? 0) > 0;
       return template === null ? constant('') : (values) => template.render(values);
@@ -238,7 +239,7 @@ async function compileContent(written: Content, shop: Workshop, required: Set<st
     const entries = Object.entries(value).map(
       ([key, inner]: [string, Json]) => [key, compile(inner, pointer + pointerTo([key]))] as const,
     );
-    return (values) => Object.fromEntries(entries.map(([key, inner]) => [key, inner(values)]));
+    return (values) => withoutEmpty(entries.map(([key, inner]) => [key, inner(values)]));
   };
   const render = compile(source.tree, '');
   return {
@@ -246,6 +247,11 @@ async function compileContent(written: Content, shop: Workshop, required: Set<st
     isPersonal,
     compiled: { source, render: isPersonal ? (values) => render(values) as JsonObject : once(render) },
   };
+}
+
+/** A part that comes out empty is not sent: a footer that only some rows have. What is needed is missed by the check. */
+function withoutEmpty(entries: readonly (readonly [string, Json])[]): JsonObject {
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
 function constant(value: Json): () => Json {
@@ -261,13 +267,29 @@ function once(render: (values: TemplateValues) => Json): (values: TemplateValues
   };
 }
 
+type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];
+
+/** What is wrong with HTML that was made is shown where it was written. */
+function compileHtml(html: SourceText, shop: Workshop, relocate: Relocate): CompiledTemplate | null {
+  const diagnostics: Diagnostic[] = [];
+  const template = compileText(html, { ...shop, diagnostics }, true);
+  shop.diagnostics.push(...relocate(diagnostics));
+  return template;
+}
+
 /** MJML becomes HTML once, before anything is filled in. */
-async function withHtml(content: Content, shop: Workshop): Promise<Content | null> {
+async function withHtml(
+  content: Content,
+  shop: Workshop,
+): Promise<{ readonly content: Content; readonly relocate: Relocate } | null> {
   const html = content.texts.get('/html');
-  if (html === undefined || !/\.mjml(?:\.hbs|\.handlebars)?$/i.test(html.file)) return content;
+  if (html === undefined || !/\.mjml(?:\.hbs|\.handlebars)?$/i.test(html.file)) {
+    return { content, relocate: (diagnostics) => diagnostics };
+  }
   const compiled = await compileMjml(html);
   if ('html' in compiled) {
-    return { ...content, texts: new Map(content.texts).set('/html', { ...html, text: compiled.html }) };
+    const texts = new Map(content.texts).set('/html', { ...html, text: compiled.html });
+    return { content: { ...content, texts }, relocate: compiled.relocate };
   }
   shop.diagnostics.push(compiled.problem);
   return null;
@@ -276,6 +298,8 @@ async function withHtml(content: Content, shop: Workshop): Promise<Content | nul
 /** What can be said before the first row: texts with expressions in them are not known yet. */
 function checkAtLoad(leg: Leg, content: Content | null, shop: Workshop): void {
   const { template } = leg;
+  // The provider has the rest of an email: its subject need not stand here.
+  if (leg.channel === 'email' && template?.kind === 'provider') return;
   const source = template?.kind === 'text' ? template.source.text : undefined;
   const text = template?.kind === 'provider' || source?.includes('{{') ? null : source;
   const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);

@@ -98,7 +98,7 @@ function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail }: 
   return (rendered, content, at) => {
     const text = rendered === null ? null : normaliseText(rendered);
     if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
-    if (isPersonal) {
+    if (isPersonal && !(isProvider && leg.channel === 'email')) {
       const known = isProvider ? null : (text ?? undefined);
       const wrong = checkContent(leg.channel, content ?? EMPTY, known).find((found) => found.severity === 'error');
       if (wrong !== undefined) return inRow(wrong, at);

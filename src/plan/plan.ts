@@ -78,7 +78,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   const list = await openList(campaign.recipients);
   await list.close();
   const { stages, diagnostics, isPersonal } = await compile(campaign, list);
-  const errors = diagnostics.filter((d) => d.severity === 'error');
+  const errors = [...diagnostics, ...checkPlaces(campaign, environment)].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const identity = { environment: environment.name, campaign: campaign.name, occurrence: options.occurrence };
   const referenceOf = createReferences(identity);
@@ -115,6 +115,24 @@ function environmentOf(campaign: Campaign, name: string): Environment {
       hint: didYouMean(name, known).hint ?? `Environments stand in handbill.yaml; known here: ${known.join(', ')}.`,
     }),
   );
+}
+
+/** What the environment puts somewhere must not meet what the campaign puts there. */
+function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const at = { file: campaign.file };
+  for (const key of ['metaData', 'recipientMetaData'] as const) {
+    if (campaign[key] === null || !Object.hasOwn(campaign[key], wire.referenceName)) continue;
+    const message = `"${key}.${wire.referenceName}" is taken: handbill's own reference travels there (\`wire.referenceName\` of ${name}).`;
+    found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
+  }
+  for (const leg of [campaign, ...campaign.variants.map((one) => one.leg), ...campaign.fallbacks]) {
+    if (leg.content === null || campaign.recipients.kind !== 'contact') continue;
+    if (!wire.content[leg.channel].startsWith('/recipients/')) continue;
+    const message = `The environment ${name} puts the content of ${leg.channel} with each recipient, but contacts have no place for it.`;
+    found.push(problem('invalid-value', message, { at, hint: 'Set `wire.content` to a place such as /body/content.' }));
+  }
+  return found;
 }
 
 interface Compiled {

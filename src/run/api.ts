@@ -22,6 +22,8 @@ export interface ApiOptions {
   readonly root: string;
   readonly connections: number;
   readonly timeoutMs: number;
+  /** Most recipients of one request; default: 1. */
+  readonly recipientsPerRequest?: number;
 }
 
 /**
@@ -68,6 +70,7 @@ function endpointTo(url: string, key: string, options: ApiOptions): Endpoint {
     headers: { 'x-api-key': key },
     connections: options.connections,
     timeoutMs: options.timeoutMs,
+    recipientsPerRequest: options.recipientsPerRequest ?? 1,
     proxy: options.environment.proxy,
     idempotencyHeader: options.environment.wire.idempotencyHeader,
   });

@@ -262,6 +262,7 @@ function settleOne(
   const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? nextLeg(due, shift.costOf) : null;
   if (next !== null) {
     record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);
+    if (due.message.leg === 0 && !shift.stopped.aborted) shift.stop.fellBack();
     const fallback = dueOn(due.decision, due.message.leg + 1, 0);
     return { ...DONE, more: fallback === undefined ? null : [[fallback]] };
   }
@@ -269,7 +270,7 @@ function settleOne(
   if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
   shift.progress.settled(verdict.outcome);
   // What still comes in after a signal did not end this start.
-  if (!shift.stopped.aborted) shift.stop.note(verdict, sameEvent);
+  if (!shift.stopped.aborted) shift.stop.note(verdict, due.message.leg, sameEvent);
   return DONE;
 }
 

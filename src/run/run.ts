@@ -84,7 +84,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     inFlight: concurrency * plan.recipientsPerRequest,
     rows: run.rows,
     limits: plan.campaign.limits,
-    before: { accepted: sumOf(before, 'accepted'), rejected: sumOf(before, 'rejected') },
+    before: { accepted: sumOf(before, 'accepted'), rejected: sumOf(before, 'rejected'), ...firstLegsOf(ledger, run) },
     onHalt: () => stopping.abort(),
   });
   const { notAfterMs } = plan.campaign.send;
@@ -249,6 +249,14 @@ function isExpected(decision: SendDecision | DeferDecision, todo: ReturnType<typ
 /** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
 function unexpected(line: number): Error {
   return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
+
+function firstLegsOf(ledger: Ledger, run: RunRecord): { readonly firstLegs: number; readonly fellBack: number } {
+  const first = ledger.legs(run).filter(({ leg }) => leg === 0);
+  return {
+    firstLegs: sumOf(first, 'accepted'),
+    fellBack: first.reduce((sum, { fellBack, count }) => (fellBack ? sum + count : sum), 0),
+  };
 }
 
 function sumOf(counts: readonly CountRecord[], outcome: OutcomeState): number {

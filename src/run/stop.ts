@@ -9,9 +9,12 @@ import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
 export interface Stop {
   /**
    * Takes the final verdict of one recipient in this start; the first rule that bites is kept.
+   * @param leg - 0 for the campaign's own message; then the fallbacks
    * @param sameEvent - somebody else of the same request had the same outcome: for what is counted in a row, one event
    */
-  note(verdict: Verdict, sameEvent?: boolean): void;
+  note(verdict: Verdict, leg?: number, sameEvent?: boolean): void;
+  /** Takes a recipient who cannot receive the first leg and is sent the next one. */
+  fellBack(): void;
   readonly halt: Halt | null;
 }
 
@@ -44,7 +47,13 @@ export interface StopContext {
   readonly rows: number;
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
   /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
-  readonly before: { readonly accepted: number; readonly rejected: number };
+  readonly before: {
+    readonly accepted: number;
+    readonly rejected: number;
+    /** First legs: accepted, and given up for the next one. */
+    readonly firstLegs: number;
+    readonly fellBack: number;
+  };
   readonly onHalt: () => void;
 }
 
@@ -55,6 +64,8 @@ export function createStop(context: StopContext): Stop {
   let halt: Halt | null = null;
   let accepted = 0;
   let rejected = 0;
+  let firstLegs = 0;
+  let fellBack = 0;
   let doubts = 0;
   let doubtsInARow = 0;
   let failuresInARow = 0;
@@ -66,7 +77,7 @@ export function createStop(context: StopContext): Stop {
   };
 
   return {
-    note(verdict, sameEvent = false) {
+    note(verdict, leg = 0, sameEvent = false) {
       const { outcome } = verdict;
       const event = sameEvent ? 0 : 1;
       if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict));
@@ -77,6 +88,7 @@ export function createStop(context: StopContext): Stop {
         doubtsInARow += event;
       } else if (outcome !== 'pending') doubtsInARow = 0;
       if (outcome === 'accepted') accepted += 1;
+      if (outcome === 'accepted' && leg === 0) firstLegs += 1;
       if (outcome === 'rejected') rejected += 1;
 
       if (doubts >= doubtLimit)
@@ -93,6 +105,13 @@ export function createStop(context: StopContext): Stop {
       }
       if (rejectedLimit !== null && rejected >= rejectedLimit) {
         stop('refusals', `${rejected} recipients were refused in this start (limits.stopAfter.rejected).`);
+      }
+    },
+    fellBack() {
+      fellBack += 1;
+      // A channel that is misspelt or switched off looks like this too, and everybody would get the dearer message.
+      if (before.fellBack + fellBack === FIRST_REFUSALS && before.firstLegs + firstLegs === 0) {
+        stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
       }
     },
     get halt() {

@@ -3,17 +3,19 @@ import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Halt, JsonObject, Report, RequestFigures, RunState } from '../model.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
-import { buildReport } from '../report/tally.ts';
+import { buildReport, type CampaignShape } from '../report/tally.ts';
 
 /**
  * The summary of a run, from what the ledger holds.
  *
  * @param end - how this start ends, to show instead of what is recorded
+ * @param campaign - as it was sent, where it is at hand: for the order of variants and legs, and those that nobody got
  */
 export function summarise(
-  ledger: Pick<Ledger, 'path' | 'counts'>,
+  ledger: Pick<Ledger, 'path' | 'legs'>,
   run: RunRecord,
-  end?: { readonly state: RunState; readonly halt: Halt | null },
+  end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
+  campaign: CampaignShape | null = null,
 ): Report {
   const facts = {
     run: run.id,
@@ -21,12 +23,12 @@ export function summarise(
     environment: run.environment,
     occurrence: run.occurrence,
     state: end?.state ?? stateOf(ledger.path, run),
-    halt: end === undefined ? run.halt : end.halt,
+    halt: end === null ? run.halt : end.halt,
     ledger: ledger.path,
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
     finishedAt: run.finishedAtMs === null ? null : iso(run.finishedAtMs),
   };
-  return buildReport(facts, ledger.counts(run), figuresOf(run.figures));
+  return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign });
 }
 
 /** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */

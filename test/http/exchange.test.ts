@@ -6,7 +6,7 @@ import type { Attempt } from '../../src/model.ts';
 /** An exchange whose hooks are called here as undici calls them, in orders that no server can bring about. */
 function start(startedAt = performance.now()): { exchange: Exchange; attempts: Attempt[] } {
   const attempts: Attempt[] = [];
-  const exchange = new Exchange('{}', 'r', startedAt, 1_000, (attempt) => attempts.push(attempt));
+  const exchange = new Exchange('{}', 'r', startedAt, 1_000, 65_536, (attempt) => attempts.push(attempt));
   return { exchange, attempts };
 }
 

@@ -21,7 +21,7 @@ function stopWith(context: Partial<StopContext> = {}) {
     inFlight: 16,
     rows: 10_000,
     limits: { stopAfterInDoubt: null, stopAfterRejected: null },
-    before: { accepted: 0, rejected: 0 },
+    before: { accepted: 0, rejected: 0, firstLegs: 0, fellBack: 0 },
     onHalt: () => {
       halts += 1;
     },
@@ -86,18 +86,45 @@ describe('refusals', () => {
     one.note(verdict('accepted'));
     refuse(one, 40);
     expect(one.halt).toBeNull();
-    const later = stopWith({ before: { accepted: 1, rejected: 0 } }).stop;
+    const later = stopWith({ before: { accepted: 1, rejected: 0, firstLegs: 0, fellBack: 0 } }).stop;
     refuse(later, 40);
     expect(later.halt).toBeNull();
   });
 
+  it('halts where the first 20 recipients cannot receive the channel, once in a run', () => {
+    const first = stopWith().stop;
+    for (let i = 0; i < 19; i++) first.fellBack();
+    // What the fallback was accepted for says nothing about the channel.
+    first.note(verdict('accepted'), 1);
+    expect(first.halt).toBeNull();
+    first.fellBack();
+    expect(first.halt?.rule).toBe('refusals');
+    const again = stopWith({ before: { accepted: 20, rejected: 0, firstLegs: 0, fellBack: 20 } }).stop;
+    for (let i = 0; i < 40; i++) again.fellBack();
+    expect(again.halt).toBeNull();
+  });
+
+  it('does not halt where somebody could receive the channel', () => {
+    const one = stopWith().stop;
+    one.note(verdict('accepted'));
+    for (let i = 0; i < 40; i++) one.fellBack();
+    expect(one.halt).toBeNull();
+  });
+
+  it('counts several doubts of one request as one event in a row', () => {
+    const { stop } = stopWith({ inFlight: 64 });
+    stop.note(verdict('in-doubt'));
+    for (let i = 0; i < 10; i++) stop.note(verdict('in-doubt'), 0, true);
+    expect(stop.halt).toBeNull();
+  });
+
   it('counts the first answers of a run over its starts, and halts once', () => {
-    const second = stopWith({ before: { accepted: 0, rejected: 12 } }).stop;
+    const second = stopWith({ before: { accepted: 0, rejected: 12, firstLegs: 0, fellBack: 0 } }).stop;
     refuse(second, 7);
     expect(second.halt).toBeNull();
     refuse(second, 1);
     expect(second.halt?.rule).toBe('refusals');
-    const third = stopWith({ before: { accepted: 0, rejected: 20 } }).stop;
+    const third = stopWith({ before: { accepted: 0, rejected: 20, firstLegs: 0, fellBack: 0 } }).stop;
     refuse(third, 40);
     expect(third.halt).toBeNull();
   });
