@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { CHANNELS, type Json, type JsonObject } from '../../src/model.ts';
+import { deviceByDigits } from '../../src/sandbox/address-script.ts';
 import { scenarioFor } from '../../src/sandbox/scenarios.ts';
 
 const CAMPAIGNS = new URL('../../campaigns/', import.meta.url);
@@ -16,41 +19,105 @@ const RESERVED = [
   /^\+467017406(?:0[5-9]|[1-9]\d)$/,
 ];
 
-/** The cells of a list that look like phone numbers, in E.164. */
-function numbersOf(path: string): string[] {
+/** Domains that nobody can own (RFC 2606). */
+const NOBODY = /@(?:[a-z\d-]+\.)*(?:example\.(?:com|net|org)|[^@.]+\.example)$/i;
+
+interface Example {
+  readonly folder: string;
+  readonly file: Readonly<Record<string, Json>>;
+  /** Every cell of its list, wherever that stands. */
+  readonly cells: readonly string[];
+}
+
+const examples: readonly Example[] = readdirSync(CAMPAIGNS)
+  .filter((folder) => existsSync(new URL(`${folder}/campaign.yaml`, CAMPAIGNS)))
+  .map((folder) => {
+    const file = parseYaml(readFileSync(new URL(`${folder}/campaign.yaml`, CAMPAIGNS), 'utf8')) as JsonObject;
+    const { recipients } = file;
+    const csv = typeof recipients === 'string' ? recipients : (recipients as JsonObject)['csv'];
+    const cells = typeof csv === 'string' ? cellsOf(`${folder}/${csv}`) : valuesOf(recipients ?? null);
+    return { folder, file, cells };
+  });
+
+function cellsOf(path: string): string[] {
   const text = readFileSync(new URL(path, CAMPAIGNS), 'utf8');
   const delimiter = /^[^\n]*;/.test(text) ? ';' : ',';
-  const cells = (parse(text, { bom: true, delimiter }) as string[][]).flat();
+  return (parse(text, { bom: true, delimiter }) as string[][]).flat();
+}
+
+function valuesOf(value: Json): string[] {
+  if (value === null || typeof value !== 'object') return [String(value)];
+  return Object.values(value).flatMap(valuesOf);
+}
+
+/** The cells that look like phone numbers, in E.164. */
+function numbersOf({ cells }: Example): string[] {
   const long = cells.filter((cell) => /^[+(\d][\d ()-]{8,}$/.test(cell) && !/^\d{4}-\d\d-\d\d/.test(cell));
   return long.map((cell) => parsePhoneNumberFromString(cell.replace(/^00/, '+'), 'GB')?.number ?? cell);
 }
 
-const lists = readdirSync(CAMPAIGNS, { recursive: true, encoding: 'utf8' }).filter((path) => /\/.*\.csv$/.test(path));
-
-it('there are six examples, each with a campaign and a list', () => {
-  const folders = [...new Set(lists.map((path) => path.split('/')[0]))].toSorted();
-  expect(folders).toEqual(['marketing', 'notification', 'one-time-password', 'reminder', 'support', 'survey']);
-  for (const folder of folders) expect(readdirSync(new URL(`${folder}/`, CAMPAIGNS))).toContain('campaign.yaml');
+it('every channel has an example', () => {
+  const channels = examples.map(({ file }) => String(file['channel']));
+  expect([...new Set(channels)].toSorted()).toEqual([...CHANNELS].toSorted());
+  expect(examples.length).toBeGreaterThanOrEqual(8);
 });
 
-describe('nobody has the numbers of the examples', () => {
-  test.each(lists)('%s', (path) => {
-    const numbers = numbersOf(path);
-    expect(numbers.length).toBeGreaterThanOrEqual(5);
+it('an example is named as its folder, and says at its top what it shows', () => {
+  for (const { folder, file } of examples) {
+    expect(file['name']).toBe(folder);
+    const text = readFileSync(new URL(`${folder}/campaign.yaml`, CAMPAIGNS), 'utf8');
+    expect(text, folder).toMatch(/^# yaml-language-server: .*\n(?:# .*\n)+/);
+    expect(text.slice(0, text.indexOf('\nname:')), folder).toContain('Shows:');
+  }
+});
+
+it('the overview has a row for each, with its channel', () => {
+  const overview = readFileSync(new URL('README.md', CAMPAIGNS), 'utf8');
+  const words: Readonly<Record<string, string>> = { sms: 'SMS', rcs: 'RCS', 'messaging-app': 'messaging app' };
+  const rows = [...overview.matchAll(/^\| \[`([a-z-]+)`\]\(\1\/campaign\.yaml\) \| ([^|]+?) \|/gm)];
+  const shown = rows.map(([, folder = '', channel = '']) => `${folder}: ${channel}`);
+  const wanted = examples.map(({ folder, file }) => {
+    const channel = String(file['channel']);
+    const fallback = (file['fallback'] as JsonObject | undefined)?.['channel'];
+    const name = (one: string): string => words[one] ?? one;
+    return `${folder}: ${name(channel)}${fallback === undefined ? '' : `, else ${name(String(fallback))}`}`;
+  });
+  expect(shown.toSorted()).toEqual(wanted.toSorted());
+});
+
+describe('nobody has the addresses of the examples', () => {
+  test.each(examples)('$folder', (example) => {
+    const numbers = numbersOf(example);
+    const emails = example.cells.filter((cell) => cell.includes('@'));
+    const contacts = example.cells.filter((cell) => /^c0a8-\d{4}$/.test(cell));
+    expect(numbers.length + emails.length + contacts.length).toBeGreaterThanOrEqual(5);
     expect(numbers.filter((number) => !RESERVED.some((range) => range.test(number)))).toEqual([]);
+    expect(emails.filter((email) => !NOBODY.test(email))).toEqual([]);
   });
 });
 
-it('only the numbers that are meant to play a script', () => {
-  const played = lists.flatMap((path) =>
-    numbersOf(path).flatMap((number) => {
-      const scenario = scenarioFor(number, 'reserved');
-      return scenario === null ? [] : [`${path} ${scenario.digits}`];
+it('only the numbers that are meant to play a script or to be a device do', () => {
+  const played = examples.flatMap((example) =>
+    [...new Set(numbersOf(example))].flatMap((number) => {
+      const means = scenarioFor(number, 'reserved')?.digits ?? deviceByDigits(number, 'reserved')?.label;
+      return means === undefined ? [] : [`${example.folder} ${means}`];
     }),
   );
   expect(played.toSorted()).toEqual([
-    'notification/people.csv 429',
-    'support/tickets.csv 422',
-    'support/tickets.csv 429',
+    'delivery Android 15 without the messaging app',
+    'delivery feature phone',
+    'delivery landline',
+    'invitation Android 15',
+    'invitation Android 4.4',
+    'invitation Android 5.0',
+    'invitation feature phone',
+    'invitation iOS 17.6',
+    'invitation iOS 18.1',
+    'invitation iOS 18.2',
+    'invitation landline',
+    'notification 429',
+    'reminder landline',
+    'support 422',
+    'support 429',
   ]);
 });
