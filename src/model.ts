@@ -540,6 +540,30 @@ export interface Report {
     readonly cost: number | null;
   };
   readonly deliveries: Readonly<Record<string, number>>;
+  /** Where the campaign has a fallback, or somebody fell back: its legs in order. */
+  readonly legs?: readonly LegTotals[];
+  /** Where the campaign has variants: in its order, where that is known. */
+  readonly variants?: readonly VariantResult[];
+  /** Beside `variants`; null where there are not two to compare. */
+  readonly significance?: Significance | null;
+}
+
+/** What became of the messages on one channel; who was left out before, or waits, is not counted. */
+export interface LegTotals {
+  readonly channel: Channel;
+  /** Recipients with an outcome on this channel: the sum of the next five. */
+  readonly attempted: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+  readonly failed: number;
+  /** They could not receive this channel, and are counted again with the next one. */
+  readonly fellBack: number;
+  /** Not sent yet. */
+  readonly pending: number;
+  /** Of those accepted or in doubt, as in `sms`. */
+  readonly parts: number;
+  readonly cost: number | null;
 }
 
 export interface Totals {

@@ -141,12 +141,20 @@ const KEY: DoubtColumn = {
   wanted: ({ key, to }, full) => full && key !== to,
 };
 const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference };
+/** Said where it is another than what everybody was sent first. */
+const CHANNEL: DoubtColumn = {
+  title: 'channel',
+  shrink: true,
+  cell: ({ channel }) => channel,
+  wanted: ({ leg }) => leg > 0,
+};
 const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
 
 const COLUMNS: readonly DoubtColumn[] = [
   LINE,
   ADDRESS,
   KEY,
+  CHANNEL,
   REFERENCE,
   { title: 'sent (UTC)', cell: ({ since }) => (since === null ? '' : instant(since).slice(0, SECONDS)) },
   {
@@ -160,6 +168,7 @@ const RESOLVED_COLUMNS: readonly DoubtColumn[] = [
   LINE,
   ADDRESS,
   KEY,
+  CHANNEL,
   REASON,
   { title: 'resolved', cell: ({ verdict }) => verdict ?? '' },
   { title: 'on (UTC)', cell: ({ resolvedAt }) => (resolvedAt === null ? '' : instant(resolvedAt).slice(0, SECONDS)) },
@@ -190,14 +199,14 @@ function guidance({ run, line }: Doubt, shown: DoubtShown): string {
     paragraph('It never got it, or a second message does less harm than none; the next send posts it once more:'),
     command(`--line ${line} --resend --accept-duplicates`),
     paragraph(
-      '--line takes several lines; --from FILE reads references, keys or numbers, one a line; --all is everybody.',
+      '--line takes several lines; --from FILE reads references, keys or addresses, one a line; --all is everybody.',
     ),
   ].join('');
 }
 
 const FIND_OUT =
   'Ask the provider, or look in its log of messages. Each request carries its reference ' +
-  '(recipients[].metaData.handbill); where that is not shown, look for the number at that time. --full shows whole numbers.';
+  '(recipients[].metaData.handbill); where that is not shown, look for the address at that time. --full shows it whole.';
 
 function bold(words: string, { colour }: Pick<DoubtShown, 'colour'>): string {
   return colour ? styleText('bold', words, { validateStream: false }) : words;

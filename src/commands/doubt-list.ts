@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel } from '../model.ts';
-import { createReference } from '../plan/reference.ts';
+import { createReferences } from '../plan/reference.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 import { findRun, newestFirst } from './report.ts';
@@ -16,6 +16,8 @@ export interface Doubt {
   readonly key: string;
   readonly to: string | null;
   readonly channel: Channel;
+  /** 0: the campaign's own message or its variant's; then the fallbacks. */
+  readonly leg: number;
   /** handbill's own id of the message: what to ask the API for. */
   readonly reference: string;
   readonly reason: string | null;
@@ -45,6 +47,7 @@ export const DOUBT_FIELDS = [
   'key',
   'to',
   'channel',
+  'leg',
   'reference',
   'reason',
   'attempts',
@@ -93,19 +96,23 @@ export function* doubtsOf(
   run: RunRecord,
   resolved: boolean,
 ): Generator<readonly Doubt[]> {
-  const referenceOf = createReference(run, run.channel);
+  const referenceOf = createReferences(run);
   if (resolved) {
     for (const batch of ledger.resolutions(run)) {
-      yield batch.map((one) => ({ ...toDoubt(run, one, referenceOf(one.key)), ...resolutionOf(one) }));
+      yield batch.map((one) => ({ ...toDoubt(run, one, referenceOf), ...resolutionOf(one) }));
     }
   } else {
-    for (const batch of ledger.doubts(run)) yield batch.map((one) => toDoubt(run, one, referenceOf(one.key)));
+    for (const batch of ledger.doubts(run)) yield batch.map((one) => toDoubt(run, one, referenceOf));
   }
 }
 
-/** A doubt as it stands. */
-export function toDoubt(run: RunRecord, doubt: Omit<DoubtRow, 'row'>, reference: string): Doubt {
-  const { line, key, to, reason, attempts, httpStatus, error, sinceMs } = doubt;
+/** A doubt as it stands; of a recipient with several legs, it is about the last one. */
+export function toDoubt(
+  run: RunRecord,
+  doubt: Omit<DoubtRow, 'row'>,
+  referenceOf: ReturnType<typeof createReferences>,
+): Doubt {
+  const { line, key, to, channel, leg, reason, attempts, httpStatus, error, sinceMs } = doubt;
   return {
     run: run.id,
     campaign: run.campaign,
@@ -114,8 +121,9 @@ export function toDoubt(run: RunRecord, doubt: Omit<DoubtRow, 'row'>, reference:
     line,
     key,
     to,
-    channel: run.channel,
-    reference,
+    channel,
+    leg,
+    reference: referenceOf(key, channel),
     reason,
     attempts,
     httpStatus,

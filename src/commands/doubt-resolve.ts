@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { isRunHeld } from '../ledger/lock.ts';
 import type { DoubtRow, DoubtVerdict, RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
-import { createReference } from '../plan/reference.ts';
+import { createReferences } from '../plan/reference.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { holdRun, locked } from '../run/hold.ts';
 import { summarise } from '../run/summary.ts';
@@ -20,7 +20,7 @@ export interface ResolveOptions extends Pick<CommandContext, 'cwd' | 'env' | 'no
   readonly verdict: DoubtVerdict;
   /** Must be said with `resend`: who got the first message gets a second one. */
   readonly acceptDuplicates?: boolean;
-  /** Who it is about: keys, references or numbers. */
+  /** Who it is about: keys, references or addresses. */
   readonly names?: readonly Named[];
   /** Who it is about: first lines of their rows. */
   readonly lines?: readonly number[];
@@ -71,8 +71,8 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
   });
   const { run, doubts } = chosen;
-  const referenceOf = createReference(run, run.channel);
-  const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf(doubt.key)));
+  const referenceOf = createReferences(run);
+  const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
   if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
   if (doubts.length > 0) {
     const question = { run, verdict: options.verdict, doubts: resolved };

@@ -1,12 +1,12 @@
 import { type Diagnostic, EXIT, HandbillError, type Position, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DoubtRow, RunRecord } from '../ledger/records.ts';
-import type { Outcome } from '../model.ts';
-import { createReference } from '../plan/reference.ts';
+import type { LegOutcome, Outcome } from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import { mask } from '../util/mask.ts';
 
-/** Somebody as a person names them: by key, by our reference, or by number. */
+/** Somebody as a person names them: by key, by our reference, or by address. */
 export interface Named {
   readonly name: string;
   /** Where the name was read, if in a file. */
@@ -63,25 +63,28 @@ type Unknown = Named | { readonly line: number };
 /** How many who are not in doubt are looked up in the whole list to say what they are. */
 const EXPLAINED = 1000;
 
-/** Looks somebody up: the key and the reference count first, then the number, however it is written. */
+/**
+ * Looks somebody up: the key and the reference count first, then the address, a number however it is written. All of
+ * them mean the leg that is in doubt.
+ */
 function finder(
   doubts: readonly DoubtRow[],
   run: RunRecord,
   phone: PhoneReader,
 ): (name: string) => readonly DoubtRow[] {
-  const referenceOf = createReference(run, run.channel);
+  const referenceOf = createReferences(run);
   const exact = new Map<string, DoubtRow[]>();
-  const byNumber = new Map<string, DoubtRow[]>();
+  const byAddress = new Map<string, DoubtRow[]>();
   for (const doubt of doubts) {
     add(exact, doubt.key, doubt);
-    add(exact, referenceOf(doubt.key), doubt);
-    if (doubt.to !== null) add(byNumber, doubt.to, doubt);
+    add(exact, referenceOf(doubt.key, doubt.channel), doubt);
+    if (doubt.to !== null) add(byAddress, doubt.to, doubt);
   }
   return (name) => {
-    const found = exact.get(name);
+    const found = exact.get(name) ?? byAddress.get(name);
     if (found !== undefined) return found;
     const number = phone(name);
-    return 'e164' in number ? (exact.get(number.e164) ?? byNumber.get(number.e164) ?? []) : [];
+    return 'e164' in number ? (exact.get(number.e164) ?? byAddress.get(number.e164) ?? []) : [];
   };
 }
 
@@ -93,7 +96,7 @@ function add<T>(map: Map<string, T[]>, name: string, person: T): void {
 
 function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
   const lines = found.map(({ line }) => line).join(', ');
-  return problem('not-in-doubt', `${shownName(named.name)} is the number of several recipients (lines ${lines}).`, {
+  return problem('not-in-doubt', `${shownName(named.name)} is the address of several recipients (lines ${lines}).`, {
     ...placeOf(named),
     hint: 'Choose with --line, or name their keys or references.',
   });
@@ -107,19 +110,22 @@ function explain(
   phone: PhoneReader,
 ): readonly Diagnostic[] {
   if (unknown.length === 0) return [];
-  const referenceOf = createReference(run, run.channel);
+  const referenceOf = createReferences(run);
   const forms = unknown.map((one) => ('line' in one ? [] : formsOf(one.name, phone)));
-  const people = new Map<string | number, Outcome | null>([
+  const people = new Map<string | number, Person | null>([
     ...forms.flat().map((form) => [form, null] as const),
     ...unknown.flatMap((one) => ('line' in one ? [[one.line, null] as const] : [])),
   ]);
+  const note = (form: string | number | null, outcome: Outcome, leg: LegOutcome): void => {
+    // The first row of a person counts; later ones are duplicates.
+    if (form !== null && people.get(form) === null) people.set(form, { outcome, leg });
+  };
   for (const batch of ledger.outcomes(run)) {
-    for (const person of batch) {
-      const { line, key, to } = person;
-      for (const form of [line, key, to, key === null ? null : referenceOf(key)]) {
-        // The first row of a person counts; later ones are duplicates.
-        if (form !== null && people.get(form) === null) people.set(form, person);
-      }
+    for (const outcome of batch) {
+      const { line, key, to } = outcome;
+      for (const form of [line, key, to]) note(form, outcome, outcome);
+      if (key === null) continue;
+      for (const leg of outcome.legs ?? [outcome]) note(referenceOf(key, leg.channel), outcome, leg);
     }
   }
   return unknown.map((one, index) => {
@@ -129,19 +135,35 @@ function explain(
   });
 }
 
+/** Somebody of the list, and the leg that was named: the last one, or that of a reference. */
+interface Person {
+  readonly outcome: Outcome;
+  readonly leg: LegOutcome;
+}
+
 function formsOf(name: string, phone: PhoneReader): readonly string[] {
   const number = phone(name);
   return 'e164' in number && number.e164 !== name ? [name, number.e164] : [name];
 }
 
-function notInDoubt(one: Unknown, person: Outcome | null): Diagnostic {
+function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
   const who = 'line' in one ? `Line ${one.line}` : shownName(one.name);
-  const line = person === null || 'line' in one ? '' : ` (line ${person.line})`;
-  const what = person === null ? 'is nobody in this run' : `is ${fateOf(person)}, not in doubt`;
-  return problem('not-in-doubt', `${who}${line} ${what}.`, 'line' in one ? {} : placeOf(one));
+  const line = person === null || 'line' in one ? '' : ` (line ${person.outcome.line})`;
+  const what = person === null ? 'is nobody in this run' : `is ${fateOf(person.leg)}, not in doubt`;
+  return problem('not-in-doubt', `${who}${line} ${what}.`, {
+    ...('line' in one ? {} : placeOf(one)),
+    ...hintOf(person),
+  });
 }
 
-function fateOf({ outcome, reason }: Outcome): string {
+/** A reference is of one leg; another one of the same recipient may be in doubt. */
+function hintOf(person: Person | null): { readonly hint?: string } {
+  if (person === null || person.outcome.outcome !== 'in-doubt') return {};
+  const { line, channel } = person.outcome;
+  return { hint: `Its fallback (${channel}) is in doubt: choose it with --line ${line}.` };
+}
+
+function fateOf({ outcome, reason }: LegOutcome): string {
   return reason === null ? outcome : `${outcome} (${reason})`;
 }
 

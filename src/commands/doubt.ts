@@ -3,7 +3,7 @@ import { join, resolve as resolvePath } from 'node:path';
 import { type Command, Option } from 'commander';
 import { decodeUtf8 } from '../campaign/decode.ts';
 import { problem, refuse } from '../errors.ts';
-import { sendCommand, shellWord } from '../report/next-steps.ts';
+import { leftToSend, sendCommand, shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
 import { isLate } from '../run/prepare.ts';
 import { unguardCell } from '../util/csv-cell.ts';
@@ -91,8 +91,8 @@ function configureResolve(command: Command, context: CommandContext): void {
     .option('--resend', 'the next send posts to them once more')
     .option('--accept-duplicates', 'said with --resend: whoever got the first message gets a second one')
     .option('--line <n...>', 'who: first lines of rows, as the list shows them', lines)
-    .option('--key <key...>', 'who: recipient keys, references or numbers')
-    .option('--from <file>', 'who: a file with one key, reference or number a line')
+    .option('--key <key...>', 'who: recipient keys, references or addresses')
+    .option('--from <file>', 'who: a file with one key, reference or address a line')
     .option('--all', 'who: everybody in doubt in this run')
     .option('--message-id <id>', 'the id that the API gave out; for one recipient')
     .option('--note <text>', 'why, for whoever looks at the history')
@@ -209,12 +209,12 @@ function said(
   if (resolved.length === 0) return `Nobody is in doubt in run ${safeLine(run.id)}.\n`;
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
   const campaign = written === undefined ? run.campaign : displayPath(join(root, written), context.cwd);
-  const { inDoubt, pending, failed, deferred } = report.totals;
+  const { inDoubt } = report.totals;
   const done = verdict === 'resend' ? 'will be sent to once more' : `recorded as ${verdict}`;
   const left = inDoubt === 0 ? 'Nobody is' : `${countOf(inDoubt, 'recipient')} still`;
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
-  if (pending + failed + deferred > 0) {
+  if (leftToSend(report) > 0) {
     const late = isLate(run, context.now()) ? ' --late' : '';
     lines.push(`To send on:   ${sendCommand(report, campaign)}${late}`);
   }

@@ -1,4 +1,5 @@
 import { formatReport } from '../report/format.ts';
+import { undecidedOf } from '../report/next-steps.ts';
 import type { CommandContext } from './context.ts';
 import type { SendResult } from './send-result.ts';
 
@@ -12,7 +13,10 @@ interface PrintOptions extends CommandContext {
 /** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   if (options.quiet && result.exit === 0) return;
-  if (!result.started) options.err('This occurrence is finished: nothing was posted.\n');
+  if (!result.started) {
+    const waits = undecidedOf(result.report) > 0;
+    options.err(waits ? NOBODY_BUT_WAITING : 'This occurrence is finished: nothing was posted.\n');
+  }
   if (result.report.totals.recipients === 0)
     options.err('The list has a header but no rows: there is nobody to send to.\n');
   if (result.recovered > 0) {
@@ -27,3 +31,5 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
   };
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
 }
+
+const NOBODY_BUT_WAITING = 'Nothing was posted: everybody who is left waits for the variant that wins the test.\n';

@@ -1,12 +1,14 @@
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { readCampaign } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { OUTCOMES, type Outcome, type OutcomeState, type Project } from '../model.ts';
+import { type Campaign, OUTCOMES, type OutcomeState, type Project } from '../model.ts';
 import { readPriceList } from '../plan/prices.ts';
-import { createReference } from '../plan/reference.ts';
+import { createReferences } from '../plan/reference.ts';
 import { formatReport, REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
+import type { ReferenceOf } from '../report/record.ts';
 import { summarise } from '../run/summary.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { displayPath } from '../util/paths.ts';
@@ -77,7 +79,8 @@ async function print(
 ): Promise<void> {
   const outcomes = ledger.outcomes(run, given.outcome === undefined ? {} : { outcomes: given.outcome });
   const written = run.inputs.find((input) => input.role === 'campaign')?.file;
-  const text = formatReport(given.format, summarise(ledger, run), outcomes, {
+  const campaign = written === undefined ? null : await campaignOf(run, join(project.root, written), context);
+  const text = formatReport(given.format, summarise(ledger, run, null, campaign), outcomes, {
     colour: context.colour.out && given.output === undefined,
     width: context.width,
     referenceOf: referencesOf(run),
@@ -88,7 +91,15 @@ async function print(
   for await (const piece of text) await context.out(piece);
 }
 
-function referencesOf(run: RunRecord): (outcome: Outcome) => string | null {
-  const referenceOf = createReference(run, run.channel);
-  return ({ key }) => (key === null ? null : referenceOf(key));
+/** The campaign as it was sent: null where its file says something else by now, or cannot be read any more. */
+async function campaignOf(run: RunRecord, path: string, { cwd }: CommandContext): Promise<Campaign | null> {
+  // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
+  const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
+  const isSent = (sha256: string) => run.inputs.some((input) => input.role === 'campaign' && input.sha256 === sha256);
+  return campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && isSent(sha256)) === true ? campaign : null;
+}
+
+function referencesOf(run: RunRecord): ReferenceOf {
+  const referenceOf = createReferences(run);
+  return ({ key, channel }) => (key === null ? null : referenceOf(key, channel));
 }

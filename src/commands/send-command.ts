@@ -24,6 +24,7 @@ interface SendFlags {
   readonly amend?: boolean;
   readonly late?: boolean;
   readonly retryRejected?: boolean;
+  readonly winner?: string;
   readonly recipients?: string;
   readonly newLedger?: boolean;
   readonly ledger?: string;
@@ -54,6 +55,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
     .option('--retry-rejected', 'try recipients again that the API refused')
+    .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--new-ledger', 'begin a new ledger although this project has sent before')
     .option('--quiet', 'print nothing when all is well');
@@ -98,6 +100,7 @@ async function run(
       amend: flags.amend === true,
       late: flags.late === true,
       retryRejected: flags.retryRejected === true,
+      ...optional('winner', flags.winner),
       confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
       interrupt: signals.first,
       abort: signals.second,

@@ -1,11 +1,12 @@
 import { OUTCOMES, type Outcome, type OutcomeState, type Report, type RunState } from '../model.ts';
 import { Html, html } from '../util/html.ts';
-import { formatMoney } from '../util/money.ts';
 import type { Outcomes, ReportOptions } from './formatter.ts';
 import { STYLE } from './html-style.ts';
+import { legsSection, variantsSection } from './html-tables.ts';
 import { nextSteps } from './next-steps.ts';
+import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
-import { countOf, milliseconds, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
+import { countOf, milliseconds, money, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
 
 /** Rows of the table of recipients; the page stays small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
@@ -32,6 +33,8 @@ ${bar(report)}
 ${totalsTable(report)}
 ${steps(report, options)}
 ${reasonsTable(report)}
+${legsSection(report, options.currency ?? null)}
+${variantsSection(report)}
 `.markup;
   yield html`${recipientsTable(await choose(outcomes), report)}
 ${facts(report, options)}
@@ -90,7 +93,10 @@ ${shown}</section>`;
 function reasonsTable(report: Report): Html | null {
   const rows = OUTCOMES.flatMap((outcome) =>
     Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(
-      ([reason, count]) => html`<tr><td>${outcome}</td><td>${reason}</td><td class="n">${number(count)}</td></tr>
+      ([
+        reason,
+        count,
+      ]) => html`<tr><td>${outcome}</td><td>${reason}</td><td class="n">${number(count)}</td><td>${reasonWords(reason)}</td></tr>
 `,
     ),
   );
@@ -98,7 +104,7 @@ function reasonsTable(report: Report): Html | null {
   return html`<section>
 <h2>Reasons</h2>
 <div class="scroll"><table>
-<thead><tr><th scope="col">Outcome</th><th scope="col">Reason</th><th scope="col" class="n">Recipients</th></tr></thead>
+<thead><tr><th scope="col">Outcome</th><th scope="col">Reason</th><th scope="col" class="n">Recipients</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>
@@ -129,16 +135,17 @@ async function choose(outcomes: Outcomes): Promise<Chosen> {
 function recipientsTable({ rows, total }: Chosen, report: Report): Html | null {
   if (total === 0) return null;
   const more = total - rows.length;
+  const several = report.legs !== undefined;
   const shown = rows.map(
     (row) =>
-      html`<tr><td class="n">${row.line}</td><td>${row.to ?? row.key ?? '-'}</td><td>${row.outcome}</td><td>${row.reason ?? '-'}</td><td class="n">${row.httpStatus ?? '-'}</td><td class="n">${row.attempts}</td><td>${row.error ?? ''}</td></tr>
+      html`<tr><td class="n">${row.line}</td><td>${row.to ?? row.key ?? '-'}</td>${several ? html`<td>${row.channel}</td>` : null}<td>${row.outcome}</td><td>${row.reason ?? '-'}</td><td class="n">${row.httpStatus ?? '-'}</td><td class="n">${row.attempts}</td><td>${row.error ?? ''}</td></tr>
 `,
   );
   return html`<section>
 <h2>Recipients that were not accepted</h2>
 <div class="scroll"><table>
 <caption>${countOf(total, 'recipient')}, by line of the list${more > 0 ? `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv` : ''}.</caption>
-<thead><tr><th scope="col" class="n">Line</th><th scope="col">Recipient</th><th scope="col">Outcome</th><th scope="col">Reason</th><th scope="col" class="n">Status</th><th scope="col" class="n">Attempts</th><th scope="col">What the API said</th></tr></thead>
+<thead><tr><th scope="col" class="n">Line</th><th scope="col">Recipient</th>${several ? html`<th scope="col">Channel</th>` : null}<th scope="col">Outcome</th><th scope="col">Reason</th><th scope="col" class="n">Status</th><th scope="col" class="n">Attempts</th><th scope="col">What the API said</th></tr></thead>
 <tbody>
 ${shown}</tbody>
 </table></div>
@@ -160,7 +167,7 @@ function facts(report: Report, options: ReportOptions): Html {
   ];
   const messages = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);
   if (parts > 0) pairs.push(['SMS', [countOf(parts, 'part'), ...messages].join(', ')]);
-  if (cost !== null) pairs.push(['Cost', `${formatMoney(cost)}${options.currency ? ` ${options.currency}` : ''}`]);
+  if (cost !== null) pairs.push(['Cost', money(cost, options.currency)]);
   for (const [state, count] of Object.entries(report.deliveries)) pairs.push([`Delivery: ${state}`, number(count)]);
   pairs.push(['Ledger', report.ledger]);
   return html`<section>

@@ -11,7 +11,7 @@ export async function* formatJsonl(
 ): AsyncGenerator<string> {
   for await (const batch of outcomes) {
     let lines = '';
-    for (const outcome of batch) lines += `${jsonText(recordOf(outcome, options.referenceOf(outcome)))}\n`;
+    for (const outcome of batch) lines += `${jsonText(recordOf(outcome, options.referenceOf))}\n`;
     if (lines !== '') yield lines;
   }
 }

@@ -1,12 +1,14 @@
 import { styleText } from 'node:util';
 import { OUTCOMES, type OutcomeState, type Report, type RunState } from '../model.ts';
-import { formatMoney } from '../util/money.ts';
 import { safeLine } from '../util/safe.ts';
 import { displayWidth, table } from '../util/table.ts';
 import type { Outcomes, ReportOptions } from './formatter.ts';
+import { legsTable } from './legs-text.ts';
 import { nextSteps } from './next-steps.ts';
+import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
-import { countOf, milliseconds, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
+import { significanceWords, variantsTable } from './variants-text.ts';
+import { countOf, milliseconds, money, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
 
 type Style = Parameters<typeof styleText>[0];
 type Paint = (style: Style, text: string) => string;
@@ -18,6 +20,8 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
     header(report, paint),
     totals(report, options, paint),
     reasons(report, options, paint),
+    legs(report, options, paint),
+    variants(report, options, paint),
     facts(report, options, paint),
     next(report, options, paint),
   ];
@@ -51,11 +55,37 @@ function totals(report: Report, options: ReportOptions, paint: Paint): string {
 
 function reasons(report: Report, options: ReportOptions, paint: Paint): string {
   const rows = OUTCOMES.flatMap((outcome) =>
-    Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => [outcome, reason, number(count)]),
+    Object.entries(report.reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => [
+      outcome,
+      reason,
+      number(count),
+      reasonWords(reason),
+    ]),
   );
   if (rows.length === 0) return '';
-  const lines = table(rows, [{}, { shrink: true }, { align: 'right' }], { width: options.width, indent: 2 });
-  return `${paint('bold', 'Reasons')}\n${lines}`;
+  const words = { shrink: true, style: (cell: string) => paint('dim', cell) };
+  const columns = [{}, { shrink: true }, { align: 'right' as const }, words];
+  return `${paint('bold', 'Reasons')}\n${table(rows, columns, { width: options.width, indent: 2 })}`;
+}
+
+function legs(report: Report, { width, currency = null }: ReportOptions, paint: Paint): string {
+  if (report.legs === undefined) return '';
+  return `${paint('bold', 'Channels')}\n${legsTable(report.legs, { width, currency })}`;
+}
+
+function variants(report: Report, { width }: ReportOptions, paint: Paint): string {
+  const { variants: results, significance = null } = report;
+  if (results === undefined) return '';
+  const words = significanceWords({ variants: results, significance });
+  const said = words === '' ? '' : paragraph(words, width);
+  return `${paint('bold', 'Variants')}\n${variantsTable(results, width)}${said}`;
+}
+
+/** Sentences that may hold text from outside, within the width. */
+function paragraph(words: string, width: number): string {
+  return wrap(safeLine(words), Math.max(20, width - 2))
+    .map((line) => `  ${line}\n`)
+    .join('');
 }
 
 function facts(report: Report, options: ReportOptions, paint: Paint): string {
@@ -68,8 +98,11 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
     const { p50, p95, p99 } = latencyMs;
     rows.push(['Latency', `half ${milliseconds(p50)}, 95 % ${milliseconds(p95)}, 99 % ${milliseconds(p99)}`]);
   }
-  const sms = smsFacts(report, options);
-  if (sms !== '') rows.push(['SMS', sms]);
+  const { parts, encodings, cost } = report.sms;
+  const messages = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);
+  if (parts > 0) messages.unshift(countOf(parts, 'part'));
+  if (messages.length > 0) rows.push(['SMS', messages.join(', ')]);
+  if (cost !== null) rows.push(['Cost', money(cost, options.currency)]);
   const deliveries = Object.entries(report.deliveries).map(([state, count]) => `${state} ${number(count)}`);
   if (deliveries.length > 0) rows.push(['Deliveries', deliveries.join(', ')]);
   rows.push(['Ledger', report.ledger]);
@@ -77,18 +110,9 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
 }
 
-function smsFacts(report: Report, options: ReportOptions): string {
-  const { parts, encodings, cost } = report.sms;
-  const facts = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);
-  if (parts > 0) facts.unshift(countOf(parts, 'part'));
-  if (cost !== null) facts.push(`cost ${formatMoney(cost)}${options.currency ? ` ${options.currency}` : ''}`);
-  return facts.join(', ');
-}
-
 function next(report: Report, options: ReportOptions, paint: Paint): string {
   const steps = nextSteps(report, options.campaignFile ?? report.campaign).map(({ text, command }) => {
-    const lines = wrap(safeLine(text), Math.max(20, options.width - 2)).map((line) => `  ${line}\n`);
-    return lines.join('') + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
+    return paragraph(text, options.width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
   });
   return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;
 }

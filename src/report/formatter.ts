@@ -1,4 +1,5 @@
 import type { Outcome, Report } from '../model.ts';
+import type { ReferenceOf } from './record.ts';
 
 /** How a report is shown. */
 export interface ReportOptions {
@@ -6,8 +7,7 @@ export interface ReportOptions {
   readonly colour: boolean;
   /** Columns of the terminal; `text` only. */
   readonly width: number;
-  /** handbill's own id of a recipient's message; null where nothing was to be sent. */
-  readonly referenceOf: (outcome: Outcome) => string | null;
+  readonly referenceOf: ReferenceOf;
   /** The campaign as the user would name it on the command line; its name when absent. */
   readonly campaignFile?: string;
   /** ISO 4217 code of the costs; none is shown when absent. */

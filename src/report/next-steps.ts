@@ -18,26 +18,67 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   const { totals, halt, state } = report;
   const again = sendCommand(report, campaign);
   const steps: NextStep[] = [];
-  if (halt !== null) steps.push(haltStep(halt, totals, again));
+  if (halt !== null) steps.push(haltStep(halt, report, again));
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
-  if (totals.rejected > 0) {
-    steps.push({
-      text: `The API refused ${countOf(totals.rejected, 'recipient')}. When the cause is gone, this tries them again:`,
-      command: `${again} --retry-rejected`,
-    });
-  }
+  steps.push(...rejectedSteps(report, again));
   const left = leftOf(report);
   if (left !== '' && state === 'running')
     steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
   else if (left !== '' && halt !== null)
     steps.push({ text: `${left} The command above continues with them.`, command: null });
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
+  if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
   return steps;
 }
 
-function haltStep({ rule, message, next }: Halt, totals: Report['totals'], again: string): NextStep {
-  const left = totals.failed + totals.pending + totals.deferred > 0;
-  if (rule !== 'doubt' || (left && totals.inDoubt > 0)) return { text: `${message} ${next}`, command: again };
+/** Recipients who wait until somebody names the winner of a test; running again does nothing for them by itself. */
+export function undecidedOf(report: Pick<Report, 'reasons'>): number {
+  return report.reasons['deferred']?.['winner-undecided'] ?? 0;
+}
+
+/** Recipients whom running again takes up. */
+export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
+  const { failed, pending, deferred } = report.totals;
+  return failed + pending + deferred - undecidedOf(report);
+}
+
+function winnerStep(report: Report, again: string): NextStep {
+  const waiting = undecidedOf(report);
+  const names = report.variants?.map(({ name }) => name) ?? [];
+  const which = names.length === 0 ? '' : ` (${names.join(', ')})`;
+  return {
+    text:
+      `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'} for the variant that wins the test. ` +
+      `When you have decided, say its name${which}, and it goes to ${waiting === 1 ? 'that one' : 'the others'}:`,
+    command: `${again} --winner NAME`,
+  };
+}
+
+/** Whom the API refused: those who cannot receive the channel need something else than to be tried again. */
+function rejectedSteps({ totals, reasons }: Report, again: string): readonly NextStep[] {
+  const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
+  const refused = totals.rejected - unreachable;
+  const steps: NextStep[] = [];
+  if (refused > 0) {
+    steps.push({
+      text: `The API refused ${countOf(refused, 'recipient')}. When the cause is gone, this tries them again:`,
+      command: `${again} --retry-rejected`,
+    });
+  }
+  if (unreachable > 0) {
+    steps.push({
+      text:
+        `${countOf(unreachable, 'recipient')} cannot receive the channel. A \`fallback\` reaches them on another one; ` +
+        'once it is in the campaign, this sends it:',
+      command: `${again} --retry-rejected --amend`,
+    });
+  }
+  return steps;
+}
+
+function haltStep({ rule, message, next }: Halt, report: Report, again: string): NextStep {
+  const left = leftToSend(report) > 0;
+  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command: again };
   // Who they are and what to do is the next step; nobody else is left to be sent to.
   if (!left) return { text: message, command: null };
   return {
@@ -58,7 +99,8 @@ function doubtStep(report: Report): NextStep {
 
 /** What running again would take up, or nothing. */
 function leftOf(report: Report): string {
-  const { failed, pending, deferred } = report.totals;
+  const { failed, pending } = report.totals;
+  const deferred = report.totals.deferred - undecidedOf(report);
   const parts: string[] = [];
   if (failed > 0) parts.push(`Nothing was sent to ${countOf(failed, 'recipient')}: the API could not be reached.`);
   if (pending > 0) parts.push(`${countOf(pending, 'recipient')} still to be sent to.`);

@@ -1,6 +1,6 @@
-import type { Outcome } from '../model.ts';
+import type { Channel, LegOutcome, Outcome } from '../model.ts';
 
-/** The columns of `csv` and the fields of `jsonl`, in their order. Scripts rely on it. */
+/** The fields of `jsonl` in their order. Scripts rely on it. */
 export const RECORD_FIELDS = [
   'line',
   'key',
@@ -17,17 +17,46 @@ export const RECORD_FIELDS = [
   'updatedAt',
 ] as const;
 
-export type ReportRecord = Readonly<Record<(typeof RECORD_FIELDS)[number], string | number | null>>;
+/** The columns of `csv`: `legs` holds `rcs:rejected sms:accepted`, and nothing where there is one leg only. */
+export const CSV_FIELDS = [...RECORD_FIELDS, 'legs'] as const;
 
-/** One row of the list as machine formats show it. `delivery` is null until a delivery report is joined to it. */
-export function recordOf(outcome: Outcome, reference: string | null): ReportRecord {
-  return {
+type Cell = string | number | null;
+
+export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
+  /** Every leg in order, where there is more than one; the other fields are of the last. */
+  readonly legs?: readonly LegRecord[];
+}
+
+export const LEG_FIELDS = [
+  'channel',
+  'to',
+  'reference',
+  'outcome',
+  'reason',
+  'attempts',
+  'httpStatus',
+  'messageId',
+  'parts',
+  'encoding',
+  'cost',
+  'updatedAt',
+] as const;
+
+/** One leg; `rejected` with the reason `fell-back` for all but the last. */
+export type LegRecord = Readonly<Record<(typeof LEG_FIELDS)[number], Cell>>;
+
+/** handbill's own id of the message to a recipient on a channel; null where nothing was to be sent. */
+export type ReferenceOf = (message: { readonly key: string | null; readonly channel: Channel }) => string | null;
+
+/** One row of the list as `jsonl` shows it. `delivery` is null until a delivery report is joined to it. */
+export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportRecord {
+  const record = {
     line: outcome.line,
     key: outcome.key,
     to: outcome.to,
     channel: outcome.channel,
     variant: outcome.variant,
-    reference,
+    reference: referenceOf(outcome),
     outcome: outcome.outcome,
     reason: outcome.reason,
     attempts: outcome.attempts,
@@ -36,4 +65,30 @@ export function recordOf(outcome: Outcome, reference: string | null): ReportReco
     delivery: null,
     updatedAt: outcome.updatedAt,
   };
+  if (outcome.legs === undefined) return record;
+  return { ...record, legs: outcome.legs.map((leg) => legRecordOf(leg, outcome.key, referenceOf)) };
+}
+
+function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: ReferenceOf): LegRecord {
+  return {
+    channel: leg.channel,
+    to: leg.to,
+    reference: referenceOf({ key, channel: leg.channel }),
+    outcome: leg.outcome,
+    reason: leg.reason,
+    attempts: leg.attempts,
+    httpStatus: leg.httpStatus,
+    messageId: leg.messageId,
+    parts: leg.parts,
+    encoding: leg.encoding,
+    cost: leg.cost,
+    updatedAt: leg.updatedAt,
+  };
+}
+
+/** One row of the list as `csv` shows it, in the order of `CSV_FIELDS`. */
+export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {
+  const record = recordOf(outcome, referenceOf);
+  const legs = outcome.legs?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
+  return [...RECORD_FIELDS.map((field) => record[field]), legs ?? null];
 }

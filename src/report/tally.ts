@@ -1,27 +1,17 @@
 import {
+  type Campaign,
+  type Channel,
   type Halt,
   OUTCOMES,
   type OutcomeState,
   type Report,
   type RequestFigures,
   type RunState,
-  type SmsFacts,
   type Totals,
 } from '../model.ts';
-import { unitsOf } from '../util/money.ts';
-
-/** Recipients that share an outcome, a reason and an encoding: what the ledger can count in one query. */
-export interface Count {
-  readonly outcome: OutcomeState;
-  readonly reason: string | null;
-  /** null for whatever is not an SMS with a text of ours. */
-  readonly encoding: SmsFacts['encoding'] | null;
-  readonly count: number;
-  /** SMS parts of all of them together. */
-  readonly parts: number;
-  /** Price of all of them together in micro-units; null where no price is known. */
-  readonly costMicros: number | null;
-}
+import { type Count, smsOf, sum } from './count.ts';
+import { legTotals } from './legs.ts';
+import { compareVariants } from './variants.ts';
 
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
@@ -29,13 +19,27 @@ export type RunFacts = Pick<
   'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt'
 > & { readonly state: RunState; readonly halt: Halt | null };
 
-/** Reports a run: `deliveries` counts delivery states, where reports of them came in. */
+/** What a report can say more, where it is known. */
+export interface Known {
+  /** Delivery states, where reports of them came in. */
+  readonly deliveries?: Report['deliveries'];
+  /** The campaign as it was sent: the order of its variants and legs, and those that nobody got. */
+  readonly campaign?: CampaignShape | null;
+}
+
+export interface CampaignShape extends Pick<Campaign, 'channel'> {
+  readonly variants: readonly { readonly name: string }[];
+  readonly fallbacks: readonly { readonly channel: Channel }[];
+}
+
+/** Reports a run. `legs` counts all legs; of a recipient with several, what became of the last one counts. */
 export function buildReport(
   run: RunFacts,
-  counts: readonly Count[],
+  legs: readonly Count[],
   requests: RequestFigures,
-  deliveries: Report['deliveries'] = {},
+  { deliveries = {}, campaign = null }: Known = {},
 ): Report {
+  const counts = legs.filter(({ fellBack }) => !fellBack);
   return {
     version: 1,
     run: run.run,
@@ -52,7 +56,25 @@ export function buildReport(
     requests,
     sms: smsOf(counts),
     deliveries,
+    ...legsOf(legs, campaign),
+    ...variantsOf(counts, campaign),
   };
+}
+
+function legsOf(legs: readonly Count[], campaign: CampaignShape | null): Pick<Report, 'legs'> {
+  const { channel, fallbacks = [] } = campaign ?? {};
+  if (fallbacks.length === 0 && legs.every(({ leg, fellBack }) => leg === 0 && !fellBack)) return {};
+  const channels = channel === undefined ? [] : [channel, ...fallbacks.map((fallback) => fallback.channel)];
+  return { legs: legTotals(legs, channels) };
+}
+
+function variantsOf(
+  counts: readonly Count[],
+  campaign: CampaignShape | null,
+): Pick<Report, 'variants' | 'significance'> {
+  const names = campaign?.variants.map(({ name }) => name) ?? [];
+  if (names.length === 0 && counts.every(({ variant }) => variant === null)) return {};
+  return compareVariants(counts, names);
 }
 
 /** Recipients by outcome; they add up to `recipients`. */
@@ -85,25 +107,6 @@ export function reasonsOf(counts: readonly Count[]): Report['reasons'] {
   return Object.fromEntries(byOutcome);
 }
 
-/**
- * Parts, messages by encoding and the price of what was probably sent: accepted or in doubt. The price is the sum of
- * the prices that are known, in units of the currency; null when none is.
- */
-export function smsOf(counts: readonly Count[]): Report['sms'] {
-  const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');
-  const encodings: Partial<Record<SmsFacts['encoding'], number>> = {};
-  for (const encoding of ['GSM-7', 'UCS-2'] as const) {
-    const messages = sum(sent, (count) => (count.encoding === encoding ? count.count : 0));
-    if (messages > 0) encodings[encoding] = messages;
-  }
-  const priced = sent.filter((count) => count.costMicros !== null);
-  return {
-    parts: sum(sent, (count) => count.parts),
-    encodings,
-    cost: priced.length === 0 ? null : unitsOf(sum(priced, (count) => count.costMicros ?? 0)),
-  };
-}
-
 /** The name that an outcome has in `totals` and `reasons`. */
 export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipients'> {
   return outcome === 'in-doubt' ? 'inDoubt' : outcome;
@@ -112,8 +115,4 @@ export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipie
 /** The address of a shared ledger may hold a password; reports are passed on. */
 function withoutPassword(ledger: string): string {
   return ledger.replace(/^(postgres(?:ql)?:\/\/[^/?#@:]*):[^/?#]*@/, '$1:***@');
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
 }

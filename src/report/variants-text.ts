@@ -5,7 +5,7 @@ import { number, percent } from './words.ts';
 
 /**
  * One line for each variant, as wide as the terminal at most: on a narrow one the interval goes first, then those who
- * are neither accepted nor refused. Empty without variants.
+ * are neither accepted nor refused, then those who were refused. Empty without variants.
  *
  * @param width - columns of the terminal
  */
@@ -26,22 +26,24 @@ const COLUMNS: readonly VariantColumn[] = [
   { title: 'variant', shrink: true, least: 0, cell: ({ name }) => name },
   { title: 'recipients', align: 'right', least: 0, cell: ({ recipients }) => number(recipients) },
   { title: 'accepted', align: 'right', least: 0, cell: ({ accepted }) => number(accepted) },
-  { title: 'rejected', align: 'right', least: 0, cell: ({ rejected }) => number(rejected) },
+  { title: 'rejected', align: 'right', least: 50, cell: ({ rejected }) => number(rejected) },
   { title: 'other', align: 'right', least: 64, cell: (variant) => number(othersOf(variant)) },
   { title: 'rate', align: 'right', least: 0, cell: rateOf },
   { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
 ];
 
 /** Neither accepted nor refused: skipped, deferred, failed, in doubt or not sent yet. */
-function othersOf({ recipients, accepted, rejected }: VariantResult): number {
+export function othersOf({ recipients, accepted, rejected }: VariantResult): number {
   return recipients - accepted - rejected;
 }
 
-function rateOf({ accepted, rejected }: VariantResult): string {
+/** Accepted among those accepted or refused, as people read it; `-` while there are none. */
+export function rateOf({ accepted, rejected }: VariantResult): string {
   return accepted + rejected === 0 ? '-' : percent(accepted, accepted + rejected);
 }
 
-function intervalOf({ low, high }: VariantResult): string {
+/** `88.0 to 91.7 %`, or `-`. */
+export function intervalOf({ low, high }: VariantResult): string {
   return low === null || high === null ? '-' : `${(low * 100).toFixed(1)} to ${(high * 100).toFixed(1)} %`;
 }
 

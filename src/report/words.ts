@@ -1,4 +1,5 @@
 import type { OutcomeState, RunState } from '../model.ts';
+import { formatMoney } from '../util/money.ts';
 
 /** Numbers and times as people read them, the same in every format for eyes. */
 
@@ -18,6 +19,11 @@ export function percent(part: number, whole: number): string {
   if (part === whole) return '100 %';
   const tenths = Math.round((part / whole) * 1000);
   return tenths === 0 ? '< 0.1 %' : `${(Math.min(tenths, 999) / 10).toFixed(1)} %`;
+}
+
+/** `1.20`, or `1.20 EUR` where the currency is known. */
+export function money(units: number, currency: string | null | undefined): string {
+  return currency ? `${formatMoney(units)} ${currency}` : formatMoney(units);
 }
 
 /** Milliseconds: `0.42 ms`, `12 ms`, `1.2 s`. */

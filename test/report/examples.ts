@@ -1,6 +1,7 @@
-import type { Outcome, Report } from '../../src/model.ts';
+import type { LegOutcome, Outcome, Report } from '../../src/model.ts';
+import type { Count } from '../../src/report/count.ts';
 import type { ReportOptions } from '../../src/report/formatter.ts';
-import { buildReport, type Count, type RunFacts } from '../../src/report/tally.ts';
+import { buildReport, type CampaignShape, type RunFacts } from '../../src/report/tally.ts';
 
 /** Reports and outcomes that tests share. */
 
@@ -23,6 +24,10 @@ export const count = (facts: Partial<Count>): Count => ({
   count: 1,
   parts: 1,
   costMicros: null,
+  variant: null,
+  channel: 'sms',
+  leg: 0,
+  fellBack: false,
   ...facts,
 });
 
@@ -55,7 +60,7 @@ export const TROUBLED: Report = buildReport(
     count({ outcome: 'pending', count: 762, parts: 800 }),
   ],
   REQUESTS,
-  { delivered: 900, undeliverable: 3 },
+  { deliveries: { delivered: 900, undeliverable: 3 } },
 );
 
 export const PLAIN: Report = buildReport(
@@ -70,6 +75,35 @@ export const PLAIN: Report = buildReport(
   [count({ count: 3, parts: 3 }), count({ outcome: 'skipped', reason: 'duplicate' })],
   { posted: 3, retried: 0, perSecond: 3.57, latencyMs: { p50: 4.1, p95: 6.02, p99: 6.02 } },
 );
+
+/** A campaign on RCS with SMS as its fallback, and three variants of which nobody got the last. */
+export const SPLIT_CAMPAIGN: CampaignShape = {
+  channel: 'rcs',
+  variants: [{ name: 'B' }, { name: 'A' }, { name: 'C' }],
+  fallbacks: [{ channel: 'sms' }],
+};
+
+const rcs = (facts: Partial<Count>) => count({ channel: 'rcs', encoding: null, parts: 0, ...facts });
+const sms = (facts: Partial<Count>) => count({ leg: 1, costMicros: 40_000, ...facts });
+
+export const SPLIT_COUNTS: readonly Count[] = [
+  rcs({ variant: 'A', count: 600, costMicros: 36_000_000 }),
+  rcs({ variant: 'B', count: 640, costMicros: 38_400_000 }),
+  rcs({ variant: 'A', outcome: 'rejected', reason: 'fell-back', count: 391, costMicros: 23_460_000, fellBack: true }),
+  rcs({ variant: 'B', outcome: 'rejected', reason: 'fell-back', count: 352, costMicros: 21_120_000, fellBack: true }),
+  rcs({ variant: 'A', outcome: 'rejected', reason: 'status', count: 9 }),
+  rcs({ outcome: 'skipped', reason: 'holdout', count: 100 }),
+  rcs({ outcome: 'deferred', reason: 'winner-undecided', count: 8000 }),
+  sms({ variant: 'A', count: 300, parts: 310, costMicros: 12_400_000 }),
+  sms({ variant: 'B', count: 350, parts: 350, costMicros: 14_000_000 }),
+  sms({ variant: 'A', outcome: 'rejected', reason: 'status', count: 87, parts: 87, costMicros: 3_480_000 }),
+  sms({ variant: 'B', outcome: 'in-doubt', reason: 'timeout', count: 2, parts: 2, costMicros: 80_000 }),
+  sms({ variant: 'A', outcome: 'skipped', reason: 'suppressed', count: 4, parts: 4, costMicros: 160_000 }),
+];
+
+export const SPLIT: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
+  campaign: SPLIT_CAMPAIGN,
+});
 
 export const outcome = (facts: Partial<Outcome>): Outcome => ({
   row: 0,
@@ -127,10 +161,48 @@ export const OUTCOMES_OF_ALL_KINDS: readonly Outcome[] = [
   outcome({ row: 6, line: 9, outcome: 'pending', attempts: 0, httpStatus: null, messageId: null, updatedAt: null }),
 ];
 
+/** Somebody who could not receive RCS, and got an SMS. */
+export const FELL_BACK: Outcome = outcome({
+  row: 7,
+  line: 10,
+  variant: 'A',
+  messageId: 'm-7',
+  cost: 0.04,
+  legs: [
+    leg({
+      channel: 'rcs',
+      outcome: 'rejected',
+      reason: 'fell-back',
+      httpStatus: 422,
+      error: '{"code":"CHANNEL_UNSUPPORTED"}',
+    }),
+    leg({ messageId: 'm-7', parts: 1, encoding: 'GSM-7', cost: 0.04 }),
+  ],
+});
+
+function leg(facts: Partial<LegOutcome>): LegOutcome {
+  return {
+    to: '+447700900123',
+    channel: 'sms',
+    variant: 'A',
+    outcome: 'accepted',
+    reason: null,
+    attempts: 1,
+    httpStatus: 202,
+    messageId: null,
+    error: null,
+    parts: null,
+    encoding: null,
+    cost: null,
+    updatedAt: '2026-11-21T09:00:00.500Z',
+    ...facts,
+  };
+}
+
 export const OPTIONS: ReportOptions = {
   colour: false,
   width: 80,
-  referenceOf: (one) => (one.key === null ? null : `ref-${one.row}`),
+  referenceOf: ({ key, channel }) => (key === null ? null : `ref-${channel}`),
 };
 
 export async function collect(chunks: AsyncIterable<string>): Promise<string> {

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it, test } from 'vitest';
+import type { Report } from '../../src/model.ts';
 import { formatReport, REPORT_FORMATS } from '../../src/report/format.ts';
 import { LISTED_RECIPIENTS } from '../../src/report/format-html.ts';
-import { RECORD_FIELDS } from '../../src/report/record.ts';
-import { collect, OPTIONS, OUTCOMES_OF_ALL_KINDS, outcome, PLAIN, TROUBLED } from './examples.ts';
+import { CSV_FIELDS, LEG_FIELDS } from '../../src/report/record.ts';
+import { collect, FELL_BACK, OPTIONS, OUTCOMES_OF_ALL_KINDS, outcome, PLAIN, SPLIT, TROUBLED } from './examples.ts';
 
 const EXTENSIONS = { text: 'txt', json: 'json', jsonl: 'jsonl', csv: 'csv', html: 'html' } as const;
 const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
@@ -20,6 +21,12 @@ describe('golden outputs', () => {
     const text = await collect(formatReport(format, PLAIN, [OUTCOMES_OF_ALL_KINDS.slice(0, 1)], OPTIONS));
     await expect(text).toMatchFileSnapshot(golden(`plain.${EXTENSIONS[format]}`));
   });
+  test.each(REPORT_FORMATS)('a run with legs and variants as %s', async (format) => {
+    const text = await collect(
+      formatReport(format, SPLIT, [[outcome({}), FELL_BACK]], { ...OPTIONS, currency: 'EUR' }),
+    );
+    await expect(text).toMatchFileSnapshot(golden(`split.${EXTENSIONS[format]}`));
+  });
 });
 
 describe('text', () => {
@@ -31,8 +38,13 @@ describe('text', () => {
     const uncoloured = stripVTControlCharacters(coloured).replaceAll(/ +\n/g, '\n');
     expect(uncoloured).toBe(plain);
   });
-  test.each([40, 60, 80, 120])('tables and sentences fit %i columns', async (width) => {
-    const text = await collect(formatReport('text', TROUBLED, [], { ...OPTIONS, width }));
+  test.each(
+    [
+      ['in trouble', TROUBLED],
+      ['with legs and variants', SPLIT],
+    ].flatMap(([label, report]) => [40, 50, 60, 70, 80, 100, 120].map((width) => [label, width, report] as const)),
+  )('a run %s: tables and sentences fit %i columns', async (_label, width, report) => {
+    const text = await collect(formatReport('text', report as Report, [], { ...OPTIONS, width, currency: 'EUR' }));
     const table = text.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('    handbill'));
     expect(table.length).toBeGreaterThan(12);
     for (const line of table) expect(line.length).toBeLessThanOrEqual(width);
@@ -43,10 +55,20 @@ describe('jsonl', () => {
   it('is the record of the contract, fields in that order', async () => {
     const text = await collect(formatReport('jsonl', PLAIN, [[outcome({})]], OPTIONS));
     expect(text).toBe(
-      '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-0",' +
+      '{"line":2,"key":"+447700900123","to":"+447700900123","channel":"sms","variant":null,"reference":"ref-sms",' +
         '"outcome":"accepted","reason":null,"attempts":1,"httpStatus":202,"messageId":"m-1","delivery":null,' +
         '"updatedAt":"2026-11-21T09:00:00.500Z"}\n',
     );
+  });
+  it('is of the last leg where somebody fell back, with all of them in `legs`', async () => {
+    const text = await collect(formatReport('jsonl', SPLIT, [[FELL_BACK]], OPTIONS));
+    const record = JSON.parse(text);
+    expect(record).toMatchObject({ channel: 'sms', variant: 'A', reference: 'ref-sms', outcome: 'accepted' });
+    expect(record.legs).toMatchObject([
+      { channel: 'rcs', reference: 'ref-rcs', outcome: 'rejected', reason: 'fell-back', httpStatus: 422 },
+      { channel: 'sms', reference: 'ref-sms', outcome: 'accepted', reason: null, messageId: 'm-7', cost: 0.04 },
+    ]);
+    for (const leg of record.legs) expect(Object.keys(leg)).toEqual([...LEG_FIELDS]);
   });
   it('is nothing for a run without rows', async () => {
     expect(await collect(formatReport('jsonl', PLAIN, [], OPTIONS))).toBe('');
@@ -58,10 +80,21 @@ describe('csv', () => {
   it('has the same columns, every cell quoted, nothing for null', async () => {
     const text = await collect(formatReport('csv', PLAIN, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
     const rows: string[][] = parse(text);
-    expect(rows[0]).toEqual([...RECORD_FIELDS]);
+    expect(rows[0]).toEqual([...CSV_FIELDS]);
     expect(rows).toHaveLength(OUTCOMES_OF_ALL_KINDS.length + 1);
     expect(rows[1]?.[1]).toBe("'+447700900123");
-    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("[^"]*",){12}"[^"]*"$/);
+    for (const line of text.trimEnd().split('\n')) expect(line).toMatch(/^("[^"]*",){13}"[^"]*"$/);
+  });
+});
+
+describe('csv of somebody who fell back', () => {
+  it('has the legs in one cell, and nothing there for the others', async () => {
+    const text = await collect(formatReport('csv', SPLIT, [[outcome({}), FELL_BACK]], OPTIONS));
+    const rows: Record<string, string>[] = parse(text, { columns: true });
+    expect(rows.map(({ channel, legs }) => [channel, legs])).toEqual([
+      ['sms', ''],
+      ['sms', 'rcs:rejected sms:accepted'],
+    ]);
   });
 });
 
@@ -74,8 +107,8 @@ describe('html', () => {
     expect(page.indexOf('Content-Security-Policy')).toBeLessThan(page.indexOf('<style'));
     expect(page).not.toMatch(/<script|<link|<img|<iframe|<form|<a[ >]|\bhref|\bsrc=|url\(|@import|\son\w+=/i);
   });
-  it('closes every element that it opens', async () => {
-    const page = await collect(formatReport('html', TROUBLED, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
+  it.each([TROUBLED, SPLIT])('closes every element that it opens', async (report) => {
+    const page = await collect(formatReport('html', report, [OUTCOMES_OF_ALL_KINDS], OPTIONS));
     const open: string[] = [];
     for (const [, slash, name = ''] of page.matchAll(/<(\/?)([a-z0-9]+)/g)) {
       if (name === 'meta') continue;

@@ -2,9 +2,9 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, it, test } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
-import { RECORD_FIELDS, recordOf } from '../../src/report/record.ts';
+import { CSV_FIELDS, cellsOf, recordOf } from '../../src/report/record.ts';
 import { unguardCell } from '../../src/util/csv-cell.ts';
-import { collect, OPTIONS, outcome, TROUBLED } from './examples.ts';
+import { collect, FELL_BACK, OPTIONS, outcome, SPLIT, TROUBLED } from './examples.ts';
 
 const PAYLOADS: readonly (readonly [label: string, payload: string])[] = [
   ['formula', '=1+1'],
@@ -62,6 +62,9 @@ function attack(payload: string): { report: Report; outcomes: readonly Outcome[]
     reasons: { rejected: Object.fromEntries([[payload, 12]]) },
     sms: { ...TROUBLED.sms, encodings: Object.fromEntries([[payload, 2]]) },
     deliveries: Object.fromEntries([[payload, 3]]),
+    legs: SPLIT.legs ?? [],
+    variants: SPLIT.variants?.map((variant) => ({ ...variant, name: payload })) ?? [],
+    significance: { p: 0.01, test: 'fisher', enough: true },
   };
   const fields = {
     key: payload,
@@ -73,7 +76,12 @@ function attack(payload: string): { report: Report; outcomes: readonly Outcome[]
   };
   const outcomes = [
     outcome({ ...fields, to: payload, outcome: 'rejected' }),
-    outcome({ ...fields, outcome: 'in-doubt', to: null }),
+    outcome({
+      ...fields,
+      outcome: 'in-doubt',
+      to: null,
+      legs: FELL_BACK.legs?.map((leg) => ({ ...leg, ...fields })) ?? [],
+    }),
   ];
   return { report, outcomes };
 }
@@ -105,8 +113,8 @@ describe.each(PAYLOADS)('%s', (_label, payload) => {
     expect(text).toMatch(PRINTABLE);
     const harmless = attack('x');
     const expected = await collect(formatReport('text', harmless.report, [harmless.outcomes], options('x')));
-    expect(count(text, /^ {2}(accepted|rejected|recipients) /gm)).toBe(
-      count(expected, /^ {2}(accepted|rejected|recipients) /gm),
+    expect(count(text, /^ {2}(accepted|rejected|recipients) +[\d,]/gm)).toBe(
+      count(expected, /^ {2}(accepted|rejected|recipients) +[\d,]/gm),
     );
     expect(count(text, /^(Requests|SMS|Ledger|Deliveries) /gm)).toBe(4);
   });
@@ -121,7 +129,7 @@ describe.each(PAYLOADS)('%s', (_label, payload) => {
     const text = await format('jsonl');
     expect(text).toMatch(PRINTABLE);
     const lines = text.trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual(outcomes.map((one) => recordOf(one, payload)));
+    expect(lines.map((line) => JSON.parse(line))).toEqual(outcomes.map((one) => recordOf(one, () => payload)));
   });
 
   it('csv: no spreadsheet runs it, and it reads back exactly', async () => {
@@ -129,11 +137,11 @@ describe.each(PAYLOADS)('%s', (_label, payload) => {
     expect(rows).toHaveLength(2);
     for (const [index, row] of rows.entries()) {
       const one = outcomes[index] ?? outcome({});
-      const record = recordOf(one, payload);
-      for (const field of RECORD_FIELDS) {
+      const cells = cellsOf(one, () => payload);
+      for (const [column, field] of CSV_FIELDS.entries()) {
         const cell = row[field] ?? '';
         expect(cell).not.toMatch(/^[=+\-@\t\r\n\0＝＋－＠]/);
-        expect(unguardCell(cell)).toBe(Buffer.from(String(record[field] ?? '')).toString());
+        expect(unguardCell(cell)).toBe(Buffer.from(String(cells[column] ?? '')).toString());
       }
     }
   });

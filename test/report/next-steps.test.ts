@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, test } from 'vitest';
-import type { Report } from '../../src/model.ts';
+import { REASONS } from '../../src/http/classify.ts';
+import { FELL_BACK } from '../../src/ledger/records.ts';
+import { DEFER_REASONS, type Report, SKIP_REASONS } from '../../src/model.ts';
 import { nextSteps } from '../../src/report/next-steps.ts';
+import { REASON_WORDS, reasonWords } from '../../src/report/reason-words.ts';
 import { countOf, duration, instant, milliseconds, percent, period } from '../../src/report/words.ts';
-import { PLAIN, TROUBLED } from './examples.ts';
+import { PLAIN, SPLIT, TROUBLED } from './examples.ts';
 
 const withTotals = (totals: Partial<Report['totals']>, rest: Partial<Report> = {}): Report => ({
   ...PLAIN,
@@ -39,6 +42,68 @@ describe('nextSteps', () => {
     expect(steps[0]?.command).toBe(command);
     expect(steps[0]?.text).toMatch(says);
   });
+  test.each<[label: string, report: Report, steps: readonly (readonly [command: string | null, says: RegExp])[]]>([
+    [
+      'who waits for the winner',
+      withTotals({ deferred: 3 }, { state: 'partial', reasons: { deferred: { 'winner-undecided': 3 } } }),
+      [['handbill send hello --winner NAME', /^3 recipients wait .* say its name, and it goes to the others:$/]],
+    ],
+    [
+      'who waits for one of these',
+      { ...SPLIT, totals: { ...PLAIN.totals, deferred: 1 }, reasons: { deferred: { 'winner-undecided': 1 } } },
+      [
+        [
+          'handbill send hello --env production --occurrence 2026-11-21T09:00:00Z --winner NAME',
+          /^1 recipient waits .* its name \(B, A, C\), and it goes to that one:$/,
+        ],
+      ],
+    ],
+    [
+      'who waits, and who is left',
+      withTotals({ deferred: 5, pending: 1 }, { reasons: { deferred: { 'winner-undecided': 3 } } }),
+      [
+        ['handbill send hello', /^1 recipient still to be sent to. 2 recipients deferred to a later time. Running/],
+        ['handbill send hello --winner NAME', /^3 recipients wait/],
+      ],
+    ],
+    [
+      'a test that goes on',
+      withTotals({ deferred: 3 }, { state: 'running', reasons: { deferred: { 'winner-undecided': 3 } } }),
+      [],
+    ],
+    [
+      'who cannot receive the channel',
+      withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 5 } } }),
+      [['handbill send hello --retry-rejected --amend', /^5 recipients cannot receive the channel. A `fallback`/]],
+    ],
+    [
+      'some of those who were refused',
+      withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 3, status: 2 } } }),
+      [
+        ['handbill send hello --retry-rejected', /^The API refused 2 recipients/],
+        ['handbill send hello --retry-rejected --amend', /^3 recipients cannot receive/],
+      ],
+    ],
+    [
+      'a halt by doubts of a test: nobody else is left to send to',
+      {
+        ...TROUBLED,
+        campaign: 'hello',
+        occurrence: 'once',
+        environment: 'sandbox',
+        totals: { ...PLAIN.totals, deferred: 3 },
+        reasons: { deferred: { 'winner-undecided': 3 } },
+      },
+      [
+        [null, /Five requests/],
+        ['handbill send hello --winner NAME', /^3 recipients wait/],
+      ],
+    ],
+  ])('%s', (_label, report, expected) => {
+    const steps = nextSteps(report, 'hello');
+    expect(steps.map(({ command }) => command)).toEqual(expected.map(([command]) => command));
+    for (const [index, [, says]] of expected.entries()) expect(steps[index]?.text).toMatch(says);
+  });
   it('begins with why a run was halted', () => {
     const steps = nextSteps(TROUBLED, 'spring-sale');
     expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', null]);
@@ -71,6 +136,29 @@ describe('nextSteps', () => {
       expect(printed.split('\n')).toEqual(['send', word, '--occurrence', word, '']);
     },
   );
+});
+
+describe('reasons', () => {
+  it.each([...SKIP_REASONS, ...DEFER_REASONS, ...REASONS, FELL_BACK, 'crash', 'resolved', 'resend'])(
+    '%s has words, short enough for a terminal',
+    (reason) => {
+      expect(reasonWords(reason)).toMatch(/^.{5,60}$/);
+    },
+  );
+  it('knows no others', () => {
+    const known = new Set<string>([
+      ...SKIP_REASONS,
+      ...DEFER_REASONS,
+      ...REASONS,
+      FELL_BACK,
+      'crash',
+      'resolved',
+      'resend',
+    ]);
+    expect(Object.keys(REASON_WORDS).filter((reason) => !known.has(reason))).toEqual([]);
+    expect(reasonWords('toString')).toBe('');
+    expect(reasonWords('of another version')).toBe('');
+  });
 });
 
 describe('words', () => {

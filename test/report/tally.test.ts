@@ -4,9 +4,22 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { CHANNELS, HALT_RULES, OUTCOMES } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
-import { RECORD_FIELDS } from '../../src/report/record.ts';
+import { LEG_FIELDS, RECORD_FIELDS } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
-import { collect, count, OPTIONS, OUTCOMES_OF_ALL_KINDS, PLAIN, REQUESTS, RUN, TROUBLED } from './examples.ts';
+import {
+  collect,
+  count,
+  FELL_BACK,
+  OPTIONS,
+  OUTCOMES_OF_ALL_KINDS,
+  PLAIN,
+  REQUESTS,
+  RUN,
+  SPLIT,
+  SPLIT_CAMPAIGN,
+  SPLIT_COUNTS,
+  TROUBLED,
+} from './examples.ts';
 
 describe('buildReport', () => {
   it('adds up recipients, reasons, parts, encodings and prices', () => {
@@ -63,6 +76,52 @@ describe('buildReport', () => {
   ])('the ledger %s is shown as %s', (ledger, shown) => {
     expect(buildReport({ ...RUN, ledger }, [], REQUESTS).ledger).toBe(shown);
   });
+  it('counts each recipient once, by the last leg, and what was sent on any of them', () => {
+    expect(SPLIT.totals).toEqual({
+      recipients: 10_092,
+      accepted: 1890,
+      rejected: 96,
+      failed: 0,
+      skipped: 104,
+      deferred: 8000,
+      inDoubt: 2,
+      pending: 0,
+    });
+    expect(SPLIT.reasons).toEqual({
+      rejected: { status: 96 },
+      skipped: { holdout: 100, suppressed: 4 },
+      deferred: { 'winner-undecided': 8000 },
+      inDoubt: { timeout: 2 },
+    });
+    // 36 + 38.4 for RCS, 12.4 + 14 + 0.08 for SMS: who was refused costs nothing.
+    expect(SPLIT.sms).toEqual({ parts: 662, encodings: { 'GSM-7': 652 }, cost: 100.88 });
+  });
+  it('has the legs and variants in the order of the campaign, or by number and name', () => {
+    expect(SPLIT.legs?.map(({ channel }) => channel)).toEqual(['rcs', 'sms']);
+    expect(SPLIT.variants?.map(({ name, recipients }) => [name, recipients])).toEqual([
+      ['B', 992],
+      ['A', 1000],
+      ['C', 0],
+    ]);
+    const unknown = buildReport(RUN, SPLIT_COUNTS.toReversed(), REQUESTS);
+    expect(unknown.legs).toEqual(SPLIT.legs);
+    expect(unknown.variants?.map(({ name }) => name)).toEqual(['A', 'B']);
+    expect(unknown.significance).toEqual(SPLIT.significance);
+    expect(SPLIT.significance).toMatchObject({ test: 'chi-square', enough: true });
+  });
+  it('has neither where there is nothing to tell apart', () => {
+    for (const report of [PLAIN, TROUBLED]) {
+      expect(Object.keys(report).filter((key) => ['legs', 'variants', 'significance'].includes(key))).toEqual([]);
+    }
+    const never = buildReport(RUN, [count({ channel: 'rcs' })], REQUESTS, { campaign: SPLIT_CAMPAIGN });
+    expect(never.legs?.map(({ channel, attempted, fellBack }) => [channel, attempted, fellBack])).toEqual([
+      ['rcs', 1, 0],
+      ['sms', 0, 0],
+    ]);
+    const one = buildReport(RUN, [count({ variant: 'A' })], REQUESTS);
+    expect(one.variants).toHaveLength(1);
+    expect(one.significance).toBeNull();
+  });
   it('totals add up to the recipients, whatever the counts', () => {
     const counts = fc.array(fc.record({ outcome: fc.constantFrom(...OUTCOMES), count: fc.nat(1e6) }).map(count));
     fc.assert(
@@ -83,6 +142,8 @@ describe('schemas/report.schema.json', () => {
   test.each([
     ['plain', PLAIN],
     ['in trouble', TROUBLED],
+    ['with legs and variants', SPLIT],
+    ['with one variant', buildReport(RUN, [count({ variant: 'A' })], REQUESTS)],
     ['running', { ...PLAIN, state: 'running' as const, finishedAt: null }],
   ])('describes the json of a run: %s', async (_label, report) => {
     const printed = await collect(formatReport('json', report, [], OPTIONS));
@@ -92,7 +153,11 @@ describe('schemas/report.schema.json', () => {
   });
   it('has the fields of the contract in its order', () => {
     expect(Object.keys(PLAIN)).toEqual(schema.required);
-    expect(Object.keys(PLAIN)).toEqual(Object.keys(schema.properties));
+    expect(Object.keys(SPLIT)).toEqual(Object.keys(schema.properties));
+    const { leg, variant, significance } = schema.definitions;
+    expect(Object.keys(SPLIT.legs?.[0] ?? {})).toEqual(leg.required);
+    expect(Object.keys(SPLIT.variants?.[0] ?? {})).toEqual(variant.required);
+    expect(Object.keys(SPLIT.significance ?? {})).toEqual(significance.required);
   });
   test.each([
     ['an unknown field', { ...PLAIN, more: 1 }],
@@ -104,8 +169,10 @@ describe('schemas/report.schema.json', () => {
     expect(validate(JSON.parse(JSON.stringify(report)))).toBe(false);
   });
   it('describes each line of jsonl', async () => {
-    const lines = (await collect(formatReport('jsonl', PLAIN, [OUTCOMES_OF_ALL_KINDS], OPTIONS))).trimEnd().split('\n');
-    expect(lines).toHaveLength(7);
+    const lines = (await collect(formatReport('jsonl', PLAIN, [[...OUTCOMES_OF_ALL_KINDS, FELL_BACK]], OPTIONS)))
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(8);
     for (const line of lines) {
       validateRecord(JSON.parse(line));
       expect(validateRecord.errors).toBeNull();
@@ -118,7 +185,13 @@ describe('schemas/report.schema.json', () => {
     expect(record.properties.outcome.enum).toEqual([...OUTCOMES]);
     expect(record.properties.channel.enum).toEqual([...CHANNELS]);
     expect(record.required).toEqual([...RECORD_FIELDS]);
-    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS]);
+    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'legs']);
+    for (const one of [schema.definitions.legRecord.required, Object.keys(schema.definitions.legRecord.properties)]) {
+      expect(one).toEqual([...LEG_FIELDS]);
+    }
+    for (const name of ['leg', 'legRecord']) {
+      expect(schema.definitions[name].properties.channel.enum).toEqual([...CHANNELS]);
+    }
   });
   it('describes every property and gives an example that is valid', () => {
     const properties = propertiesOf(schema);
