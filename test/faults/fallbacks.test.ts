@@ -1,0 +1,402 @@
+import { expect, it } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import { numberOf } from '../oracle/scene.ts';
+import { type Answer, type Asked, entries, type MessageApi, startMessageApi } from './message-api.ts';
+import { FALLBACK, type Told, tell } from './tale.ts';
+
+/** Who is hit; of the others each is accepted on the first leg. */
+const HIT = 1;
+const ROWS = 4;
+const CODE = { code: 'channel-not-supported', detail: 'no RCS here' };
+const UNSUPPORTED: Answer = { status: 422, body: CODE, each: ['unsupported'] };
+
+/** Answers the one who is hit, by channel: in turn, and the last again and again. */
+function hitting(turns: Readonly<Record<string, readonly Answer[]>>, rows: readonly number[] = [HIT]) {
+  const numbers = rows.map(numberOf);
+  const seen = new Map<string, number>();
+  return ({ channel, recipients: [one] }: Asked): Answer => {
+    if (one === undefined || !numbers.includes(one.address)) return {};
+    const turn = seen.get(one.reference) ?? 0;
+    seen.set(one.reference, turn + 1);
+    return turns[channel]?.[turn] ?? turns[channel]?.at(-1) ?? {};
+  };
+}
+
+/** How often somebody was sent to on each channel. */
+function requestsOf({ asked }: MessageApi, row: number): Record<string, number> {
+  const mine = asked.filter(({ recipients }) => recipients[0]?.address === numberOf(row));
+  return Object.fromEntries(
+    [...Map.groupBy(mine, ({ channel }) => channel)].map(([channel, all]) => [channel, all.length]),
+  );
+}
+
+const refusal = (status: number, body: unknown = CODE): Answer => ({ status, body });
+const inSuccess = (asked: Asked, more: object): Answer => ({
+  body: { messages: entries(asked).map(({ to }) => ({ to, ...more })) },
+  each: ['unsupported'],
+});
+
+interface Case {
+  readonly what: string;
+  readonly rcs: readonly (Answer | ((asked: Asked) => Answer))[];
+  readonly sms?: readonly Answer[];
+  /** What becomes of the one who is hit. */
+  readonly tale: string;
+  readonly requests: Readonly<Record<string, number>>;
+  readonly rows?: readonly number[];
+  readonly wire?: string;
+  /** More lines of campaign.yaml; several doubts or waits need some. */
+  readonly campaign?: string;
+  readonly halt?: string;
+}
+
+const CASES: readonly Case[] = [
+  { what: 'unsupported, then 2xx', rcs: [UNSUPPORTED], tale: 'fell-back > accepted', requests: { RCS: 1, SMS: 1 } },
+  {
+    what: 'unsupported, then silence',
+    rcs: [UNSUPPORTED],
+    sms: [{ instead: 'silence' }],
+    tale: 'fell-back > in-doubt(timeout)',
+    requests: { RCS: 1, SMS: 1 },
+    campaign: 'send: { timeout: 1s }',
+    halt: 'doubt',
+  },
+  {
+    what: 'unsupported, then a reset',
+    rcs: [UNSUPPORTED],
+    sms: [{ instead: 'reset' }],
+    tale: 'fell-back > in-doubt(no-response)',
+    requests: { RCS: 1, SMS: 1 },
+    halt: 'doubt',
+  },
+  {
+    what: 'unsupported for everybody',
+    rcs: [UNSUPPORTED],
+    rows: [0, 1, 2, 3],
+    tale: 'fell-back > accepted',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'unsupported on the fallback as well',
+    rcs: [UNSUPPORTED],
+    sms: [UNSUPPORTED],
+    tale: 'fell-back > rejected(unsupported-channel)',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'unsupported in a 2xx',
+    rcs: [(asked) => inSuccess(asked, { error: CODE })],
+    tale: 'fell-back > accepted',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'unsupported in a 2xx, of an entry with an id',
+    rcs: [(asked) => inSuccess(asked, { id: 'm-no', status: 'rejected', code: 'channel-not-supported' })],
+    tale: 'fell-back > accepted',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'unsupported as the first answer of a start',
+    rcs: [{ ...UNSUPPORTED, status: 404 }],
+    rows: [0],
+    tale: 'fell-back > accepted',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'a first 404 that the project calls unsupported',
+    rcs: [{ status: 404, body: '', each: ['unsupported'] }],
+    rows: [0],
+    wire: 'unsupportedChannel: { statuses: [404] }',
+    tale: 'fell-back > accepted',
+    requests: { RCS: 1, SMS: 1 },
+  },
+  {
+    what: 'a first 404 that nobody calls unsupported',
+    rcs: [refusal(404, { title: 'not found' })],
+    rows: [0],
+    tale: 'pending(wrong-address)',
+    requests: { RCS: 1 },
+    halt: 'wrong-address',
+  },
+  {
+    what: 'a refusal of another kind',
+    rcs: [refusal(400, { code: 'no' })],
+    tale: 'rejected(status)',
+    requests: { RCS: 1 },
+  },
+  {
+    what: '500 with the code',
+    rcs: [refusal(500)],
+    tale: 'in-doubt(status)',
+    requests: { RCS: 1 },
+    halt: 'doubt',
+  },
+  {
+    what: '408 with the code',
+    rcs: [refusal(408)],
+    tale: 'in-doubt(status)',
+    requests: { RCS: 1 },
+    halt: 'doubt',
+  },
+  { what: '429 with the code, then 2xx', rcs: [refusal(429), {}], tale: 'accepted', requests: { RCS: 2 } },
+  {
+    what: '401 with the code',
+    rcs: [refusal(401)],
+    tale: 'pending(not-authorised)',
+    requests: { RCS: 1 },
+    halt: 'not-authorised',
+  },
+  {
+    what: 'unsupported in one list of a 2xx, taken in another',
+    rcs: [
+      (asked) => ({
+        body: { messages: entries(asked), rejected: [{ to: asked.recipients[0]?.address, error: CODE }] },
+        each: ['unclear'],
+      }),
+    ],
+    tale: 'in-doubt(unrecognised)',
+    requests: { RCS: 1 },
+    halt: 'doubt',
+  },
+  {
+    what: 'unsupported, cut off in the middle',
+    rcs: [{ status: 422, body: CODE, instead: 'half' }],
+    tale: 'rejected(status)',
+    requests: { RCS: 1 },
+  },
+  {
+    what: 'unsupported, then 429 each time',
+    rcs: [UNSUPPORTED],
+    sms: [refusal(429)],
+    tale: 'fell-back > rejected(rate-limited)',
+    requests: { RCS: 1, SMS: 3 },
+  },
+  {
+    what: '429 twice, unsupported, 429 twice, then 2xx',
+    rcs: [refusal(429), refusal(429), UNSUPPORTED],
+    sms: [refusal(429), refusal(429), {}],
+    tale: 'fell-back > accepted',
+    requests: { RCS: 3, SMS: 3 },
+  },
+];
+
+it.each(CASES)('F1: $what', async ({ rcs, sms = [], tale, requests, rows = [HIT], wire, campaign, halt = null }) => {
+  await using api = await startMessageApi();
+  const behave = hitting({ RCS: rcs.map((answer) => (typeof answer === 'function' ? {} : answer)), SMS: sms }, rows);
+  const [own] = rcs;
+  api.behave = (asked) => {
+    const answer = behave(asked);
+    const isHit = rows.some((row) => numberOf(row) === asked.recipients[0]?.address);
+    return typeof own === 'function' && isHit && asked.channel === 'RCS' ? own(asked) : answer;
+  };
+  using scene = tell(api, {
+    rows: ROWS,
+    message: FALLBACK,
+    ...(campaign === undefined ? {} : { campaign }),
+    ...(wire === undefined ? {} : { environment: `    wire: { ${wire} }` }),
+  });
+  const first = await scene.begin();
+  expect(first.report.halt?.rule ?? null).toBe(halt);
+  expect(rows.map((row) => scene.tale()[row])).toEqual(rows.map(() => tale));
+  for (const row of rows) expect(requestsOf(api, row)).toEqual(requests);
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+
+  api.behave = () => ({});
+  const received = api.asked.length;
+  const open = scene.tale().filter((one) => /pending|failed/.test(one)).length;
+  await scene.begin();
+  expect(api.asked.length - received).toBe(open);
+  expect(scene.tale()).toEqual(
+    Array.from({ length: ROWS }, (_, row) => (rows.includes(row) && !tale.startsWith('pending') ? tale : 'accepted')),
+  );
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+/** Sends to a list of whom one cannot receive RCS; `between` is called when the API knows it, and before it says so. */
+async function withBetween(
+  between: (scene: Told) => unknown,
+  more: Partial<Parameters<typeof tell>[1]> = {},
+): Promise<{ api: MessageApi; scene: Told } & AsyncDisposable> {
+  const api = await startMessageApi();
+  const scene = tell(api, { rows: ROWS, message: FALLBACK, ...more });
+  api.behave = hitting({ RCS: [{ ...UNSUPPORTED, after: () => between(scene) }] });
+  return {
+    api,
+    scene,
+    async [Symbol.asyncDispose]() {
+      await api[Symbol.asyncDispose]();
+      scene[Symbol.dispose]();
+    },
+  };
+}
+
+function suppress(scene: Told, address: string): void {
+  using ledger = closing(openLedger(scene.ledger, { mode: 'write', nowMs: Date.now() }));
+  ledger.suppress(address, { reason: null, untilMs: null, source: 'user', nowMs: Date.now() });
+}
+
+function closing<T extends { close(): void }>(open: T): T & Disposable {
+  return Object.assign(open, { [Symbol.dispose]: () => open.close() });
+}
+
+const MOBILE = '+447400999999';
+const TO_MOBILE = FALLBACK.map((line) => line.replace('channel: sms', 'channel: sms, to: mobile'));
+
+it('K3: suppressed between the legs, the fallback does not go out', async () => {
+  await using told = await withBetween((scene) => suppress(scene, numberOf(HIT)));
+  const { api, scene } = told;
+  expect((await scene.begin()).report.totals).toMatchObject({ accepted: ROWS - 1, skipped: 1 });
+  expect(scene.tale()[HIT]).toBe('fell-back > skipped(suppressed)');
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('K3: it is the address of the fallback that may not be suppressed', async () => {
+  await using told = await withBetween((scene) => suppress(scene, MOBILE), { message: TO_MOBILE });
+  const { api, scene } = told;
+  const list = Array.from({ length: ROWS }, (_, row) => `${numberOf(row)},Name ${row},${MOBILE}\n`);
+  scene.write('people.csv', `msisdn,name,mobile\n${list.join('')}`);
+  await scene.begin();
+  expect(scene.tale()[HIT]).toBe('fell-back > skipped(suppressed)');
+  expect(api.asked.filter(({ channel }) => channel === 'SMS')).toEqual([]);
+  expect(scene.objections()).toEqual([]);
+});
+
+it('a row without an address for the fallback has none', async () => {
+  await using told = await withBetween(() => undefined, { message: TO_MOBILE });
+  const { api, scene } = told;
+  const list = Array.from({ length: ROWS }, (_, row) => `${numberOf(row)},Name ${row},${row === HIT ? '' : MOBILE}\n`);
+  scene.write('people.csv', `msisdn,name,mobile\n${list.join('')}`);
+  await scene.begin();
+  expect(scene.tale()[HIT]).toBe('rejected(unsupported-channel)');
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
+  expect(scene.objections()).toEqual([]);
+});
+
+/** A run that was interrupted between the legs of the one who is hit. */
+async function interrupted(
+  more: Partial<Parameters<typeof tell>[1]> = {},
+): Promise<Awaited<ReturnType<typeof withBetween>>> {
+  const stop = new AbortController();
+  const told = await withBetween(() => stop.abort(), more);
+  const { report } = await told.scene.begin({ interrupt: stop.signal });
+  expect(report.state).toBe('interrupted');
+  expect(told.scene.tale()).toEqual(['accepted', 'fell-back > pending', 'pending', 'pending']);
+  expect(told.scene.objections({ legs: 2 })).toEqual([]);
+  told.api.behave = () => ({});
+  return told;
+}
+
+it('I2: interrupted between the legs, the next start sends the fallback alone', async () => {
+  await using told = await interrupted();
+  const { api, scene } = told;
+  expect((await scene.begin()).report.state).toBe('finished');
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'accepted', 'accepted']);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
+  expect(api.asked).toHaveLength(ROWS + 1);
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('I2: the next start may be for a few, and a fallback is one of them', async () => {
+  await using told = await interrupted();
+  const { api, scene } = told;
+  expect((await scene.begin({ limit: 1 })).posted).toBe(1);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'pending', 'pending']);
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('J1: amended between the legs, the fallback is the new one and the first leg stays', async () => {
+  await using told = await interrupted();
+  const { api, scene } = told;
+  scene.write(
+    'campaign.yaml',
+    scene.contents().get(scene.path('campaign.yaml'))?.toString().replace('Hello', 'Dear') ?? '',
+  );
+  await expect(scene.begin()).rejects.toMatchObject({ code: 'input-changed' });
+  await scene.begin({ amend: true });
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > accepted', 'accepted', 'accepted']);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 1 });
+  expect(
+    scene
+      .evidence()
+      .receipts.map(({ text }) => text)
+      .filter((text) => text.includes('Dear')),
+  ).toHaveLength(1);
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('J1: amended between the legs so that there is no fallback any more, it is skipped', async () => {
+  await using told = await interrupted();
+  const { api, scene } = told;
+  const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
+  scene.write('campaign.yaml', text.replace(/^fallback.*$/m, ''));
+  expect((await scene.begin({ amend: true })).report.state).toBe('finished');
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > skipped(removed)', 'accepted', 'accepted']);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
+  expect(scene.objections()).toEqual([]);
+});
+
+it('J1: whoever is taken off the list between the legs gets no fallback, and stays accounted for', async () => {
+  await using told = await interrupted();
+  const { api, scene } = told;
+  const list = scene.contents().get(scene.path('people.csv'))?.toString() ?? '';
+  scene.write('people.csv', list.replace(`${numberOf(HIT)},Name ${HIT}\n`, ''));
+  await scene.begin({ amend: true });
+  expect(scene.tale().toSorted()).toEqual(['accepted', 'accepted', 'accepted', 'fell-back > skipped(removed)']);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
+  // Whoever is gone keeps a line that is somebody else's by now.
+  expect(scene.objections({ endings: scene.endings().map((ending, at) => ({ ...ending, line: at + 2 })) })).toEqual([]);
+});
+
+it.each([
+  ['between the legs', false],
+  ['before the start that would send the fallback', true],
+])('`notAfter` passes %s: the fallback expires', async (_, apart) => {
+  const notAfter = Date.now() + 3_600_000;
+  let late = false;
+  const now = () => Date.now() + (late ? 7_200_000 : 0);
+  const stop = new AbortController();
+  const between = (): void => {
+    if (apart) stop.abort();
+    else late = true;
+  };
+  const campaign = `send: { notAfter: "${new Date(notAfter).toISOString()}" }`;
+  await using told = await withBetween(between, { campaign });
+  const { api, scene } = told;
+  await scene.begin({ now, interrupt: stop.signal });
+  late = true;
+  const { report } = await scene.begin({ now });
+  expect(report.state).toBe('finished');
+  expect(scene.tale()).toEqual(['accepted', 'fell-back > skipped(expired)', 'skipped(expired)', 'skipped(expired)']);
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1 });
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('--retry-rejected sends the fallback again, and never the leg that fell back', async () => {
+  await using api = await startMessageApi();
+  api.behave = hitting({ RCS: [UNSUPPORTED], SMS: [refusal(400, { code: 'no' })] });
+  using scene = tell(api, { rows: ROWS, message: FALLBACK });
+  await scene.begin();
+  expect(scene.tale()[HIT]).toBe('fell-back > rejected(status)');
+  api.behave = () => ({});
+  expect((await scene.begin({ retryRejected: true })).posted).toBe(1);
+  expect(scene.tale()[HIT]).toBe('fell-back > accepted');
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1, SMS: 2 });
+  const asked = scene.endings()[HIT]?.reference ?? '';
+  expect(scene.objections({ legs: 2, askedAgain: new Map([[asked, 1]]) })).toEqual([]);
+});
+
+it('rule 10: a start of which nobody can receive the first leg halts, and the next one goes on', async () => {
+  await using api = await startMessageApi();
+  const rows = Array.from({ length: 25 }, (_, row) => row);
+  api.behave = hitting({ RCS: [UNSUPPORTED] }, rows);
+  using scene = tell(api, { rows: rows.length, message: FALLBACK });
+  const { report } = await scene.begin({ concurrency: 4 });
+  expect(report.halt).toMatchObject({ rule: 'refusals' });
+  expect(scene.tale().filter((one) => one.startsWith('fell-back')).length).toBeLessThan(20 + 4);
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+  const second = await scene.begin({ concurrency: 4 });
+  expect(second.report).toMatchObject({ halt: null, state: 'finished', totals: { accepted: 25 } });
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { type SendOptions, type SendResult, send } from '../../src/index.ts';
+import type { Ending, LegEnding } from '../oracle/oracle.ts';
+import { readReceipts } from '../oracle/receipts.ts';
+import { CANARY_KEY, createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';
+import type { MessageApi } from './message-api.ts';
+
+/** Each gets a text of an own, so that a request is for one: RCS, and an SMS for who cannot receive that. */
+export const FALLBACK: readonly string[] = [
+  'channel: rcs',
+  'from: Riverside',
+  'template: { text: "Hi {{name}}" }',
+  'fallback: { channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }',
+];
+
+/** Everybody gets the same text, so that a request may be for several. */
+export const SHARED: readonly string[] = ['channel: sms', 'from: Riverside', 'template: { text: "Hi everybody" }'];
+
+/** A scene whose starts go through the library, which is what the command line calls. */
+export interface Told extends Scene {
+  /** One start; the shortest waits between attempts. */
+  begin(options?: Partial<SendOptions>): Promise<SendResult>;
+  /** What became of each row, in list order: its legs, each with its reason. */
+  tale(): string[];
+  /** What speaks against the promise, over all starts. */
+  objections(more?: Parameters<Scene['violations']>[0]): string[];
+}
+
+export function tell(api: MessageApi, options: Omit<SceneOptions, 'baseUrl' | 'receipts'>): Told {
+  const scene = createScene({ ...options, baseUrl: api.url, receipts: api.receipts });
+  const starts: number[] = [];
+  return {
+    ...scene,
+    async begin(more = {}) {
+      starts.push(readReceipts(api.receipts).length);
+      return await send('campaign.yaml', {
+        cwd: scene.root,
+        env: { HANDBILL_API_KEY: CANARY_KEY },
+        now: Date.now,
+        random: () => 0,
+        environment: 'test',
+        concurrency: 1,
+        confirm: async () => true,
+        ...more,
+      });
+    },
+    tale: () => scene.endings().map(taleOf),
+    objections: (more) => scene.violations({ starts, ...more }),
+  };
+}
+
+function taleOf(ending: Ending): string {
+  return (ending.legs ?? [ending]).map(said).join(' > ');
+}
+
+function said({ outcome, reason }: LegEnding): string {
+  return reason === null ? outcome : reason === 'fell-back' ? reason : `${outcome}(${reason})`;
+}
