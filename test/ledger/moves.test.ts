@@ -142,6 +142,82 @@ describe('raw SQL cannot break a move', () => {
   });
 });
 
+describe('raw SQL cannot break a leg', () => {
+  const FALL = `UPDATE recipients SET state = 'rejected', reason = 'fell-back'`;
+  const NEXT = `INSERT INTO recipients (list, leg, row, line, key, state) VALUES (1, 1, 0, 2, 'k', 'pending')`;
+  const CLAIM = `UPDATE recipients SET state = 'claimed' WHERE leg = 1`;
+
+  function legs(db: DatabaseSync): string[] {
+    const query = db.prepare('SELECT leg, row, line, key, state, reason FROM recipients ORDER BY leg');
+    return query.all().map((row) => Object.values(row).join(' '));
+  }
+
+  test('who falls back has a next leg from that moment on', () => {
+    const db = given('claimed');
+    db.exec(FALL);
+    expect(legs(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
+    db.exec(CLAIM);
+    db.exec(`${FALL} WHERE leg = 1`);
+    expect(legs(db).at(-1)).toBe('2 0 2 k pending ');
+  });
+
+  it.each(STATES.filter((state) => state !== 'claimed'))('nobody who is %s falls back', (from) => {
+    const db = noted(given(from));
+    const before = legs(db);
+    expect(() => db.exec(`${FALL}, resolved_by = 'user'`)).toThrow('may not move');
+    expect(legs(db)).toEqual(before);
+  });
+
+  test('nobody who is rejected falls back by another word', () => {
+    expect(() => given('rejected').exec(`UPDATE recipients SET reason = 'fell-back'`)).toThrow('may not move');
+  });
+
+  const moves: [string, string][] = [
+    ['another reason', `UPDATE recipients SET reason = 'status' WHERE leg = 0`],
+    ['by order', `UPDATE recipients SET state = 'pending', resolved_by = 'retry-rejected' WHERE leg = 0`],
+    ['accepted', `UPDATE recipients SET state = 'accepted' WHERE leg = 0`],
+    ['claimed', `UPDATE recipients SET state = 'claimed' WHERE leg = 0`],
+    ['once more', `UPDATE recipients SET state = 'claimed', reason = 'fell-back' WHERE leg = 0`],
+    ['to another row', 'UPDATE recipients SET row = 1 WHERE leg = 1'],
+    ['to another leg', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
+    ['from nothing', 'DELETE FROM recipients WHERE leg = 0'],
+    ['to nothing', 'DELETE FROM recipients WHERE leg = 1'],
+  ];
+  it.each(moves)('a leg that fell back stays so: %s', (_, sql) => {
+    const db = given('claimed');
+    db.exec(FALL);
+    expect(() => db.exec(sql)).toThrow('may not');
+    expect(legs(db)).toEqual(['0 0 2 k rejected fell-back', '1 0 2 k pending ']);
+  });
+
+  it.each(STATES)('a leg that is put after one that is %s cannot be claimed', (from) => {
+    const db = given(from);
+    db.exec(NEXT);
+    expect(() => db.exec(CLAIM)).toThrow('may not move');
+  });
+
+  it.each([
+    ['of another person', `UPDATE recipients SET key = 'x' WHERE leg = 1`],
+    ['of another row', 'UPDATE recipients SET row = 1 WHERE leg = 1'],
+    ['after the next', 'UPDATE recipients SET leg = 2 WHERE leg = 1'],
+  ])('nor one %s', (_, sql) => {
+    const db = given('claimed');
+    db.exec(FALL);
+    db.exec(`UPDATE runs SET state = 'loading'`);
+    db.exec(sql);
+    db.exec(`UPDATE runs SET state = 'running'`);
+    expect(() => db.exec(`UPDATE recipients SET state = 'claimed' WHERE leg > 0`)).toThrow('may not move');
+  });
+
+  test('who waits to be sent to again takes a late acceptance while it is deferred too', () => {
+    const db = given('deferred');
+    const move = () => db.exec(`UPDATE recipients SET state = 'accepted', resolved_by = 'late-result'`);
+    expect(move).toThrow('may not move');
+    db.exec(`UPDATE recipients SET resolved_by = 'resend'`);
+    move();
+  });
+});
+
 test('the tables are strict', () => {
   const tables = MIGRATIONS.flatMap((m) => m.statements).filter((s) => s.startsWith('CREATE TABLE'));
   expect(tables.length).toBeGreaterThan(4);

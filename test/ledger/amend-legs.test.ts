@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { LoadRow, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import { BY_MAIL, BY_VOICE, onLeg, unsupported } from './fallbacks.ts';
+import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { HELLO, loadRow, NOON, resultOf } from './values.ts';
+
+const LATER = NOON + 60_000;
+const INVALID = { state: 'skipped', reason: 'invalid-address' } as const;
+const EXCLUDED = { state: 'skipped', reason: 'excluded' } as const;
+const WAITS = { state: 'deferred', reason: 'winner-undecided' } as const;
+
+function list(...rows: [key: string | null, changes?: Partial<LoadRow>][]): LoadRow[] {
+  return rows.map(([key, changes], row) => loadRow(row, { key, line: row + 10, ...changes }));
+}
+
+function amended(ledger: Ledger, run: RunRecord, rows: readonly LoadRow[]): RunRecord {
+  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: LATER });
+  ledger.load(draft, rows);
+  return ledger.amend(run, draft, { inputs: [], nowMs: LATER });
+}
+
+/** What happens to a leg after it was claimed. */
+type End = Partial<ResultRecord>;
+const END: Readonly<Record<string, End | null>> = {
+  accepted: {},
+  rejected: { state: 'rejected', reason: 'status' },
+  doubt: { state: 'in-doubt', reason: 'timeout' },
+  failed: { state: 'failed', reason: 'dns', attempts: 2 },
+  claimed: null,
+};
+
+/** A run of people who fell back, each named by what became of the leg after; `pending` ones were not tried. */
+function given(...names: readonly string[]): { ledger: Ledger; run: RunRecord } {
+  const ledger = open(scratchPath());
+  const run = givenRun(ledger, list(...names.map((key) => [key] as [string])));
+  names.forEach((key, row) => {
+    ledger.commit(run, [], [{ row, leg: 0, key, to: key }], NOON);
+    ledger.commit(run, [unsupported(row, { next: BY_MAIL })], [], NOON);
+    const end = END[key.split(' ').at(-1) ?? ''];
+    if (end !== undefined) ledger.commit(run, [], [onLeg(1, row, BY_MAIL.to, { key })], NOON);
+    if (end !== undefined && end !== null) ledger.commit(run, [resultOf(row, { leg: 1, ...end })], [], NOON);
+  });
+  return { ledger, run };
+}
+
+/** Line, key, fate and number of legs of every row. */
+function people(ledger: Ledger, run: RunRecord): string[] {
+  const what = fates(ledger, run);
+  return [...ledger.outcomes(run)].flat().map((o, i) => `${o.line} ${o.key}: ${what[i]} ${o.legs?.length ?? 1}`);
+}
+
+describe('amend', () => {
+  it('moves the legs with their person, keeps what is final and tries the rest again', () => {
+    const { ledger, run } = given('accepted', 'rejected', 'doubt', 'failed', 'claimed', 'pending');
+    const before = [...ledger.outcomes(run)].flat();
+    const after = amended(
+      ledger,
+      run,
+      list(['pending'], ['new'], ['claimed'], ['failed'], ['doubt'], ['rejected', EXCLUDED], ['accepted', { to: 'x' }]),
+    );
+    expect(people(ledger, after)).toEqual([
+      '10 pending: pending 2',
+      '11 new: pending 1',
+      '12 claimed: in-doubt(crash) 2',
+      '13 failed: pending 2',
+      '14 doubt: in-doubt(timeout) 2',
+      '15 rejected: rejected(status) 2',
+      '16 accepted: accepted 2',
+    ]);
+    expect(after.rows).toBe(7);
+    expect([...ledger.outcomes(after)].flat()[6]).toEqual({ ...before[0], row: 6, line: 16 });
+    expect(ledger.start(after, LATER).recovered).toBe(0);
+    expect(ledger.pending(after, -1, 9)).toEqual([
+      { row: 0, leg: 1, key: 'pending', attempts: 0 },
+      { row: 1, leg: 0, key: 'new', attempts: 0 },
+      { row: 3, leg: 1, key: 'failed', attempts: 2 },
+    ]);
+    const taken = [{ row: 0, leg: 0, key: 'pending', to: 'pending' }, onLeg(1, 6, BY_MAIL.to, { key: 'accepted' })];
+    expect(ledger.commit(after, [], taken, LATER)).toEqual(['taken', 'taken']);
+  });
+
+  it('keeps whoever is gone, behind the list; a leg that was not over is removed, and back with the person', () => {
+    const { ledger, run } = given('gone accepted', 'gone pending', 'gone failed', 'gone claimed');
+    let after = amended(ledger, run, list(['new']));
+    expect(people(ledger, after)).toEqual([
+      '10 new: pending 1',
+      '10 gone accepted: accepted 2',
+      '11 gone pending: skipped(removed) 2',
+      '12 gone failed: skipped(removed) 2',
+      '13 gone claimed: in-doubt(crash) 2',
+    ]);
+    expect([...ledger.outcomes(after)].flat()[2]).toMatchObject({
+      updatedAt: new Date(LATER).toISOString(),
+      channel: 'email',
+    });
+    after = amended(ledger, after, list(['gone failed'], ['gone pending', EXCLUDED], ['gone accepted']));
+    expect(people(ledger, after)).toEqual([
+      '10 gone failed: pending 2',
+      '11 gone pending: skipped(excluded) 2',
+      '12 gone accepted: accepted 2',
+      '10 new: skipped(removed) 1',
+      '13 gone claimed: in-doubt(crash) 2',
+    ]);
+  });
+
+  it('lets a leg that is not over be as the new list says', () => {
+    const { ledger, run } = given('a pending', 'b pending', 'c failed');
+    const after = amended(ledger, run, list(['c failed', WAITS], ['b pending', EXCLUDED], ['a pending']));
+    expect(fates(ledger, after)).toEqual(['deferred(winner-undecided)', 'skipped(excluded)', 'pending']);
+    expect(ledger.start(after, LATER).run.state).toBe('running');
+    expect(ledger.pending(after, -1, 9).map((p) => [p.row, p.leg, p.attempts])).toEqual([
+      [0, 1, 2],
+      [2, 1, 0],
+    ]);
+  });
+
+  it('never has a leg twice: of several rows with one key, that which can be sent to has it', () => {
+    const { ledger, run } = given('a pending');
+    const after = amended(ledger, run, list(['a pending', INVALID], ['a pending'], ['a pending', INVALID]));
+    expect(people(ledger, after)).toEqual([
+      '10 a pending: skipped(invalid-address) 1',
+      '11 a pending: pending 2',
+      '12 a pending: skipped(invalid-address) 1',
+    ]);
+    expect(ledger.pending(after, -1, 9).map((p) => [p.row, p.leg])).toEqual([[1, 1]]);
+    const again = amended(ledger, after, list(['a pending', INVALID], ['b']));
+    expect(people(ledger, again)).toEqual(['10 a pending: skipped(invalid-address) 2', '11 b: pending 1']);
+  });
+
+  it('takes along three legs as it takes two', () => {
+    const { ledger, run } = given('a pending', 'b pending');
+    ledger.commit(run, [], [onLeg(1, 0, BY_MAIL.to, { key: 'a pending' })], NOON);
+    ledger.commit(run, [unsupported(0, { leg: 1, next: BY_VOICE })], [], NOON);
+    const after = amended(ledger, run, list(['b pending'], ['a pending']));
+    expect(ledger.pending(after, -1, 9).map((p) => [p.row, p.leg])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    expect([...ledger.outcomes(after)].flat()[1]?.legs?.map(({ channel }) => channel)).toEqual([
+      'sms',
+      'email',
+      'voice',
+    ]);
+  });
+});

@@ -1,0 +1,108 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { NEWEST_VERSION, userVersion } from '../../src/ledger/migrations.ts';
+import { openExistingLedger } from '../../src/ledger/open.ts';
+import type { RunRecord } from '../../src/ledger/records.ts';
+import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { fates, open, scratchPath, thrown } from './scratch.ts';
+import { claimOf, HELLO, keyOf, NOON, resultOf } from './values.ts';
+
+const FIXTURE = join(import.meta.dirname, '../fixtures/ledger/version-2/ledger.db');
+const FATES = [
+  'accepted',
+  'rejected(status)',
+  'rejected(resolved)',
+  'in-doubt(timeout)',
+  // Claimed when it was killed.
+  'in-doubt(crash)',
+  'pending',
+];
+
+function given(): string {
+  const path = scratchPath();
+  mkdirSync(dirname(path), { mode: 0o700 });
+  copyFileSync(FIXTURE, path);
+  chmodSync(path, 0o600);
+  return path;
+}
+
+function reading(path: string): { ledger: Ledger; run: RunRecord } {
+  const ledger = openExistingLedger(path, { nowMs: NOON });
+  const run = ledger?.findRun(HELLO) ?? null;
+  if (ledger === null || run === null) throw new Error('the fixture holds a run');
+  return { ledger, run };
+}
+
+function versionOf(path: string): number {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const version = userVersion(db);
+  db.close();
+  return version;
+}
+
+describe('a ledger of version 2, from before there were legs', () => {
+  it('is read as it is, to the last byte: everything went over the channel of the run', () => {
+    const path = given();
+    const before = readFileSync(path);
+    const { ledger, run } = reading(path);
+    expect(run).toMatchObject({ channel: 'rcs', winner: null });
+    expect(ledger.runs()).toEqual([run]);
+    expect(fates(ledger, run)).toEqual(FATES);
+    const outcomes = [...ledger.outcomes(run)].flat();
+    expect(outcomes.map(({ channel, legs }) => [channel, legs])).toEqual(FATES.map(() => ['rcs', undefined]));
+    expect([...ledger.doubts(run)].flat()).toMatchObject([
+      { row: 3, leg: 0, channel: 'rcs' },
+      { row: 4, leg: 0, channel: 'rcs' },
+    ]);
+    expect([...ledger.resolutions(run)].flat()).toMatchObject([{ line: 4, leg: 0, channel: 'rcs', who: 'alice@ops' }]);
+    expect(ledger.legs(run).map(({ channel, leg, fellBack }) => [channel, leg, fellBack])).toEqual(
+      ledger.counts(run).map(() => ['rcs', 0, false]),
+    );
+    expect(ledger.stateOf(run)(0, keyOf(0))).toEqual({ leg: 0, outcome: 'accepted', reason: null });
+    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 5, leg: 0, key: keyOf(5), attempts: 0 }]);
+    expect(thrown(() => ledger.setWinner(run, 'a'))).toMatchObject({ exit: 7, code: 'ledger-write' });
+    ledger.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(versionOf(path)).toBe(2);
+  });
+
+  it('is brought up to date by the next command that writes, with everybody in it', () => {
+    const path = given();
+    const ledger = open(path);
+    expect(versionOf(path)).toBe(NEWEST_VERSION);
+    const found = ledger.findRun(HELLO);
+    if (found === null) throw new Error('the fixture holds a run');
+    expect(fates(ledger, found)).toEqual(FATES);
+    const { run } = ledger.start(found, NOON);
+    expect(ledger.commit(run, [], [claimOf(5)], NOON)).toEqual(['claimed']);
+    ledger.commit(run, [unsupported(5, { next: BY_MAIL })], [onLeg(1, 5, BY_MAIL.to)], NOON);
+    ledger.commit(run, [resultOf(5, { leg: 1 })], [], NOON);
+    expect(fates(ledger, run).at(-1)).toBe('accepted');
+    ledger.close();
+    expect(
+      [...open(path).outcomes(run)]
+        .flat()
+        .at(-1)
+        ?.legs?.map(({ channel }) => channel),
+    ).toEqual(['rcs', 'email']);
+  });
+
+  it('one that was opened before goes on reading when it is brought up to date, and sees what is new', () => {
+    const path = given();
+    const { ledger: reader, run } = reading(path);
+    expect(fates(reader, run)).toEqual(FATES);
+    const writer = open(path);
+    writer.start(run, NOON);
+    writer.commit(run, [], [claimOf(5)], NOON);
+    writer.commit(run, [unsupported(5, { next: BY_MAIL })], [], NOON);
+    writer.setWinner(run, 'b');
+    expect(reader.findRun(HELLO)?.winner).toBe('b');
+    const last = [...reader.outcomes(run)].flat().at(-1);
+    expect(last).toMatchObject({ outcome: 'pending', channel: 'email', to: BY_MAIL.to });
+    expect(last?.legs).toHaveLength(2);
+    reader.close();
+  });
+});
