@@ -115,7 +115,7 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
   const { prices, diagnostics } = await readPriceList(campaign.project);
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
-  const warn = createWarner(campaign);
+  const warn = createWarner(plan);
   const seen = createSeen();
   const view = { isNew: seen.add, skipInvalid: skipInvalid || campaign.recipients.onInvalid === 'skip' };
   for await (const batch of decisions(plan, view)) {

@@ -78,7 +78,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   }
   return {
     plan,
-    warn: createWarner(campaign),
+    warn: createWarner(plan),
     warnings: [...warnings, ...plan.warnings],
     batches: batches(),
     result() {

@@ -1,11 +1,6 @@
-import { checkContent } from '../content/check.ts';
-import { emailContent } from '../content/email-content.ts';
-import { unsubscribeHeaders } from '../content/email-headers.ts';
-import { loadHtmlText } from '../content/html-text.ts';
-import { compileMjml } from '../content/mjml.ts';
 import type { ContentProblem } from '../content/problem.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { Campaign, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
+import type { Campaign, Channel, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
 import { type CompiledTemplate, columnTag, compileTemplate, type TemplateValues } from '../templates/compile.ts';
 import { pointerTo } from '../util/json.ts';
 
@@ -21,6 +16,8 @@ export interface CompiledLeg {
   readonly isPersonal: boolean;
   /** Makes the last changes to an email; null for every other channel. */
   readonly finishEmail: EmailFinisher | null;
+  /** Judges the content of each recipient; null for SMS. */
+  readonly check: CheckContent | null;
 }
 
 /** The email as it goes on the wire, and the headers of its metadata. */
@@ -46,6 +43,20 @@ export interface Workshop {
   readonly diagnostics: Diagnostic[];
   /** Columns that anything uses. */
   readonly used: Set<string>;
+  /** Null where there is nothing but SMS. */
+  readonly check: CheckContent | null;
+}
+
+export type CheckContent = (
+  channel: Channel,
+  content: JsonObject,
+  text: string | null | undefined,
+) => readonly ContentProblem[];
+
+/** What knows the limits of every channel is loaded by campaigns that have anything but SMS. */
+export async function loadCheck(legs: readonly Leg[]): Promise<CheckContent | null> {
+  if (legs.every(({ channel, content }) => channel === 'sms' && content === null)) return null;
+  return (await import('../content/check.ts')).checkContent;
 }
 
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
@@ -70,12 +81,16 @@ export async function compileLeg(leg: Leg, shop: Workshop): Promise<CompiledLeg 
     content: content?.compiled ?? null,
     required: [...required],
     isPersonal: (text?.columns.length ?? 0) > 0 || content?.isPersonal === true,
+    check: shop.check,
     finishEmail: leg.channel === 'email' ? await emailFinisher(content?.source ?? null) : null,
   };
 }
 
 /** What makes a text of HTML is loaded only where there is HTML. */
 async function emailFinisher(content: Content | null): Promise<EmailFinisher> {
+  const { emailContent } = await import('../content/email-content.ts');
+  const { unsubscribeHeaders } = await import('../content/email-headers.ts');
+  const { loadHtmlText } = await import('../content/html-text.ts');
   const textOfHtml = content?.texts.has('/html') === true ? await loadHtmlText() : () => '';
   return (tree, text) => {
     const finished = emailContent(tree, text ?? undefined, textOfHtml);
@@ -286,6 +301,7 @@ async function withHtml(
   if (html === undefined || !/\.mjml(?:\.hbs|\.handlebars)?$/i.test(html.file)) {
     return { content, relocate: (diagnostics) => diagnostics };
   }
+  const { compileMjml } = await import('../content/mjml.ts');
   const compiled = await compileMjml(html);
   if ('html' in compiled) {
     const texts = new Map(content.texts).set('/html', { ...html, text: compiled.html });
@@ -303,7 +319,7 @@ function checkAtLoad(leg: Leg, content: Content | null, shop: Workshop): void {
   const source = template?.kind === 'text' ? template.source.text : undefined;
   const text = template?.kind === 'provider' || source?.includes('{{') ? null : source;
   const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);
-  for (const found of checkContent(leg.channel, tree, text)) {
+  for (const found of shop.check?.(leg.channel, tree, text) ?? []) {
     shop.diagnostics.push(diagnosticOf(found, leg, content, shop.campaign));
   }
 }

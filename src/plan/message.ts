@@ -1,4 +1,3 @@
-import { checkContent } from '../content/check.ts';
 import { normaliseText } from '../content/normalise-text.ts';
 import type { ContentProblem } from '../content/problem.ts';
 import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
@@ -93,14 +92,14 @@ function createSmsShaper({ characterSet, transliterate: wanted }: Leg): Shaper {
 }
 
 /** Every other channel: the limits of its content, with everything filled in. */
-function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail }: CompiledLeg): Shaper {
+function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail, check }: CompiledLeg): Shaper {
   const isProvider = leg.template?.kind === 'provider';
   return (rendered, content, at) => {
     const text = rendered === null ? null : normaliseText(rendered);
     if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
-    if (isPersonal && !(isProvider && leg.channel === 'email')) {
+    if (check !== null && isPersonal && !(isProvider && leg.channel === 'email')) {
       const known = isProvider ? null : (text ?? undefined);
-      const wrong = checkContent(leg.channel, content ?? EMPTY, known).find((found) => found.severity === 'error');
+      const wrong = check(leg.channel, content ?? EMPTY, known).find((found) => found.severity === 'error');
       if (wrong !== undefined) return inRow(wrong, at);
     }
     if (finishEmail === null || isProvider) {

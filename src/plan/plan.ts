@@ -1,5 +1,15 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { AddressKind, Campaign, Channel, Environment, Fallback, InputFile, Recipient, Row } from '../model.ts';
+import type {
+  AddressKind,
+  Campaign,
+  Channel,
+  Environment,
+  Fallback,
+  InputFile,
+  Leg,
+  Recipient,
+  Row,
+} from '../model.ts';
 import { type AddressReader, createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import { type List, openList } from '../recipients/read.ts';
@@ -8,7 +18,14 @@ import { compileSegment, type Segment } from '../recipients/segment.ts';
 import type { TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { type CompiledLeg, compileLeg, compileNamed, type Workshop } from './compile-leg.ts';
+import {
+  type CheckContent,
+  type CompiledLeg,
+  compileLeg,
+  compileNamed,
+  loadCheck,
+  type Workshop,
+} from './compile-leg.ts';
 import { createExpander, type Expander } from './expand.ts';
 import { createWriter, type Writer } from './message.ts';
 import { createReferences } from './reference.ts';
@@ -25,6 +42,8 @@ export interface Plan {
   /** Found while the plan was made: unused columns, entities in an SMS. Never errors. */
   readonly warnings: readonly Diagnostic[];
   readonly stages: Stages;
+  /** Knows the limits of every channel; null where there is nothing but SMS. */
+  readonly check: CheckContent | null;
   /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
   readonly recipientsPerRequest: number;
   /** handbill's own id for somebody on a channel. */
@@ -77,7 +96,8 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
   checkOccurrence(options.occurrence);
   const list = await openList(campaign.recipients);
   await list.close();
-  const { stages, diagnostics, isPersonal } = await compile(campaign, list);
+  const check = await loadCheck(legsIn(campaign));
+  const { stages, diagnostics, isPersonal } = await compile(campaign, list, check);
   const errors = [...diagnostics, ...checkPlaces(campaign, environment)].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   const identity = { environment: environment.name, campaign: campaign.name, occurrence: options.occurrence };
@@ -90,6 +110,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     inputs: [...campaign.inputs.filter((i) => i.role !== 'project'), settingsInput(campaign, environment)],
     warnings: diagnostics,
     stages,
+    check,
     recipientsPerRequest: isPersonal || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
     expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
@@ -117,6 +138,10 @@ function environmentOf(campaign: Campaign, name: string): Environment {
   );
 }
 
+function legsIn(campaign: Campaign): readonly Leg[] {
+  return [campaign, ...campaign.variants.map(({ leg }) => leg), ...campaign.fallbacks];
+}
+
 /** What the environment puts somewhere must not meet what the campaign puts there. */
 function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
@@ -126,7 +151,7 @@ function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly 
     const message = `"${key}.${wire.referenceName}" is taken: handbill's own reference travels there (\`wire.referenceName\` of ${name}).`;
     found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
   }
-  for (const leg of [campaign, ...campaign.variants.map((one) => one.leg), ...campaign.fallbacks]) {
+  for (const leg of legsIn(campaign)) {
     if (leg.content === null || campaign.recipients.kind !== 'contact') continue;
     if (!wire.content[leg.channel].startsWith('/recipients/')) continue;
     const message = `The environment ${name} puts the content of ${leg.channel} with each recipient, but contacts have no place for it.`;
@@ -143,10 +168,10 @@ interface Compiled {
 }
 
 /** Compiles everything that is done to a row; everything that is wrong with any of it comes back at once. */
-async function compile(campaign: Campaign, list: List): Promise<Compiled> {
+async function compile(campaign: Campaign, list: List, check: CheckContent | null): Promise<Compiled> {
   const { columns } = list;
   const diagnostics: Diagnostic[] = [];
-  const shop: Workshop = { campaign, columns, diagnostics, used: new Set() };
+  const shop: Workshop = { campaign, columns, diagnostics, used: new Set(), check };
   const own: (readonly [string | null, CompiledLeg])[] = [];
   const mains = campaign.variants.length === 0 ? [{ name: null, leg: campaign }] : campaign.variants;
   for (const { name, leg } of mains) {

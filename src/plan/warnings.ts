@@ -1,15 +1,16 @@
-import { checkContent } from '../content/check.ts';
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode-causes.ts';
 import { type Diagnostic, type Position, warning } from '../errors.ts';
-import type { Campaign, JsonObject, Leg, LegMessage, SendDecision } from '../model.ts';
+import type { JsonObject, Leg, LegMessage, SendDecision } from '../model.ts';
+import type { CheckContent } from './compile-leg.ts';
 import { legsOf } from './leg-of.ts';
+import type { Plan } from './plan.ts';
 
 /** What is worth knowing about a message that will be sent: shown by validate and preview, no reason to stop. */
 export type Warner = (decision: SendDecision) => readonly Diagnostic[];
 
 /** Made once for a campaign: what does not depend on the recipient is looked up before. */
-export function createWarner(campaign: Campaign): Warner {
+export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check'>): Warner {
   const legs = legsOf(campaign);
   const senders = new Map<Leg, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (leg: Leg, country: string | null) => {
@@ -22,7 +23,7 @@ export function createWarner(campaign: Campaign): Warner {
   };
   const ofLeg = (message: LegMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
     const leg = legs(message, variant);
-    const found = ofMessage(message, leg, at);
+    const found = ofMessage(message, leg, check, at);
     const rule = ruleOf(leg, message.country);
     if (rule === null || leg.from === null || message.country === null) return found;
     const { message: said, hint } = senderAdvice(leg.from, message.country, rule);
@@ -42,7 +43,7 @@ export function createWarner(campaign: Campaign): Warner {
 const EMPTY: JsonObject = Object.freeze({});
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
 
-function ofMessage(message: LegMessage, leg: Leg, at: Position): readonly Diagnostic[] {
+function ofMessage(message: LegMessage, leg: Leg, check: CheckContent | null, at: Position): readonly Diagnostic[] {
   if (message.channel === 'sms' && message.replaced.length === 0 && message.sms?.encoding !== 'UCS-2') return NOTHING;
   const found: Diagnostic[] = [];
   if (message.replaced.length > 0) {
@@ -52,9 +53,9 @@ function ofMessage(message: LegMessage, leg: Leg, at: Position): readonly Diagno
   if (message.sms?.encoding === 'UCS-2' && leg.characterSet === 'auto' && message.text !== null) {
     found.push(unicodeWarning(message.text, message.sms.parts, at));
   }
-  if (message.channel === 'sms') return found;
+  if (message.channel === 'sms' || check === null) return found;
   const text = leg.template?.kind === 'provider' ? null : (message.text ?? undefined);
-  for (const { severity, code, message: said, hint } of checkContent(message.channel, message.content ?? EMPTY, text)) {
+  for (const { severity, code, message: said, hint } of check(message.channel, message.content ?? EMPTY, text)) {
     if (severity === 'warning') found.push(warning(code, said, { at, ...(hint === undefined ? {} : { hint }) }));
   }
   return found;

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { DEFAULT_WIRE } from '../campaign/defaults.ts';
 import { refuse } from '../errors.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
 import { type CompiledWire, compilePointers } from '../http/pointers.ts';
 import { checkTlsEnvironment } from '../http/tls-environment.ts';
 import type { Environment, KeySource } from '../model.ts';
+import { canonical } from '../plan/settings.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { createRedactor } from '../util/redact.ts';
 
@@ -52,7 +54,9 @@ async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
 /** The sandbox of one start: on loopback, over real HTTP, with a key of its own. */
 async function openSandbox(options: ApiOptions): Promise<Api> {
   const key = randomBytes(16).toString('hex');
-  const sandbox = await startSandbox({ apiKey: key, keep: 0 });
+  // A project that rehearses another API's fields means them: only the sandbox's own are checked for slips.
+  const fields = canonical(options.environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
+  const sandbox = await startSandbox({ apiKey: key, keep: 0, fields });
   const endpoint = endpointTo(`${sandbox.url}/v2/messages`, key, options);
   return {
     endpoint,
