@@ -23,6 +23,8 @@ export interface Answer {
   readonly body?: unknown;
   /** What the answer says of each recipient, in the order of the request; absent: what the status says. */
   readonly each?: readonly Said[];
+  /** The one id that the answer gives everybody, or that it gives none; absent: each gets an own. */
+  readonly id?: string | null;
   /** In place of an answer, or of its second half. */
   readonly instead?: 'reset' | 'silence' | 'half';
   /** Before it is answered. */
@@ -99,7 +101,8 @@ function read(text: string, number: number): Asked {
   };
 }
 
-function receiptOf(asked: Asked, { status = 202, each, instead, body }: Answer) {
+function receiptOf(asked: Asked, { status = 202, each, instead, body, id }: Answer) {
+  const given = (at: number) => (id === undefined ? idAt(asked, at) : id);
   const isTaken = instead === undefined && status < 300;
   // An answer of the test's own gives out what its entries say.
   const said = each ?? (isTaken && body === undefined ? asked.recipients.map((): Said => 'taken') : undefined);
@@ -107,7 +110,7 @@ function receiptOf(asked: Asked, { status = 202, each, instead, body }: Answer) 
     status: instead === 'reset' || instead === 'silence' ? null : status,
     id: null,
     each: said && {
-      each: said.map((one, at) => ({ said: one, id: one === 'taken' && isTaken ? idAt(asked, at) : null })),
+      each: said.map((one, at) => ({ said: one, id: one === 'taken' && isTaken ? given(at) : null })),
     },
   };
 }
