@@ -4,15 +4,16 @@ import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import type { AsideRow, CountRecord, RunRecord } from '../ledger/records.ts';
-import type { DeferDecision, Halt, LegMessage, OutcomeState, RunState, SendDecision } from '../model.ts';
-import { decisions } from '../plan/decide.ts';
+import type { CountRecord, RunRecord } from '../ledger/records.ts';
+import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { deliver, type Shift } from './deliver.ts';
+import type { Shift } from './deliver.ts';
 import { createDesk } from './desk.ts';
+import { feed } from './feed.ts';
 import { createPace } from './pace.ts';
-import { createPacker, type Due, dueOn, legFacts, type Parcel } from './parcel.ts';
+import { legFacts } from './parcel.ts';
+import { createPool } from './pool.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
 import { createStop, inputHalt, ledgerHalt } from './stop.ts';
@@ -40,9 +41,6 @@ export interface RunOptions {
   readonly timers?: Timers;
   readonly onStart?: (figures: Readonly<Figures>) => void;
 }
-
-/** Rows of one transaction; there are hardly ever more than a few. */
-const REMOVED_BATCH = 1000;
 
 type EndState = Exclude<RunState, 'running'>;
 
@@ -116,7 +114,9 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const todo = createTodo((after, count) => ledger.pending(run, after, count));
   progress.figures.toDo = sumOf(before, 'pending');
   options.onStart?.(progress.figures);
-  const trouble = await feed(options, run, shift, todo, limit, stopping);
+  const pool = createPool(limit, 2 * concurrency, shift, () => stopping.abort());
+  await feed({ plan, ledger, run, list: options.list, limit: options.limit, now, shift, todo, pool });
+  const trouble = pool.failure;
   await desk.flush();
 
   const { posted } = progress.figures;
@@ -131,124 +131,6 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
   return { run: ended, state, halt, recovered, posted, ledgerError };
-}
-
-/** Feeds the deliveries, at most two rounds ahead of what is in flight; returns what must not be swallowed. */
-async function feed(
-  options: RunOptions,
-  run: RunRecord,
-  shift: Shift,
-  todo: ReturnType<typeof createTodo>,
-  limit: ReturnType<typeof pLimit>,
-  stopping: AbortController,
-): Promise<HandbillError | Error | null> {
-  const { plan, ledger, concurrency, now } = options;
-  let waiting = 0;
-  let left = options.limit ?? Number.POSITIVE_INFINITY;
-  let roomFreed: (() => void) | null = null;
-  let failure: Error | null = null;
-  const done = (): void => {
-    waiting -= 1;
-    roomFreed?.();
-  };
-  const room = (most: number): Promise<void> | undefined =>
-    waiting < most
-      ? undefined
-      : new Promise((resolve) => {
-          roomFreed = () => {
-            if (waiting < most) {
-              roomFreed = null;
-              resolve();
-            }
-          };
-        });
-  const failed = (error: unknown): void => {
-    failure ??= error instanceof Error ? error : new Error(String(error));
-    stopping.abort();
-  };
-  const take = (parcel: Parcel): Promise<void> | undefined => {
-    waiting += 1;
-    limit(deliver, parcel, shift).catch(failed).finally(done);
-    return room(2 * concurrency);
-  };
-  const packer = createPacker<Due>(plan.recipientsPerRequest);
-  /** A fallback is a request of its own; who else gets the same may share one. */
-  const packed = (due: Due): Parcel | null =>
-    due.message.leg > 0 ? [due] : parcelOf(packer.add(due, due.decision.variant));
-
-  try {
-    const view = { wanted: todo.wants, expected: options.list, skipInvalid: true, winner: run.winner };
-    for await (const batch of decisions(plan, view)) {
-      const aside: { skipped: AsideRow[]; deferred: AsideRow[] } = { skipped: [], deferred: [] };
-      for (const decision of batch) {
-        if (stopping.signal.aborted || left <= 0) break;
-        const leg = todo.legOf(decision.row);
-        if (shift.isLate()) {
-          aside.skipped.push({ row: decision.row, leg, reason: 'expired' });
-          shift.progress.settled('skipped');
-          continue;
-        }
-        if (decision.decision === 'defer' && isExpected(decision, todo)) {
-          aside.deferred.push({ row: decision.row, leg, reason: decision.reason });
-          shift.progress.settled('deferred');
-          continue;
-        }
-        if (decision.decision !== 'send' || !isExpected(decision, todo)) throw unexpected(decision.line);
-        const due = dueOn(decision, leg, todo.attemptsOf(decision.row));
-        if (due === undefined) {
-          // The fallback was begun, and an amended campaign has it no more.
-          aside.skipped.push({ row: decision.row, leg, reason: 'removed' });
-          shift.progress.settled('skipped');
-          continue;
-        }
-        left -= 1;
-        const parcel = packed(due);
-        const full = parcel === null ? undefined : take(parcel);
-        if (full !== undefined) await full;
-      }
-      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, now());
-      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, now());
-      if (stopping.signal.aborted || left <= 0) break;
-    }
-    for (const dues of stopping.signal.aborted ? [] : packer.rest()) {
-      const parcel = parcelOf(dues);
-      const full = parcel === null ? undefined : take(parcel);
-      if (full !== undefined) await full;
-    }
-    if (!stopping.signal.aborted && left > 0) skipRemoved(options, run, shift, todo.lastRow);
-  } catch (error) {
-    failed(error);
-  }
-  const idle = room(1);
-  if (idle !== undefined) await idle;
-  return failure;
-}
-
-/**
- * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
- * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
- */
-function skipRemoved({ ledger, now }: RunOptions, run: RunRecord, shift: Shift, lastRow: number): void {
-  const next = () =>
-    ledger.pending(run, lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
-  for (let rows = next(); rows.length > 0; rows = next()) {
-    ledger.skip(run, rows, now());
-    for (const _ of rows) shift.progress.settled('skipped');
-  }
-}
-
-function parcelOf(dues: readonly Due[] | null): Parcel | null {
-  const [first, ...rest] = dues ?? [];
-  return first === undefined ? null : [first, ...rest];
-}
-
-function isExpected(decision: SendDecision | DeferDecision, todo: ReturnType<typeof createTodo>): boolean {
-  return decision.key === todo.keyOf(decision.row);
-}
-
-/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
-function unexpected(line: number): Error {
-  return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
 }
 
 function firstLegsOf(ledger: Ledger, run: RunRecord): { readonly firstLegs: number; readonly fellBack: number } {

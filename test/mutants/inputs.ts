@@ -65,7 +65,7 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'the list that is sent from may be another one than was checked',
     edits: [
       {
-        file: 'src/run/run.ts',
+        file: 'src/run/feed.ts',
         was: 'expected: options.list, ',
         is: '',
       },

@@ -1,0 +1,116 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AsideRow, RunRecord } from '../ledger/records.ts';
+import type { Decision } from '../model.ts';
+import { decisions } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import type { Shift } from './deliver.ts';
+import { createPacker, type Due, dueOn, type Parcel } from './parcel.ts';
+import type { Pool } from './pool.ts';
+import type { Todo } from './todo.ts';
+
+export interface FeedOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  /** Of the bytes that the check pass read: no others are sent from. */
+  readonly list: ListDigest;
+  /** Recipients that are posted to in this start; null: all. */
+  readonly limit: number | null;
+  readonly now: () => number;
+  readonly shift: Shift;
+  readonly todo: Todo;
+  readonly pool: Pool;
+}
+
+/** Rows of one transaction; there are hardly ever more than a few. */
+const REMOVED_BATCH = 1000;
+
+/** Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty. */
+export async function feed(options: FeedOptions): Promise<void> {
+  const { plan, ledger, run, todo, pool, shift } = options;
+  const { stopped } = shift;
+  const packer = createPacker<Due>(plan.recipientsPerRequest);
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  try {
+    const view = { wanted: todo.wants, expected: options.list, skipInvalid: true, winner: run.winner };
+    for await (const batch of decisions(plan, view)) {
+      const aside: Aside = { skipped: [], deferred: [] };
+      for (const decision of batch) {
+        if (stopped.aborted || left <= 0) break;
+        const due = dueOf(decision, options, aside);
+        if (due === null) continue;
+        left -= 1;
+        // A fallback is a request of its own; who else gets the same may share one.
+        const parcel = due.message.leg > 0 ? [due] : packer.add(due, due.decision.variant);
+        const full = parcel === null ? undefined : put(pool, parcel);
+        if (full !== undefined) await full;
+      }
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
+      if (stopped.aborted || left <= 0) break;
+    }
+    for (const parcel of stopped.aborted ? [] : packer.rest()) {
+      const full = put(pool, parcel);
+      if (full !== undefined) await full;
+    }
+    if (!stopped.aborted && left > 0) skipRemoved(options);
+  } catch (error) {
+    pool.fail(error);
+  }
+  const idle = pool.idle();
+  if (idle !== undefined) await idle;
+}
+
+function put(pool: Pool, dues: readonly Due[]): Promise<void> | undefined {
+  return isParcel(dues) ? pool.put(dues) : undefined;
+}
+
+function isParcel(dues: readonly Due[]): dues is Parcel {
+  return dues.length > 0;
+}
+
+/** Rows that are not sent to now; in one transaction for each batch of the list. */
+interface Aside {
+  readonly skipped: AsideRow[];
+  readonly deferred: AsideRow[];
+}
+
+/** Whose turn it is; null where a rule came between. */
+function dueOf(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
+  const { row, line } = decision;
+  const leg = todo.legOf(row);
+  const skip = (reason: string): null => {
+    aside.skipped.push({ row, leg, reason });
+    shift.progress.settled('skipped');
+    return null;
+  };
+  if (shift.isLate()) return skip('expired');
+  if (decision.key !== todo.keyOf(row)) throw unexpected(line);
+  if (decision.decision === 'defer') {
+    aside.deferred.push({ row, leg, reason: decision.reason });
+    shift.progress.settled('deferred');
+    return null;
+  }
+  if (decision.decision !== 'send') throw unexpected(line);
+  // The fallback was begun, and an amended campaign has it no more.
+  return dueOn(decision, leg, todo.attemptsOf(row)) ?? skip('removed');
+}
+
+/**
+ * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
+ * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
+ */
+function skipRemoved({ ledger, run, now, shift, todo }: FeedOptions): void {
+  const next = () =>
+    ledger.pending(run, todo.lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
+  for (let rows = next(); rows.length > 0; rows = next()) {
+    ledger.skip(run, rows, now());
+    for (const _ of rows) shift.progress.settled('skipped');
+  }
+}
+
+/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
+function unexpected(line: number): Error {
+  return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
