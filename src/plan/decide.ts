@@ -16,7 +16,8 @@ import { openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
 import { columnTag, RenderError, type TemplateValues } from '../templates/compile.ts';
 import { createAssigner } from './assign.ts';
-import type { FallbackMessage, Message, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { FallbackMessage, Message } from './stages.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {

@@ -5,7 +5,8 @@ import { transliterate } from '../content/transliterate.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import type { JsonObject, Leg, LegMessage, Replacement, SmsFacts, Variables } from '../model.ts';
 import type { TemplateValues } from '../templates/compile.ts';
-import type { CompiledLeg, Personalised } from './compile-leg.ts';
+import type { CompiledLeg } from './compile-leg.ts';
+import type { Personalised } from './workshop.ts';
 
 /** The message of a leg for one row, or what is wrong with it there. Throws `RenderError` where a text cannot be made. */
 export type Writer = (

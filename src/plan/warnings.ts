@@ -2,9 +2,9 @@ import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode-causes.ts';
 import { type Diagnostic, type Position, warning } from '../errors.ts';
 import type { JsonObject, Leg, LegMessage, SendDecision } from '../model.ts';
-import type { CheckContent } from './compile-leg.ts';
 import { legsOf } from './leg-of.ts';
 import type { Plan } from './plan.ts';
+import type { CheckContent } from './workshop.ts';
 
 /** What is worth knowing about a message that will be sent: shown by validate and preview, no reason to stop. */
 export type Warner = (decision: SendDecision) => readonly Diagnostic[];
