@@ -141,9 +141,9 @@ const KEY: DoubtColumn = {
   wanted: ({ key, to }, full) => full && key !== to,
 };
 const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference };
-/** Said where it is another than what everybody was sent first. */
+/** Said where it is another than what everybody was sent first; a short title, because 80 columns are full. */
 const CHANNEL: DoubtColumn = {
-  title: 'channel',
+  title: 'via',
   shrink: true,
   cell: ({ channel }) => channel,
   wanted: ({ leg }) => leg > 0,

@@ -36,7 +36,7 @@ interface LegColumn extends Column {
 const COST: LegColumn = {
   title: 'cost',
   align: 'right',
-  least: 50,
+  least: 60,
   cell: ({ cost }) => (cost === null ? '-' : formatMoney(cost)),
   wanted: ({ cost }) => cost !== null,
 };

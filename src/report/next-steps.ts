@@ -55,7 +55,7 @@ function winnerStep(report: Report, again: string): NextStep {
 }
 
 /** Whom the API refused: those who cannot receive the channel need something else than to be tried again. */
-function rejectedSteps({ totals, reasons }: Report, again: string): readonly NextStep[] {
+function rejectedSteps({ totals, reasons, legs }: Report, again: string): readonly NextStep[] {
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
   const refused = totals.rejected - unreachable;
   const steps: NextStep[] = [];
@@ -68,8 +68,8 @@ function rejectedSteps({ totals, reasons }: Report, again: string): readonly Nex
   if (unreachable > 0) {
     steps.push({
       text:
-        `${countOf(unreachable, 'recipient')} cannot receive the channel. A \`fallback\` reaches them on another one; ` +
-        'once it is in the campaign, this sends it:',
+        `${countOf(unreachable, 'recipient')} cannot receive ${legs === undefined ? 'the channel' : 'any of the channels'}. ` +
+        'A `fallback` to another one may reach them; once it is in the campaign, this sends it:',
       command: `${again} --retry-rejected --amend`,
     });
   }

@@ -81,9 +81,14 @@ function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: Reference
     messageId: leg.messageId,
     parts: leg.parts,
     encoding: leg.encoding,
-    cost: leg.cost,
+    cost: costOf(leg),
     updatedAt: leg.updatedAt,
   };
+}
+
+/** What the message costs: the price of one that was not sent is not due, so that all of them add up to the report's. */
+function costOf({ outcome, cost }: LegOutcome): number | null {
+  return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
 }
 
 /** One row of the list as `csv` shows it, in the order of `CSV_FIELDS`. */

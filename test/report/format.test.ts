@@ -70,6 +70,19 @@ describe('jsonl', () => {
     ]);
     for (const leg of record.legs) expect(Object.keys(leg)).toEqual([...LEG_FIELDS]);
   });
+  test.each([
+    ['accepted', 0.06, 0.06],
+    ['in-doubt', 0.06, 0.06],
+    ['rejected', 0.06, 0],
+    ['failed', 0.06, 0],
+    ['pending', 0.06, 0],
+    ['accepted', null, null],
+    ['rejected', null, null],
+  ] as const)('a leg that is %s and has the price %s costs %s', async (state, price, cost) => {
+    const legs = FELL_BACK.legs?.map((leg) => ({ ...leg, outcome: state, cost: price })) ?? [];
+    const record = JSON.parse(await collect(formatReport('jsonl', SPLIT, [[{ ...FELL_BACK, legs }]], OPTIONS)));
+    expect(record.legs.map((leg: { cost: number | null }) => leg.cost)).toEqual([cost, cost]);
+  });
   it('is nothing for a run without rows', async () => {
     expect(await collect(formatReport('jsonl', PLAIN, [], OPTIONS))).toBe('');
     expect(await collect(formatReport('jsonl', PLAIN, [[], []], OPTIONS))).toBe('');

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { REASONS } from '../../src/http/classify.ts';
 import { FELL_BACK } from '../../src/ledger/records.ts';
@@ -74,7 +75,17 @@ describe('nextSteps', () => {
     [
       'who cannot receive the channel',
       withTotals({ rejected: 5 }, { reasons: { rejected: { 'unsupported-channel': 5 } } }),
-      [['handbill send hello --retry-rejected --amend', /^5 recipients cannot receive the channel. A `fallback`/]],
+      [
+        [
+          'handbill send hello --retry-rejected --amend',
+          /^5 recipients cannot receive the channel. A `fallback` to another/,
+        ],
+      ],
+    ],
+    [
+      'who cannot receive the fallback either',
+      withTotals({ rejected: 1 }, { legs: SPLIT.legs ?? [], reasons: { rejected: { 'unsupported-channel': 1 } } }),
+      [['handbill send hello --retry-rejected --amend', /^1 recipient cannot receive any of the channels. A /]],
     ],
     [
       'some of those who were refused',
@@ -145,6 +156,12 @@ describe('reasons', () => {
       expect(reasonWords(reason)).toMatch(/^.{5,60}$/);
     },
   );
+  it('each has a row in the documentation, and no others do', () => {
+    const page = readFileSync(new URL('../../docs/report.md', import.meta.url), 'utf8');
+    const rows = page.slice(page.indexOf('## Reasons')).matchAll(/^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| .+ \|$/gm);
+    const named = [...rows].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
+    expect(named.toSorted()).toEqual(Object.keys(REASON_WORDS).toSorted());
+  });
   it('knows no others', () => {
     const known = new Set<string>([
       ...SKIP_REASONS,
