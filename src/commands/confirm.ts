@@ -3,6 +3,7 @@ import { number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
+import { costText, fallbackText, partsText } from './estimate-text.ts';
 
 /** What is about to be sent, for the one who is asked. */
 export interface Confirmation {
@@ -24,10 +25,12 @@ export async function confirm(question: Confirmation, context: CommandContext, s
 /** One line: campaign, environment, recipients, parts, cost. */
 export function stating(question: Confirmation): string {
   const { campaign, occurrence, environment, url, recipients, estimate } = question;
-  const parts = estimate === null ? '' : `, ${number(estimate.parts)} parts`;
-  const money = estimate?.costMicros ?? null;
-  const cost = money === null ? '' : `, ${(money / 1e6).toFixed(2)} ${estimate?.currency ?? ''}`.trimEnd();
-  return safeLine(
-    `Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${number(recipients)} recipients${parts}${cost}.`,
-  );
+  const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
+  const said = [`${number(recipients)} recipients`, ...facts.filter((fact) => fact !== null)].join(', ');
+  return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.`);
+}
+
+function fallbackWords(estimate: Estimate): string | null {
+  const text = fallbackText(estimate);
+  return text === null ? null : `fallbacks ${text}`;
 }

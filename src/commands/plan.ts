@@ -9,6 +9,7 @@ import { number } from '../report/words.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
+import { costText, partsText } from './estimate-text.ts';
 import { addExamples } from './options.ts';
 
 export interface PlanCommandOptions {
@@ -89,11 +90,7 @@ export function configure(command: Command, context: CommandContext): void {
 
 function summary(sealed: SealedPlan, file: string): string {
   const { estimate } = sealed;
-  const cost =
-    estimate.costMicros === null
-      ? ''
-      : `, ${(estimate.costMicros / 1e6).toFixed(2)} ${estimate.currency ?? ''}`.trimEnd();
-  return safeLine(
-    `Sealed: ${number(estimate.send)} recipients, ${number(estimate.parts)} parts${cost}. Send it with: handbill send --plan ${file}`,
-  );
+  const facts = [`${number(estimate.send)} recipients`, partsText(estimate.parts), costText(estimate)];
+  const said = facts.filter((fact) => fact !== null).join(', ');
+  return safeLine(`Sealed: ${said}. Send it with: handbill send --plan ${file}`);
 }

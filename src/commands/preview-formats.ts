@@ -1,8 +1,8 @@
 import { describeContent } from '../content/describe.ts';
 import type { Decision, JsonObject, LegMessage, SendDecision, Variables } from '../model.ts';
-import type { Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
+import { costText, fallbackText, partsText } from './estimate-text.ts';
 import type { Preview, Previewed } from './previewed.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl'] as const;
@@ -155,7 +155,7 @@ function block(preview: Preview, { decision, sharedWith }: Previewed): string {
 }
 
 function smsFacts({ sms }: LegMessage): readonly string[] {
-  return sms === null ? [] : [`${sms.encoding}, ${parts(sms.parts)}`];
+  return sms === null ? [] : [`${sms.encoding}, ${partsText(sms.parts)}`];
 }
 
 function detailOf(decision: Decision): string | null {
@@ -185,18 +185,11 @@ function summary(preview: Preview): string {
   const { estimate } = preview.result();
   const skipped = Object.entries(estimate.skipped).map(([reason, count]) => `${number(count)} ${reason}`);
   const done = Object.entries(estimate.done).map(([outcome, count]) => `${number(count)} ${outcome}`);
-  const cost =
-    estimate.costMicros === null ? null : `${(estimate.costMicros / 1e6).toFixed(2)} ${estimate.currency ?? ''}`;
   const rows: readonly (readonly [string, string | null])[] = [
     ['rows', number(estimate.rows)],
-    ['to send', `${number(estimate.send)}, ${parts(estimate.parts)}`],
-    [
-      'cost',
-      cost === null
-        ? null
-        : `${cost.trim()}${estimate.unpriced > 0 ? ` and ${number(estimate.unpriced)} without a price` : ''}`,
-    ],
-    ['fallback', fallbackLine(estimate)],
+    ['to send', [number(estimate.send), partsText(estimate.parts)].filter((fact) => fact !== null).join(', ')],
+    ['cost', costText(estimate)],
+    ['fallback', fallbackText(estimate)],
     ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants)],
     ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred)],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
@@ -210,18 +203,4 @@ function counted(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${number(count)} ${safeLine(name)}`)
     .join(', ');
-}
-
-/** What fallbacks may come to: from nobody who needs one to everybody. */
-function fallbackLine({ fallback, currency }: Estimate): string | null {
-  if (fallback === null) return null;
-  const who = `for up to ${number(fallback.recipients)}`;
-  const most = fallback.parts === 0 ? '' : `, up to ${parts(fallback.parts)}`;
-  if (fallback.costMicros === null) return `${who}${most}`;
-  const [low, high] = [fallback.costMicros.low, fallback.costMicros.high].map((micros) => (micros / 1e6).toFixed(2));
-  return `${who}${most}; cost of the whole ${low} to ${high} ${currency ?? ''}`.trimEnd();
-}
-
-function parts(count: number): string {
-  return count === 1 ? '1 part' : `${number(count)} parts`;
 }

@@ -67,7 +67,8 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
 
   const note = (message: LegMessage, line: number): void => {
-    const messageParts = message.sms?.parts ?? 1;
+    const messageParts = message.sms?.parts ?? 0;
+    if (messageParts === 0) return;
     if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
   };
   /** Only the last leg costs anything: the ones before it were refused. */
@@ -86,7 +87,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     fallback.high += high;
   };
   const addSend = (decision: SendDecision): void => {
-    const messageParts = decision.sms?.parts ?? 1;
+    const messageParts = decision.sms?.parts ?? (decision.channel === 'sms' ? 1 : 0);
     const cost = costOf(decision);
     send += 1;
     parts += messageParts;

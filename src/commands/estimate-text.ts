@@ -1,0 +1,27 @@
+import type { Estimate } from '../plan/estimate.ts';
+import { number } from '../report/words.ts';
+import { safeLine } from '../util/safe.ts';
+
+/* How an estimate is said in one line; null where there is nothing to say. */
+
+/** `1,204 parts`: of SMS; other channels have none. */
+export function partsText(parts: number): string | null {
+  if (parts === 0) return null;
+  return parts === 1 ? '1 part' : `${number(parts)} parts`;
+}
+
+/** `12.30 EUR`, or from the cheapest to the dearest where fallbacks may change it. */
+export function costText({ costMicros, currency, unpriced, fallback }: Estimate): string | null {
+  if (costMicros === null) return null;
+  const range = fallback?.costMicros ?? { low: costMicros, high: costMicros };
+  const [low, high] = [range.low, range.high].map((micros) => (micros / 1e6).toFixed(2));
+  const amount = `${low === high ? low : `${low} to ${high}`} ${safeLine(currency ?? '')}`.trim();
+  return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
+}
+
+/** Whom fallbacks are for, and how many parts they add at most. */
+export function fallbackText({ fallback }: Estimate): string | null {
+  if (fallback === null) return null;
+  const parts = partsText(fallback.parts);
+  return `for up to ${number(fallback.recipients)}${parts === null ? '' : `, up to ${parts}`}`;
+}
