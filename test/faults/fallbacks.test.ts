@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
+import { BY_MAIL, fellBack, onLeg } from '../ledger/fallbacks.ts';
+import { NOON } from '../ledger/values.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { type Answer, type Asked, entries, type MessageApi, startMessageApi } from './message-api.ts';
 import { FALLBACK, type Told, tell } from './tale.ts';
@@ -399,4 +401,11 @@ it('rule 10: a start of which nobody can receive the first leg halts, and the ne
   const second = await scene.begin({ concurrency: 4 });
   expect(second.report).toMatchObject({ halt: null, state: 'finished', totals: { accepted: 25 } });
   expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
+it('J4: of two processes that claim one fallback, one has it', () => {
+  const { ledger, run } = fellBack(1, [0]);
+  const claim = onLeg(1, 0, BY_MAIL.to);
+  expect(ledger.commit(run, [], [claim], NOON)).toEqual(['claimed']);
+  expect(ledger.commit(run, [], [claim], NOON)).toEqual(['taken']);
 });

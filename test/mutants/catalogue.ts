@@ -6,6 +6,7 @@ import type { Mutant } from './mutant.ts';
 import { REQUESTS } from './requests.ts';
 import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
+import { SEVERAL } from './several.ts';
 import { STOPS } from './stops.ts';
 
 /** Every bug that is planted. */
@@ -14,6 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ANSWERS,
   ...STOPS,
   ...SENDING,
+  ...SEVERAL,
   ...INPUTS,
   ...KEEPING,
   ...ENDINGS,

@@ -1,0 +1,328 @@
+import type { Edit, Mutant } from './mutant.ts';
+
+const DELIVER = 'src/run/deliver.ts';
+const RUN = 'src/run/run.ts';
+const FEED = 'src/run/feed.ts';
+const DECIDE = 'src/plan/decide.ts';
+const LEGS = 'src/ledger/legs.ts';
+const ANSWERS = 'src/http/recipient-answers.ts';
+
+const fallbacks = (only: string) => ({ in: 'faults/fallbacks.test.ts', only });
+const shared = (only: string) => ({ in: 'faults/shared-requests.test.ts', only });
+const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
+
+/** The statement that claims a later leg with what is sent. */
+const CLAIM_WITH = `variant = ?9, parts = ?10, encoding = ?11, cost_micros = ?12
+      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND `;
+/** Leaves a condition out of the trigger that knows the moves, and the look at the schema's hash. */
+const allowed = (was: string, is: string): readonly Edit[] => [
+  {
+    file: 'src/ledger/migrations.ts',
+    was: 'db.exec(statement);',
+    is: `db.exec(statement.replace(${JSON.stringify(was)}, ${JSON.stringify(is)}));`,
+  },
+  {
+    file: 'src/ledger/open.ts',
+    was: 'if (schemaHash(db) !== known.schemaSha256) {',
+    is: "if (schemaHash(db) === '') {",
+  },
+];
+
+/** Fallbacks: who gets a second message, and when. */
+const FALLBACKS: readonly Mutant[] = [
+  {
+    name: 'leg-claimed-without-looking',
+    planted: 'a later leg is claimed in whatever state it is, and the database lets it',
+    edits: [
+      { file: LEGS, was: `${CLAIM_WITH}state = 'pending' AND key`, is: `${CLAIM_WITH}key` },
+      ...allowed(
+        "WHEN 'claimed' THEN NEW.state = 'accepted'",
+        "WHEN 'claimed' THEN NEW.state IN ('claimed', 'accepted')",
+      ),
+    ],
+    proof: fallbacks('J4'),
+  },
+  {
+    name: 'fallback-after-a-doubt',
+    planted: 'whoever is in doubt on the first leg gets the fallback',
+    edits: [
+      {
+        file: DELIVER,
+        was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
+        is: `const next = (verdict.reason === 'unsupported-channel' || verdict.outcome === 'in-doubt') && from === 'claimed' ?`,
+      },
+      {
+        file: DELIVER,
+        was: 'record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);',
+        is: `record(due, attempt, from, facts, verdict, 'rejected', shift, next);`,
+      },
+    ],
+    proof: fallbacks('500 with the code|408 with the code'),
+  },
+  {
+    name: 'fallback-after-any-refusal',
+    planted: 'whoever is refused for any reason gets the fallback',
+    edits: [
+      {
+        file: DELIVER,
+        was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
+        is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
+      },
+    ],
+    proof: fallbacks('a refusal of another kind'),
+  },
+  {
+    name: 'fallback-posted-twice',
+    planted: 'the request of a fallback is made twice',
+    edits: [
+      {
+        file: DELIVER,
+        was: '    const request = own ?? shift.expand.one(due[0].decision, due[0].message);\n',
+        is: `    const request = own ?? shift.expand.one(due[0].decision, due[0].message);
+    if (due[0].message.leg > 0) await shift.endpoint.post(request.body, request.reference);
+`,
+      },
+    ],
+    proof: fallbacks('unsupported, then 2xx'),
+  },
+  {
+    name: 'fallback-begins-again',
+    planted: 'a start that continues takes a fallback that was begun for a first leg',
+    edits: [
+      {
+        file: 'src/run/todo.ts',
+        was: 'legOf: (row) => find(row)?.leg ?? 0,',
+        is: 'legOf: (row) => find(row)?.leg && 0,',
+      },
+    ],
+    proof: fallbacks('the next start sends the fallback alone'),
+  },
+  {
+    name: 'fallback-forgotten',
+    planted: 'a fallback that was begun is nobody that the next start has to do',
+    edits: [
+      {
+        file: 'src/ledger/starts.ts',
+        was: `AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY`,
+        is: `AND state = 'pending' AND leg = 0 ORDER BY`,
+      },
+    ],
+    proof: fallbacks('the next start sends the fallback alone'),
+  },
+  {
+    name: 'fallback-to-the-suppressed',
+    planted: 'suppression of the address of a fallback is not looked up in its claim',
+    edits: [
+      {
+        file: LEGS,
+        was: `${CLAIM_WITH}state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+      AND (?7 IS NULL OR attempts = ?7)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2`,
+        is: `${CLAIM_WITH}state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+      AND (?7 IS NULL OR attempts = ?7)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
+      },
+    ],
+    proof: fallbacks('K3'),
+  },
+  {
+    name: 'late-fallback-stays',
+    planted: 'a fallback that waits for its turn when notAfter passes is not expired',
+    edits: [
+      {
+        file: RUN,
+        was: `ledger.skip(run, [{ row, leg, reason: 'expired' }], now());`,
+        is: `ledger.skip(run, [{ row, leg: leg * 0, reason: 'expired' }], now());`,
+      },
+    ],
+    proof: fallbacks('passes between the legs'),
+  },
+  {
+    name: 'retry-rejected-takes-all-legs',
+    planted: '--retry-rejected takes legs that fell back too, and the database lets it',
+    edits: [
+      {
+        file: 'src/ledger/starts.ts',
+        was: `WHERE list = ? AND state = 'rejected' AND reason IS NOT 'fell-back'`,
+        is: `WHERE list = ? AND state = 'rejected'`,
+      },
+      ...allowed(
+        "AND NEW.resolved_by IS 'retry-rejected' AND OLD.reason IS NOT 'fell-back')",
+        "AND NEW.resolved_by IS 'retry-rejected')",
+      ),
+    ],
+    proof: fallbacks('--retry-rejected'),
+  },
+  {
+    name: 'fallback-without-the-code',
+    planted: 'a first 404 is taken for a wrong address, although the project says what it means',
+    edits: [
+      {
+        file: 'src/http/classify.ts',
+        was: '  if (isExplicit(status) && says) {\n',
+        is: '  if (isExplicit(status) && says && !context.firstAnswer) {\n',
+      },
+    ],
+    proof: fallbacks('that the project calls unsupported'),
+  },
+];
+
+/** Requests for several recipients. */
+const SHARED: readonly Mutant[] = [
+  {
+    name: 'suppressed-in-a-shared-request',
+    planted: 'whoever the claim finds suppressed stays in a request with others',
+    edits: [
+      {
+        file: DELIVER,
+        was: `if (answers[i] !== 'claimed') continue;`,
+        is: `if (answers[i] !== 'claimed' && due.length === 1) continue;`,
+      },
+    ],
+    proof: shared('K3'),
+  },
+  {
+    name: 'missing-recipient-accepted',
+    planted: 'whoever an answer about several does not name is accepted',
+    edits: [
+      {
+        file: ANSWERS,
+        was: `    if (statement.said !== 'refused') return doubt; // D2\n`,
+        is: `    if (statement.said === 'silent') return verdict('accepted', null, { messageId: idOf(statement) });
+    if (statement.said !== 'refused') return doubt;
+`,
+      },
+    ],
+    proof: shared('fewer results|not at all'),
+  },
+  {
+    name: 'contradiction-refused',
+    planted: 'whoever an answer says to be both taken and refused is refused',
+    edits: [
+      { file: ANSWERS, was: 'return a.said === b.said ? a : UNCLEAR;', is: `return a.said === 'refused' ? a : b;` },
+    ],
+    proof: shared('taken and refused'),
+  },
+  {
+    name: 'answers-by-position',
+    planted: 'the answers about the recipients of a request are given out from the end',
+    edits: [
+      {
+        file: DELIVER,
+        was: '    const verdict = verdicts[i];\n',
+        is: '    const verdict = verdicts[due.length - 1 - i];\n',
+      },
+    ],
+    proof: shared('partial acceptance|its own id'),
+  },
+  {
+    name: 'halves-after-a-partial-answer',
+    planted: 'when a request was refused for some, all of it is sent again in halves',
+    edits: [
+      {
+        file: DELIVER,
+        was: '    if (verdict.split) {\n',
+        is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
+      },
+    ],
+    proof: shared('partial acceptance'),
+  },
+  {
+    name: 'halves-after-a-doubt',
+    planted: 'of a request without an answer only the first is in doubt, and the others are sent again',
+    edits: [
+      {
+        file: DELIVER,
+        was: '    if (verdict.split) {\n',
+        is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
+      },
+    ],
+    proof: shared('a reset|silence'),
+  },
+  {
+    name: 'too-large-for-all',
+    planted: '413 for a request refuses everybody in it',
+    edits: [
+      {
+        file: 'src/http/classify.ts',
+        was: `return verdict('pending', 'too-large', { split: true, error }); // F1`,
+        is: `return verdict('rejected', 'too-large', { error });`,
+      },
+    ],
+    proof: shared('413'),
+  },
+  {
+    name: 'unsupported-for-all',
+    planted: 'that one of several cannot receive the channel refuses everybody in the request',
+    edits: [
+      {
+        file: 'src/http/classify.ts',
+        was: '  if ((context.recipients ?? 1) > 1)\n',
+        is: '  if ((context.recipients ?? 1) > 1000)\n',
+      },
+    ],
+    proof: shared('422'),
+  },
+  {
+    name: 'rest-of-the-list-forgotten',
+    planted: 'who is left over when the list ends and fills no request is not sent to',
+    edits: [
+      {
+        file: FEED,
+        was: 'for (const parcel of stopped.aborted ? [] : packer.rest()) {',
+        is: 'for (const parcel of stopped.aborted || left > 0 ? [] : packer.rest()) {',
+      },
+    ],
+    proof: shared('each request is full'),
+  },
+];
+
+/** Variants: who waits, and who gets nothing. */
+const WINNERS: readonly Mutant[] = [
+  {
+    name: 'holdout-sent',
+    planted: 'whoever is held out is sent to',
+    edits: [
+      {
+        file: DECIDE,
+        was: `if (assigned.kind === 'holdout') return skip(recipient, 'holdout');`,
+        is: `if (assigned.kind === 'holdout' && key === '') return skip(recipient, 'holdout');`,
+      },
+    ],
+    proof: winner('sends to the test alone'),
+  },
+  {
+    name: 'deferred-sent',
+    planted: 'whoever waits for the winner gets the first variant',
+    edits: [
+      {
+        file: DECIDE,
+        was: `if (assigned.kind === 'undecided') return undecided`,
+        is: `if (assigned.kind === 'undecided' && key === '') return undecided`,
+      },
+    ],
+    proof: winner('sends to the test alone'),
+  },
+  {
+    name: 'winner-forgotten',
+    planted: 'a winner that somebody named counts for that start alone',
+    edits: [
+      { file: FEED, was: 'winner: run.winner }', is: 'winner: plan.campaign.split.winner }' },
+      {
+        file: 'src/run/prepare.ts',
+        was: 'return winner ?? run?.winner ?? plan.campaign.split.winner;',
+        is: 'return winner ?? plan.campaign.split.winner;',
+      },
+    ],
+    proof: winner('every later start'),
+  },
+  {
+    name: 'variants-mixed',
+    planted: 'whoever has another variant may share a request',
+    edits: [{ file: FEED, was: 'packer.add(due, due.decision.variant)', is: 'packer.add(due, null)' }],
+    proof: winner('in shared requests'),
+  },
+];
+
+/** What one recipient is to another, and one leg to the next. */
+export const SEVERAL: readonly Mutant[] = [...FALLBACKS, ...SHARED, ...WINNERS];
