@@ -143,4 +143,22 @@ describe('amend', () => {
       'voice',
     ]);
   });
+
+  it('keeps the channel that somebody was sent to on, and gives everybody else that of the new list', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, list(['a', { channel: 'rcs' }], ['b', { channel: 'rcs' }], ['c', { channel: 'rcs' }]));
+    ledger.commit(
+      run,
+      [],
+      [0, 2].map((row) => ({ row, leg: 0, key: 'abc'.charAt(row), to: 'abc'.charAt(row) })),
+      NOON,
+    );
+    ledger.commit(run, [resultOf(0), resultOf(2)], [], NOON);
+    const after = amended(ledger, run, list(['b'], ['a']));
+    expect([...ledger.outcomes(after)].flat().map(({ key, channel }) => [key, channel])).toEqual([
+      ['b', 'sms'],
+      ['a', 'rcs'],
+      ['c', 'rcs'],
+    ]);
+  });
 });

@@ -42,6 +42,7 @@ const RESULTS: readonly Partial<ResultRecord>[] = [
   { state: 'in-doubt', reason: 'timeout' },
   { state: 'pending', reason: 'rate-limited' },
   { state: 'rejected', reason: 'unsupported-channel', next: NEXT },
+  { state: 'rejected', reason: 'unsupported-channel', next: NEXT },
 ];
 const BEFORE_CLAIM: readonly Partial<ResultRecord>[] = [
   { state: 'failed', reason: 'dns' },
