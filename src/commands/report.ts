@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { readCampaign } from '../campaign/load.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
@@ -93,6 +92,8 @@ async function print(
 
 /** The campaign as it was sent: null where its file says something else by now, or cannot be read any more. */
 async function campaignOf(run: RunRecord, path: string, { cwd }: CommandContext): Promise<Campaign | null> {
+  // `runs` and `doubt` use this module too, and need no campaign.
+  const { readCampaign } = await import('../campaign/load.ts');
   // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
   const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
   const isSent = (sha256: string) => run.inputs.some((input) => input.role === 'campaign' && input.sha256 === sha256);
