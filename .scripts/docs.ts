@@ -83,10 +83,18 @@ function keysBelow(root: Schema, parent: Row): readonly Row[] {
   const children = Object.entries(properties).map(([key, schema]) =>
     rowOf(root, `${parent.name}.${key}`, schema, required.includes(key)),
   );
+  // A mapping that may also be a list of such mappings has its keys above already.
+  const item = children.length > 0 || parent.schema.items === undefined ? null : itemOf(root, parent);
+  if (item?.schema.properties !== undefined) return keysBelow(root, item);
   if (typeof additionalProperties === 'object' && additionalProperties.properties !== undefined) {
     children.push(rowOf(root, `${parent.name}.<name>`, additionalProperties, false));
   }
   return children.flatMap((child) => [child, ...keysBelow(root, child)]);
+}
+
+/** An item of a list of mappings: `buttons[].text`. */
+function itemOf(root: Schema, { name, schema }: Row): Row {
+  return rowOf(root, `${name}[]`, schema.items ?? {}, false);
 }
 
 /** Follows a reference. Keys of the campaign file are explained on its page, and `wire` once. */
@@ -95,6 +103,8 @@ function rowOf(root: Schema, name: string, written: Schema, required: boolean): 
   if (ref === undefined) return { name, schema: written, required, elsewhere: null };
   const [file = '', pointer = ''] = ref.split('#');
   const schema = at(file === '' ? root : readSchema(file), pointer);
+  // What stands under `definitions` has no place of its own on the page.
+  if (pointer.startsWith('/definitions/') && file !== '') return rowOf(root, name, schema, required);
   if (file === '') {
     const first = 'environments.<name>.wire';
     return { name, schema, required, elsewhere: name === first ? null : `Keys: see \`${first}\`.` };
@@ -143,7 +153,7 @@ function typeOf({ type, enum: values, items, minimum, maximum }: Schema): string
   const from = minimum === undefined ? '' : ` from ${minimum}`;
   const to = maximum === undefined ? '' : ` to ${maximum}`;
   const words = types.map((one) => {
-    if (one === 'array' && items !== undefined) return `list of ${typeOf(items)}`;
+    if (one === 'array' && items !== undefined) return `list of ${typeOf(items) || 'mapping'}`;
     const word = TYPE_WORDS[one] ?? one;
     return one === 'integer' || one === 'number' ? `${word}${from}${to}` : word;
   });

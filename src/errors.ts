@@ -62,7 +62,7 @@ export const CODES = {
   'csv-row-too-large': 'One row is larger than handbill reads.',
   'csv-no-rows': 'The list has a header but no rows.',
   'unknown-column': 'A column that the campaign names is not in the list.',
-  'invalid-address': 'An address cannot be a phone number.',
+  'invalid-address': 'An address is not one that its channel can send to.',
   'unassigned-number':
     'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
   'duplicate-address': 'Two recipient keys have the same address.',
