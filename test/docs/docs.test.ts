@@ -164,9 +164,31 @@ describe('tables of the README', () => {
   });
 });
 
-test.each(['README.md', 'ARCHITECTURE.md', 'docs/doubt.md', ...pages().keys()])('links of %s lead to files', (path) => {
-  for (const [, target = ''] of read(path).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
-    if (!target.includes('://')) expect(existsSync(join(ROOT, dirname(path), target)), target).toBe(true);
+/** The anchors that GitHub makes of headings. */
+function anchorsOf(path: string): readonly string[] {
+  const headings = read(path).matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+const PAGES = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'campaigns/README.md',
+  ...globSync('docs/*.md', { cwd: ROOT }),
+];
+
+test.each(PAGES)('links of %s lead to files and headings', (path) => {
+  for (const [, target = '', anchor] of read(path).matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g)) {
+    if (target.includes('://')) continue;
+    const file = target === '' ? path : join(dirname(path), target);
+    expect(existsSync(join(ROOT, file)), target).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(file), `${path} -> ${target}`).toContain(anchor);
   }
 });
 
