@@ -1,0 +1,24 @@
+/**
+ * How far one request got. P1: not started, so nothing was sent. P2: may have reached the API. P3: the final status
+ * is known. P4: the whole answer is known. (P0, not claimed, never becomes an attempt.)
+ */
+export type Phase = 'P1' | 'P2' | 'P3' | 'P4';
+
+/** The facts of one POST; what they mean is decided by http/classify. */
+export interface Attempt {
+  readonly phase: Phase;
+  /** Final status line, from P3 on. */
+  readonly status: number | null;
+  /** Error code as the library gave it; explains, never decides. */
+  readonly error: AttemptError | null;
+  readonly contentType: string | null;
+  readonly retryAfter: string | null;
+  /** Whole body of the answer in P4, else what came of it. At most 64 KiB. */
+  readonly body: string;
+  readonly latencyMs: number;
+}
+
+export interface AttemptError {
+  readonly code: string;
+  readonly message: string;
+}

@@ -1,0 +1,186 @@
+import type { Diagnostic, Position } from '../errors.ts';
+import type { Project } from './project.ts';
+import type { Channel, CharacterSet, JsonObject } from './words.ts';
+
+export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first leg. */
+export interface Campaign extends Leg {
+  readonly name: string;
+  readonly accountReference: string | null;
+  readonly messageType: string | null;
+  /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
+  readonly locale: string;
+  /** IANA zone for the helper `date`. */
+  readonly timeZone: string;
+  readonly validity: Validity | null;
+  readonly metaData: JsonObject | null;
+  /** At most 10; empty: everybody gets the campaign's own message. */
+  readonly variants: readonly Variant[];
+  readonly split: Split;
+  /** What goes out when the API says that the recipient cannot receive the leg before; each channel at most once. */
+  readonly fallbacks: readonly Fallback[];
+  readonly recipientMetaData: Readonly<Record<string, SourceText>> | null;
+  readonly partials: ReadonlyMap<string, SourceText>;
+  readonly recipients: ListSpec;
+  readonly send: SendSettings;
+  readonly limits: Limits;
+  /** Path of the campaign file as the user would name it. */
+  readonly file: string;
+  readonly project: Project;
+  /** The small files that were read, with the hash of the bytes that were parsed. The list is not among them. */
+  readonly inputs: readonly InputFile[];
+}
+
+/** The message on one channel: the campaign's own, a variant's, or a fallback's. */
+export interface Leg {
+  readonly channel: Channel;
+  readonly from: string | null;
+  readonly characterSet: CharacterSet;
+  /** The campaign says `characterSet`, so that it goes on the wire too. */
+  readonly characterSetWritten: boolean;
+  readonly transliterate: boolean;
+  /** Null where the content says it all. */
+  readonly template: Template | null;
+  /** Provider variables: name to a Handlebars expression; null: every column. Only with a provider template. */
+  readonly variables: Variables<SourceText> | null;
+  readonly content: Content | null;
+}
+
+export interface Fallback extends Leg {
+  /** Column with the address on this channel; null: the address of the recipient itself. */
+  readonly to: string | null;
+}
+
+/** One of several messages that are compared. Weights are relative to those of the others. */
+export interface Variant {
+  readonly name: string;
+  readonly weight: number;
+  readonly leg: Leg;
+}
+
+/** How recipients are divided, by hashes of their keys: stable when a list is reordered or grows. */
+export interface Split {
+  /** Part of every hash; default: the name of the campaign. */
+  readonly seed: string;
+  /** Share of all recipients that get nothing, 0 to 1. */
+  readonly holdout: number;
+  /** Share that gets the variants first, 0 to 1; null: everybody does. */
+  readonly test: number | null;
+  /** The variant that everybody else gets; null: not decided yet. */
+  readonly winner: string | null;
+}
+
+/** Variables of a provider's template, by name; one group deep, as in `header: { image: ... }`. */
+export type Variables<T> = Readonly<Record<string, T | Readonly<Record<string, T>>>>;
+
+/** Rich content as it was written and checked: its texts are Handlebars, rendered for each recipient. */
+export interface Content {
+  /** Without `text`, which is the leg's template. */
+  readonly tree: JsonObject;
+  /** Where each text of the tree was written, by its JSON pointer; the text of a file stands here, not in the tree. */
+  readonly texts: ReadonlyMap<string, SourceText>;
+  /** Where every part of the tree was written, by its JSON pointer; `/text` is the leg's text. */
+  readonly places: ReadonlyMap<string, Pick<Diagnostic, 'at' | 'source'>>;
+}
+
+/** How long a message is worth delivering: from the run's first start, or until an instant. */
+export type Validity =
+  | { readonly kind: 'duration'; readonly ms: number }
+  | { readonly kind: 'until'; readonly epochMs: number };
+
+/** Text with the place where it was written, so that an error in it can point there. */
+export interface SourceText {
+  readonly text: string;
+  readonly file: string;
+  /** Line and column of the first character; 1 and 1 for a file of its own. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Template =
+  | { readonly kind: 'text'; readonly source: SourceText }
+  | {
+      readonly kind: 'provider';
+      readonly id: string;
+      /** Variables that the template is known to need (`header.image` for one in a group); null: not said. */
+      readonly needs: readonly string[] | null;
+      /** Where the template is named. */
+      readonly place: Pick<Diagnostic, 'at' | 'source'>;
+    };
+
+/** What an address is: it follows from the channel, and from `recipients.contact`. */
+export const ADDRESS_KINDS = ['msisdn', 'email', 'contact'] as const;
+export type AddressKind = (typeof ADDRESS_KINDS)[number];
+
+/** Where the recipients are and how to read them. */
+export interface ListSpec {
+  /** Real path of the file to open; of the campaign file where they are listed in it. */
+  readonly path: string;
+  /** The path as the user would name it, for messages. */
+  readonly file: string;
+  /** The recipients themselves, where the campaign file lists them; null: they stand in the file. */
+  readonly inline: InlineList | null;
+  readonly kind: AddressKind;
+  /** Column with the address. */
+  readonly to: string;
+  readonly key: string | null;
+  /** ISO 3166-1 alpha-2, for numbers without a country code. */
+  readonly defaultCountry: string | null;
+  /** null: found from the first line. */
+  readonly delimiter: string | null;
+  /** null: found from the first bytes (byte order mark), else UTF-8. */
+  readonly encoding: ListEncoding | null;
+  readonly onInvalid: 'refuse' | 'skip';
+  /** Types of columns; a column that is not named holds strings. */
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** Who of the list is meant: a query over the typed columns; null: everybody. */
+  readonly where: Where | null;
+}
+
+export type ColumnType = 'string' | 'number' | 'date';
+
+/** A query in the form of MongoDB's, with the place where it was written. */
+export interface Where {
+  readonly query: JsonObject;
+  readonly at: Position;
+}
+
+/** A small list that stands in the campaign file. */
+export interface InlineList {
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
+}
+
+export interface SendSettings {
+  readonly concurrency: number;
+  /** Requests per second over the whole run; null: no limit. */
+  readonly ratePerSecond: number | null;
+  /** Requests per recipient in one start. */
+  readonly attempts: number;
+  /** Total time of one request, connect to last byte. */
+  readonly timeoutMs: number;
+  readonly notAfterMs: number | null;
+  /** Most recipients of one request. */
+  readonly recipientsPerRequest: number;
+}
+
+export interface Limits {
+  readonly maxRecipients: number | null;
+  readonly maxParts: number | null;
+  readonly maxCost: number | null;
+  /** A count, or a share of the list between 0 and 1; null: the default of run/stop. */
+  readonly stopAfterInDoubt: Threshold | null;
+  readonly stopAfterRejected: Threshold | null;
+}
+
+export type Threshold = { readonly count: number } | { readonly share: number };
+
+/** A file that went into a plan. */
+export interface InputFile {
+  readonly role: 'campaign' | 'project' | 'template' | 'partial' | 'recipients' | 'settings';
+  /** As the user would name it; relative to the project's root where it lies inside. */
+  readonly file: string;
+  /** SHA-256 of the bytes that were parsed, in hex. */
+  readonly sha256: string;
+}

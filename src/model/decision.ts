@@ -1,0 +1,121 @@
+import type { Diagnostic } from '../errors.ts';
+import type { Variables } from './campaign.ts';
+import type { OutcomeState } from './outcome.ts';
+import type { Recipient } from './recipient.ts';
+import type { Channel, JsonObject } from './words.ts';
+
+export const SKIP_REASONS = [
+  'duplicate',
+  'invalid-address',
+  'suppressed',
+  'excluded',
+  'frequency-cap',
+  'expired',
+  'window-closed',
+  'holdout',
+  'missing-variable',
+  'render-error',
+  'bad-row',
+  'removed',
+] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+/** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */
+export type Decision = SendDecision | SkipDecision | DeferDecision | DoneDecision | InvalidDecision;
+
+interface Decided {
+  readonly row: number;
+  readonly line: number;
+  /** Null where the address could not be understood. */
+  readonly key: string | null;
+  readonly to: string | null;
+}
+
+/** Somebody is sent to; the decision is itself the message of the first leg. */
+export interface SendDecision extends Decided, LegMessage {
+  readonly decision: 'send';
+  readonly key: string;
+  readonly to: string;
+  readonly recipient: Recipient;
+  readonly variant: string | null;
+  /** The messages of the legs after the first, in order; hardly any campaign has them. */
+  readonly fallbacks: readonly LegMessage[];
+}
+
+/** What one leg says to one recipient. */
+export interface LegMessage {
+  /** 0: the campaign's own, or the variant's; then the fallbacks. */
+  readonly leg: number;
+  readonly channel: Channel;
+  readonly to: string;
+  /** Of the number, as of the recipient; what a message costs depends on it. */
+  readonly country: string | null;
+  /** What the recipient will read or hear; null with a provider template, and where rich content says it all. */
+  readonly text: string | null;
+  /** Values for the provider's template; null without one. */
+  readonly variables: Variables<string> | null;
+  /** Rich content with its texts filled in; null without any. */
+  readonly content: JsonObject | null;
+  /** The recipient's own metadata; null without any. */
+  readonly metaData: Readonly<Record<string, string>> | null;
+  /** Characters that were replaced to stay in GSM-7; empty in most messages. */
+  readonly replaced: readonly Replacement[];
+  /** SMS only. */
+  readonly sms: SmsFacts | null;
+}
+
+/** One character that was replaced, and by what. */
+export interface Replacement {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface SkipDecision extends Decided {
+  readonly decision: 'skip';
+  readonly reason: SkipReason;
+  /** What the rule saw, where that is more than the reason says: which condition of `where` was not met. */
+  readonly detail?: string;
+}
+
+/** A rule says later. */
+export interface DeferDecision extends Decided {
+  readonly decision: 'defer';
+  readonly key: string;
+  readonly to: string;
+  readonly reason: DeferReason;
+}
+
+export const DEFER_REASONS = ['winner-undecided'] as const;
+export type DeferReason = (typeof DEFER_REASONS)[number];
+
+/** The ledger already holds a final outcome for this recipient and occurrence. */
+export interface DoneDecision extends Decided {
+  readonly decision: 'done';
+  readonly key: string;
+  readonly to: string;
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+}
+
+/** The row refuses the whole run unless invalid rows are skipped. */
+export interface InvalidDecision extends Decided {
+  readonly decision: 'invalid';
+  readonly reason: SkipReason;
+  readonly problem: Diagnostic;
+}
+
+/** Encoding and length of one SMS. */
+export interface SmsFacts {
+  readonly encoding: 'GSM-7' | 'UCS-2';
+  readonly parts: number;
+  /** Septets for GSM-7, UTF-16 units for UCS-2. */
+  readonly units: number;
+}
+
+/** One request as plain data; it holds no secret. */
+export interface SendRequest {
+  /** handbill's own id for (environment, campaign, occurrence, recipient key, channel). */
+  readonly reference: string;
+  /** JSON text: its UTF-8 bytes are what is posted. */
+  readonly body: string;
+}

@@ -1,0 +1,86 @@
+import type { Channel, CharacterSet } from './words.ts';
+
+export type KeySource = { readonly env: string } | { readonly file: string };
+
+/** The folder that a campaign belongs to, and what handbill.yaml says there. */
+export interface Project {
+  /** Real path of the project's root; paths of a campaign stay inside. */
+  readonly root: string;
+  /** Path of handbill.yaml as the user would name it; null without one. */
+  readonly file: string | null;
+  /** Real path of the ledger file, or a `postgres://` address. */
+  readonly ledger: string;
+  readonly environments: ReadonlyMap<string, Environment>;
+  /** Price list as a real path; null without one. */
+  readonly prices: string | null;
+  /** What countries do to alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
+  readonly senderRules: Readonly<Record<string, SenderRule>>;
+}
+
+/** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
+export type SenderRule = 'refused' | 'registered' | 'free';
+
+export interface Environment {
+  readonly name: string;
+  /** The exact URL that is posted to, `{baseUrl}/v2/messages`. */
+  readonly url: string;
+  /** null for the sandbox, which makes its own. */
+  readonly apiKey: KeySource | null;
+  readonly ratePerSecond: number | null;
+  readonly concurrency: number | null;
+  readonly proxy: string | null;
+  readonly wire: Wire;
+}
+
+/** Everything that the API's document leaves unstated, with working defaults. */
+export interface Wire {
+  readonly channels: Readonly<Record<Channel, string>>;
+  readonly characterSets: Readonly<Record<CharacterSet, string>>;
+  /** Values of `messageType` by what campaigns say; others go as they stand. */
+  readonly messageTypes: Readonly<Record<string, string>>;
+  /** `e164` keeps the `+`, `digits` has none, `00` has that instead. */
+  readonly msisdn: 'e164' | 'digits' | '00';
+  /** Field of `recipients[]` that holds an email address. */
+  readonly emailField: string;
+  /** Where rich content goes, for each channel, as a JSON pointer into the request. */
+  readonly content: Readonly<Record<Channel, string>>;
+  /** Other names for keys of rich content. */
+  readonly contentNames: Readonly<Record<string, string>>;
+  /** Name in `metaData` under which the reference travels. */
+  readonly referenceName: string;
+  /** Digits of the fraction of a second in `validity`, 1 to 9. */
+  readonly validityDigits: number;
+  readonly response: {
+    /** JSON pointers, first hit counts. */
+    readonly messageId: readonly string[];
+    /** The project names the pointers itself: then a 2xx without an id is not recognised. */
+    readonly messageIdRequired: boolean;
+    readonly error: readonly string[];
+    /** JSON pointers whose presence (not null, false or empty) in a 2xx means a refusal. */
+    readonly failed: readonly string[];
+    readonly accept: 'json' | 'any';
+    /** Where an answer about several recipients holds one entry for each. */
+    readonly recipients: readonly string[];
+    /** Where it lists those alone who were refused. */
+    readonly refusedRecipients: readonly string[];
+    /** Inside such an entry: whom it is about, the id of the message, what says that it was refused, and why. */
+    readonly recipientAddress: readonly string[];
+    readonly recipientId: readonly string[];
+    readonly recipientFailed: readonly string[];
+    readonly recipientError: readonly string[];
+    /** Where an entry has a word for what became of it, and the words (folded as codes are) that mean a refusal. */
+    readonly recipientStatus: { readonly at: readonly string[]; readonly refused: readonly string[] };
+  };
+  /** Which refusals say that the recipient cannot receive the channel. */
+  readonly unsupportedChannel: {
+    readonly statuses: readonly number[];
+    /** Values (letter case, `-` and `_` do not count) at one of `codeAt` in the answer, or in a recipient's entry. */
+    readonly codes: readonly string[];
+    readonly codeAt: readonly string[];
+  };
+  /** Statuses that say that a request with several recipients is too large. */
+  readonly tooLargeStatuses: readonly number[];
+  readonly retryStatuses: readonly number[];
+  /** Header that carries the reference, if the API takes one. */
+  readonly idempotencyHeader: string | null;
+}

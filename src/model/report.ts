@@ -1,0 +1,109 @@
+import type { Channel } from './words.ts';
+
+export type RunState = 'running' | 'finished' | 'partial' | 'halted' | 'interrupted';
+
+/** Why a start stopped early, and what to do about it. */
+export interface Halt {
+  readonly rule: HaltRule;
+  readonly message: string;
+  readonly next: string;
+}
+
+export const HALT_RULES = [
+  'not-authorised',
+  'wrong-address',
+  'not-the-api',
+  'tls',
+  'invalid-request',
+  'doubt',
+  'refusals',
+  'api-down',
+  'throttled',
+  'input-changed',
+  'ledger',
+] as const;
+export type HaltRule = (typeof HALT_RULES)[number];
+
+/** The summary of a run: what `send` and `report --format json` print. */
+export interface Report {
+  readonly version: 1;
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly state: RunState;
+  readonly halt: Halt | null;
+  readonly ledger: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly totals: Totals;
+  readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly requests: RequestFigures;
+  readonly sms: {
+    readonly parts: number;
+    readonly encodings: Readonly<Record<string, number>>;
+    readonly cost: number | null;
+  };
+  readonly deliveries: Readonly<Record<string, number>>;
+  /** Where the campaign has a fallback, or somebody fell back: its legs in order. */
+  readonly legs?: readonly LegTotals[];
+  /** Where the campaign has variants: in its order, where that is known. */
+  readonly variants?: readonly VariantResult[];
+  /** Beside `variants`; null where there are not two to compare. */
+  readonly significance?: Significance | null;
+}
+
+/** What became of the messages on one channel; who was left out before, or waits, is not counted. */
+export interface LegTotals {
+  readonly channel: Channel;
+  /** Recipients with an outcome on this channel: the sum of the next five. */
+  readonly attempted: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+  readonly failed: number;
+  /** They could not receive this channel, and are counted again with the next one. */
+  readonly fellBack: number;
+  /** Not sent yet. */
+  readonly pending: number;
+  /** Of those accepted or in doubt, as in `sms`. */
+  readonly parts: number;
+  readonly cost: number | null;
+}
+
+export interface Totals {
+  readonly recipients: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly deferred: number;
+  readonly inDoubt: number;
+  readonly pending: number;
+}
+
+/** What became of the recipients of one variant. */
+export interface VariantResult extends Totals {
+  readonly name: string;
+  /** Accepted among those of whom it is known: accepted / (accepted + rejected), 0 to 1; null while nobody is. */
+  readonly rate: number | null;
+  /** Where the true rate probably lies: the 95 % interval; null while the rate is. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Whether the rates of the variants differ by more than chance. */
+export interface Significance {
+  /** How probable differences at least as large are if the variants are equally good; null when that cannot be told. */
+  readonly p: number | null;
+  readonly test: 'chi-square' | 'fisher' | null;
+  /** Enough is known for `p` to mean something. */
+  readonly enough: boolean;
+}
+
+export interface RequestFigures {
+  readonly posted: number;
+  readonly retried: number;
+  readonly perSecond: number;
+  readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number };
+}

@@ -1,0 +1,9 @@
+/* Words that all the others use. */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+export const CHANNELS = ['sms', 'rcs', 'messaging-app', 'email', 'voice'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+export type CharacterSet = 'auto' | 'gsm' | 'unicode';
