@@ -122,7 +122,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
       random: options.random ?? Math.random,
       onStart: (figures) => options.onStart?.(figures, campaign),
     });
-    return resultOf(ledger, end);
+    return resultOf(ledger, plan, end);
   } finally {
     interrupt.removeEventListener('abort', stopWaiting);
     options.abort?.removeEventListener('abort', abort);
@@ -159,12 +159,12 @@ function nothingToDo(ledger: Ledger, plan: Plan, nowMs: number): SendResult {
   const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const run = found.state === 'finished' || waits ? found : ledger.finish(found, ended);
-  const report = summarise(ledger, run);
+  const report = summarise(ledger, run, null, plan.campaign);
   return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null };
 }
 
-function resultOf(ledger: Ledger, end: RunEnd): SendResult {
-  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt });
+function resultOf(ledger: Ledger, plan: Plan, end: RunEnd): SendResult {
+  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt }, plan.campaign);
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
   return { report, exit, started: true, posted, recovered, ledgerError };
