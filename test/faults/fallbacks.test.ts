@@ -366,7 +366,8 @@ it.each([
   const campaign = `send: { notAfter: "${new Date(notAfter).toISOString()}" }`;
   await using told = await withBetween(between, { campaign });
   const { api, scene } = told;
-  await scene.begin({ now, interrupt: stop.signal });
+  const first = await scene.begin({ now, interrupt: stop.signal });
+  expect(first.report.state).toBe(apart ? 'interrupted' : 'finished');
   late = true;
   const { report } = await scene.begin({ now });
   expect(report.state).toBe('finished');
@@ -405,7 +406,7 @@ it('rule 10: a start of which nobody can receive the first leg halts, and the ne
 
 it('J4: of two processes that claim one fallback, one has it', () => {
   const { ledger, run } = fellBack(1, [0]);
-  const claim = onLeg(1, 0, BY_MAIL.to);
+  const claim = onLeg(1, 0, BY_MAIL.to, { facts: BY_MAIL });
   expect(ledger.commit(run, [], [claim], NOON)).toEqual(['claimed']);
   expect(ledger.commit(run, [], [claim], NOON)).toEqual(['taken']);
 });

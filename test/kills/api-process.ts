@@ -6,7 +6,8 @@ import { openSync, writeSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type Conduct, conductOf, type Profile, readProfile } from './conduct.ts';
+import type { Said } from '../oracle/receipts.ts';
+import { type Conduct, conductOf, type Profile, type Request, readProfile, saidOf } from './conduct.ts';
 
 interface Desk {
   readonly scene: string;
@@ -21,6 +22,7 @@ const [folder = '.'] = process.argv.slice(2);
 const desks = new Map<string, Desk>();
 const RESET_AFTER_MS = 20;
 const ACCEPTED = { 'content-type': 'application/json' };
+const CANNOT = '{"code":"channel-not-supported"}';
 
 /** Status and id that go into the receipt. */
 const SAYS: Readonly<Record<Conduct, { readonly status: number | null; readonly givesId: boolean }>> = {
@@ -33,12 +35,16 @@ const SAYS: Readonly<Record<Conduct, { readonly status: number | null; readonly 
   close: { status: null, givesId: false },
   silence: { status: null, givesId: false },
   half: { status: 202, givesId: false },
+  'too-large': { status: 413, givesId: false },
+  unsupported: { status: 422, givesId: false },
 };
 
 interface Reply {
   readonly conduct: Conduct;
   readonly id: string | null;
   readonly number: number;
+  /** What the answer says of each recipient; null where it has no list. */
+  readonly entries: readonly object[] | null;
 }
 
 function deskOf(url: string): Desk {
@@ -55,23 +61,47 @@ function deskOf(url: string): Desk {
 
 function receive(desk: Desk, text: string, outgoing: ServerResponse): void {
   desk.number += 1;
-  const { number, profile } = desk;
-  const reference = /"handbill":"([^"]+)"/.exec(text)?.[1] ?? '';
+  const { number, profile, scene } = desk;
+  const { channel, recipients } = JSON.parse(text) as Message;
+  const references = recipients.map(({ metaData }) => metaData.handbill);
+  const [reference = ''] = references;
   const earlier = desk.seen.get(reference) ?? 0;
   desk.seen.set(reference, earlier + 1);
-  const conduct = conductOf(profile, desk.scene, reference, { number, earlier });
+  const request: Request = { number, earlier, channel, references };
+  const conduct = conductOf(profile, scene, request);
   const { status, givesId } = SAYS[conduct];
-  const id = givesId ? `id-${desk.scene}-${number}` : null;
-  writeSync(desk.file, `${JSON.stringify({ number, status, id, text })}\n`);
+  const said = references.map((one) => (conduct === 'unsupported' ? conduct : saidOf(profile, scene, one, request)));
+  const hasList = givesId && (references.length > 1 || said[0] !== 'taken');
+  const id = givesId && !hasList ? `id-${scene}-${number}` : null;
+  const idAt = (at: number): string | null => (said[at] === 'taken' ? `id-${scene}-${number}-${at}` : null);
+  const isSaid = hasList || conduct === 'unsupported';
+  const each = isSaid ? { each: said.map((one, at) => ({ said: one, id: idAt(at) })) } : {};
+  writeSync(desk.file, `${JSON.stringify({ number, status, id, text, ...each })}\n`);
+  const entries = hasList
+    ? said.flatMap((one, at) => entryOf(one, recipients[at]?.msisdn, idAt(at))).toReversed()
+    : null;
+  const reply: Reply = { conduct, id, number, entries };
   // Spread, so that answers do not come in step.
   const waitMs = profile.latencyMs * (0.5 + (number % 7) / 6);
-  if (waitMs === 0) answer({ conduct, id, number }, outgoing);
-  else setTimeout(() => answer({ conduct, id, number }, outgoing), waitMs);
+  if (waitMs === 0) answer(reply, outgoing);
+  else setTimeout(() => answer(reply, outgoing), waitMs);
 }
 
-function answer({ conduct, id, number }: Reply, outgoing: ServerResponse): void {
+interface Message {
+  readonly channel: string;
+  readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
+}
+
+/** The entry of one recipient in an answer; none for whom it leaves out. */
+function entryOf(said: Said, to: string | undefined, id: string | null): object[] {
+  if (said === 'unclear') return [];
+  if (said === 'taken') return [{ to, id }];
+  return [{ to, error: { code: said === 'unsupported' ? 'channel-not-supported' : 'refused' } }];
+}
+
+function answer({ conduct, id, number, entries }: Reply, outgoing: ServerResponse): void {
   const { status } = SAYS[conduct];
-  const body = JSON.stringify({ id });
+  const body = JSON.stringify(entries === null ? { id } : { messages: entries });
   if (conduct === 'silence') return;
   if (conduct === 'reset') outgoing.socket?.resetAndDestroy();
   else if (conduct === 'close') outgoing.socket?.end();
@@ -82,6 +112,9 @@ function answer({ conduct, id, number }: Reply, outgoing: ServerResponse): void 
   } else if (conduct === 'accept') {
     outgoing.writeHead(202, { ...ACCEPTED, 'content-length': body.length });
     outgoing.end(body);
+  } else if (conduct === 'unsupported') {
+    outgoing.writeHead(422, { ...ACCEPTED, 'content-length': CANNOT.length });
+    outgoing.end(CANNOT);
   } else {
     // `Retry-After` holds back everybody, else only this recipient waits: both are wanted, the first seldom.
     const wait = conduct === 'busy' && number % 16 === 0 ? { 'retry-after': '0' } : {};

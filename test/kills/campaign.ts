@@ -7,16 +7,36 @@ export interface KillsScene {
   readonly concurrency: number;
   /** Time limit of a request; what is never answered ends with it. */
   readonly timeout: string;
+  /** What is sent; default: an SMS for each by name. */
+  readonly kind?: Kind;
   /** Lines of campaign.yaml below `limits:`. */
   readonly limits?: string;
 }
 
+/** `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same, of four in one request. */
+export type Kind = 'sms' | 'fallback' | 'shared';
+
+const PER_REQUEST: Readonly<Record<Kind, number>> = { sms: 1, fallback: 1, shared: 4 };
+
+/** Rows that one kill may leave in doubt. */
+export function mostInFlight(concurrency: number, kind: Kind = 'sms'): number {
+  return concurrency * PER_REQUEST[kind];
+}
+
+function messageOf(kind: Kind): readonly string[] {
+  const text = kind === 'shared' ? 'Hi everybody' : 'Hi {{name}}';
+  const template = `template: { text: "${text}" }`;
+  if (kind === 'sms') return ['channel: sms', 'from: Riverside', template];
+  return ['channel: rcs', 'from: Riverside', template, `fallback: { channel: sms, from: Riverside, ${template} }`];
+}
+
 /** A scene whose bodies depend on the start of the run (`validity`), so that a continued run must remember it. */
-export function createKillsScene({ address, rows, concurrency, timeout, limits }: KillsScene): Scene {
+export function createKillsScene({ address, rows, concurrency, timeout, limits, kind = 'sms' }: KillsScene): Scene {
   const campaign = [
     'validity: PT1H',
-    `send: { concurrency: ${concurrency}, timeout: ${timeout} }`,
+    `send: { concurrency: ${concurrency}, timeout: ${timeout}, recipientsPerRequest: ${PER_REQUEST[kind]} }`,
     ...(limits === undefined ? [] : [`limits: ${limits}`]),
   ];
-  return createScene({ rows, baseUrl: address.baseUrl, receipts: address.receipts, campaign: campaign.join('\n') });
+  const { baseUrl, receipts } = address;
+  return createScene({ rows, baseUrl, receipts, message: messageOf(kind), campaign: campaign.join('\n') });
 }

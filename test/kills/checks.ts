@@ -40,16 +40,31 @@ export async function previewedBodies(scene: Scene, startedAt: string): Promise<
   const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt, ...nowhere];
   const { status, stdout, stderr } = await scene.run(args);
   if (status !== 0) throw new Error(`preview ended with ${status}: ${stderr}`);
-  const bodies = stdout.split('\n').flatMap((line): [string, string][] => {
-    const at = line.indexOf(BODY);
-    if (at === -1) return [];
-    const body = line.slice(at + BODY.length, -'}}'.length);
-    return [[/"handbill":"([^"]+)"/.exec(body)?.[1] ?? '?', body]];
-  });
+  const bodies = stdout.split('\n').flatMap((line) =>
+    // Of a row with fallbacks there are several.
+    line
+      .split(BODY)
+      .slice(1)
+      .map((rest): [string, string] => {
+        const body = rest.slice(0, endOfObject(rest));
+        return [/"handbill":"([^"]+)"/.exec(body)?.[1] ?? '?', body];
+      }),
+  );
   return new Map(bodies);
 }
 
 const BODY = '"headers":{"content-type":"application/json"},"body":';
+
+/** Where the JSON object ends with which a text begins. */
+function endOfObject(text: string): number {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') depth += 1;
+    if (token === '}') depth -= 1;
+    if (depth === 0) return index + 1;
+  }
+  throw new Error(`no object: ${text}`);
+}
 
 /** Rows that a kill left in doubt. */
 export function crashed(endings: readonly Ending[]): Ending[] {

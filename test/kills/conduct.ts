@@ -1,3 +1,5 @@
+import type { Said } from '../oracle/receipts.ts';
+
 /** What the server of these proofs does with a request that it has received completely. */
 export type Conduct =
   | 'accept'
@@ -12,7 +14,11 @@ export type Conduct =
   /** Never answers: the time limit of the client ends it. */
   | 'silence'
   /** 202 and half of the body, then a reset. */
-  | 'half';
+  | 'half'
+  /** 413, of a request with several recipients. */
+  | 'too-large'
+  /** 422: the recipient, or one of several, cannot receive the channel. */
+  | 'unsupported';
 
 /** How the server is to behave for one scene; it stands in the path of its base URL. */
 export interface Profile {
@@ -21,15 +27,26 @@ export interface Profile {
   readonly faults: number;
   /** The number of the request, over the whole scene, that is answered 429; 0 for none. */
   readonly busyNumber: number;
+  /** Thousandths of the recipients who cannot receive RCS; default: none. */
+  readonly unsupported?: number;
+  /** Thousandths of the recipients of shared requests whom a 2xx refuses, and as many whom it leaves out; default: none. */
+  readonly partial?: number;
 }
 
-export function profileText({ latencyMs, faults, busyNumber }: Profile): string {
-  return `l${latencyMs}-f${faults}-b${busyNumber}`;
+export function profileText({ latencyMs, faults, busyNumber, unsupported = 0, partial = 0 }: Profile): string {
+  return `l${latencyMs}-f${faults}-b${busyNumber}-u${unsupported}-p${partial}`;
 }
 
 export function readProfile(text: string): Profile {
-  const [, latencyMs, faults, busyNumber] = /^l([0-9]+)-f([0-9]+)-b([0-9]+)$/.exec(text) ?? [];
-  return { latencyMs: Number(latencyMs), faults: Number(faults), busyNumber: Number(busyNumber) };
+  const [, latencyMs, faults, busyNumber, unsupported, partial] =
+    /^l([0-9]+)-f([0-9]+)-b([0-9]+)-u([0-9]+)-p([0-9]+)$/.exec(text) ?? [];
+  return {
+    latencyMs: Number(latencyMs),
+    faults: Number(faults),
+    busyNumber: Number(busyNumber),
+    unsupported: Number(unsupported),
+    partial: Number(partial),
+  };
 }
 
 /** More of those that leave doubts, because doubts are what kills leave too. */
@@ -46,20 +63,42 @@ const FAULTS: readonly [Conduct, ...Conduct[]] = [
   'silence',
 ];
 
-/** What a recipient's request meets: the same for the same recipient in the same scene, whoever else is sent to. */
-export function conductOf(profile: Profile, scene: string, reference: string, receipt: Receipt): Conduct {
-  if (receipt.number === profile.busyNumber) return 'busy';
+/** What a request meets: the same for the same first recipient in the same scene, whoever else is sent to. */
+export function conductOf(profile: Profile, scene: string, request: Request): Conduct {
+  if (request.number === profile.busyNumber) return 'busy';
+  const [reference = ''] = request.references;
   const mixed = hash(`${scene} ${reference}`);
-  if (mixed % 1000 >= profile.faults) return 'accept';
-  const conduct = FAULTS[Math.floor(mixed / 1000) % FAULTS.length] ?? 'accept';
-  return conduct === 'busy' && receipt.earlier > 0 ? 'accept' : conduct;
+  if (mixed % 1000 < profile.faults) {
+    const conduct = FAULTS[Math.floor(mixed / 1000) % FAULTS.length] ?? 'accept';
+    return conduct === 'busy' && request.earlier > 0 ? 'accept' : conduct;
+  }
+  const several = request.references.length > 1;
+  if (several && request.references.length > 2 && mixed % 5 === 0) return 'too-large';
+  const cannot = request.references.some((one) => isUnsupported(profile, scene, one, request.channel));
+  // An answer about several may also say for each of them what it is.
+  return cannot && (!several || mixed % 2 === 0) ? 'unsupported' : 'accept';
 }
 
-export interface Receipt {
+/** What an answer that takes a request says of one of its recipients. */
+export function saidOf(profile: Profile, scene: string, reference: string, { channel, references }: Request): Said {
+  if (isUnsupported(profile, scene, reference, channel)) return 'unsupported';
+  if (references.length < 2) return 'taken';
+  const { partial = 0 } = profile;
+  const drawn = hash(`${scene} said ${reference}`) % 1000;
+  return drawn < partial ? 'refused' : drawn < 2 * partial ? 'unclear' : 'taken';
+}
+
+function isUnsupported({ unsupported = 0 }: Profile, scene: string, reference: string, channel: string): boolean {
+  return channel === 'RCS' && hash(`${scene} channel ${reference}`) % 1000 < unsupported;
+}
+
+export interface Request {
   /** Counts the requests of the scene from 1. */
   readonly number: number;
-  /** How many requests for the same recipient came before. */
+  /** How many requests for the same first recipient came before. */
   readonly earlier: number;
+  readonly channel: string;
+  readonly references: readonly string[];
 }
 
 /** FNV-1a, mixed once more: its low digits alone are much alike for texts that differ in their last character. */

@@ -1,5 +1,5 @@
 /**
- * `npm run hunt:kills -- [--kills 1000] [--seed N] [--only random,calls,syscalls,large]`: kills real senders and starts
+ * `npm run hunt:kills -- [--kills 1000] [--seed N] [--only random,calls,several,syscalls,large]`: kills real senders and starts
  * them again, until the receipts and the ledger agree or something speaks against the promise. Progress on stderr, the
  * table on stdout, exit 1 on a violation. One round alone: `--seed N --kills 1`.
  */
@@ -11,7 +11,7 @@ import { type KillsTotal, killAtRandom, totalOf } from './random-kills.ts';
 import { LARGE, playRound, type RoundResult } from './round.ts';
 import { countSyscalls, killAtSyscalls, requireStrace } from './syscalls.ts';
 
-const PARTS = ['random', 'calls', 'syscalls', 'large'] as const;
+const PARTS = ['random', 'calls', 'several', 'syscalls', 'large'] as const;
 type Part = (typeof PARTS)[number];
 const SERIES: readonly CallSeries[] = ['before', 'after', 'before, when started again'];
 /**
@@ -36,7 +36,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    only: { type: 'string', default: 'random,calls,syscalls' },
+    only: { type: 'string', default: 'random,calls,several,syscalls' },
     large: { type: 'boolean', default: false },
   },
 });
@@ -49,7 +49,7 @@ say(`seed ${seed}; the same plans again: npm run hunt:kills -- --seed ${seed} --
 
 await using api = await startKillsApi();
 const lines: Line[] = [];
-const hunts: Readonly<Record<Part, (on: KillsApi) => Promise<void>>> = { random, calls, syscalls, large };
+const hunts: Readonly<Record<Part, (on: KillsApi) => Promise<void>>> = { random, calls, several, syscalls, large };
 for (const part of PARTS) if (wanted.includes(part)) await hunts[part](api);
 const bad = lines.flatMap(({ violations }) => violations);
 process.stdout.write(`${table(lines)}\n`);
@@ -85,6 +85,21 @@ async function calls(on: KillsApi): Promise<void> {
     const measure = stopwatch();
     const points = await killAtCalls(series, on, pointText);
     lines.push(pointLine(`${series}: every write, file and socket call`, points, measure()));
+  }
+}
+
+/** With fallbacks, and with several recipients in one request besides: a quarter of the kills, and each call. */
+async function several(on: KillsApi): Promise<void> {
+  for (const kind of ['fallback', 'shared'] as const) {
+    const measure = stopwatch();
+    const given = { kind, api: 'faulty' } as const;
+    const total = await killAtRandom({ kills: Math.ceil(Number(values.kills) / 4), seed, given }, on, (round) =>
+      say(`${kind}${roundText(round)}`),
+    );
+    lines.push(lineOf(`at random instants, ${kind}`, total, measure(), []));
+    const again = stopwatch();
+    const points = await killAtCalls('before', on, pointText, kind);
+    lines.push(pointLine(`before every write, file and socket call, ${kind}`, points, again()));
   }
 }
 

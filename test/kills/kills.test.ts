@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type KillsApi, startKillsApi } from './api.ts';
+import type { Kind } from './campaign.ts';
 import { inLanes } from './lanes.ts';
 import { type CallSeries, callPlan, killAtCalls, type PointResult, playPoint } from './points.ts';
 import { killAtRandom } from './random-kills.ts';
@@ -9,6 +10,7 @@ const FULL = process.env['HANDBILL_FULL'] === '1';
 // Others may want the machine too.
 const PATIENCE_MS = 15 * 60_000;
 // What a kill after a call leaves, one before the next call leaves too; the hunt tries both all the same.
+const KINDS: readonly Kind[] = ['fallback', 'shared'];
 const SERIES: readonly CallSeries[] = ['before', 'before, when started again'];
 
 let api: KillsApi;
@@ -40,6 +42,32 @@ describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to 
     expect(points.flatMap(({ violations }) => violations)).toEqual([]);
     expect(points.filter(({ killed }) => !killed)).toEqual([]);
     expect(points.length).toBe(12);
+  });
+});
+
+describe('A1, B1, C10: killed between the legs, or with several recipients in one request', () => {
+  it('at random instants', { timeout: PATIENCE_MS }, async () => {
+    const given = { rows: 60, kills: 8, concurrency: 4, latencyMs: 30, api: 'faulty', faults: 20 } as const;
+    const kills = FULL ? 60 : 8;
+    // The rounds of one kind are few, so that both are played at a time.
+    const totals = await Promise.all(
+      KINDS.map((kind) => killAtRandom({ kills, seed: 30_000, given: { ...given, kind } }, api)),
+    );
+    expect(totals.flatMap(({ violations }) => violations)).toEqual([]);
+    // A run may come to its end before its last kill.
+    expect(Math.min(...totals.map((total) => total.kills))).toBeGreaterThan(kills * 0.6);
+  });
+
+  it('at 4 calls', { timeout: PATIENCE_MS, skip: FULL }, async () => {
+    const plans = CALLS_OF_SEVERAL.map(([kind, only, count]) => callPlan('before', { only, count }, false, kind));
+    const points = await inLanes(2, plans, (plan) => playPoint(plan, api));
+    expect(points.flatMap(({ violations }) => violations)).toEqual([]);
+    expect(points.filter(({ killed }) => !killed)).toEqual([]);
+    expect(points.length).toBe(4);
+  });
+
+  it.runIf(FULL).each(KINDS)('at every call: %s', { timeout: PATIENCE_MS }, async (kind) => {
+    expectWhole(await killAtCalls('before', api, undefined, kind), 60);
   });
 });
 
@@ -77,6 +105,14 @@ const CALLS: readonly (readonly [CallSeries, string, number])[] = [
   ['after', 'socket send', 5],
   ['before, when started again', "SET state = 'running'", 1],
   ['before, when started again', 'socket send', 1],
+];
+
+/** The move in which a leg falls back, the claims of fallbacks and of several together, and their requests and answers. */
+const CALLS_OF_SEVERAL: readonly (readonly [Kind, string, number])[] = [
+  ['fallback', 'SET address = ?, channel = ?', 1],
+  ['fallback', "SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel", 2],
+  ['shared', "SET state = 'claimed'", 3],
+  ['shared', 'socket receive', 3],
 ];
 
 function expectWhole(points: readonly PointResult[], atLeast: number): void {

@@ -3,7 +3,7 @@ import type { CliOptions, CliResult } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import type { Scene } from '../oracle/scene.ts';
 import type { KillsApi } from './api.ts';
-import { createKillsScene } from './campaign.ts';
+import { createKillsScene, type Kind, mostInFlight } from './campaign.ts';
 import { badEnd, crashed, receivedOf } from './checks.ts';
 import { judgeFinished, SEND, sendUntilFinished } from './finish.ts';
 import { inLanes } from './lanes.ts';
@@ -32,17 +32,21 @@ export interface PointPlan {
   readonly more: (scene: Scene) => Partial<CliOptions>;
   /** What the point is called, once the start has ended. */
   readonly pointOf: (scene: Scene) => string;
+  readonly kind?: Kind;
 }
 
 /** A list so short that its calls can be tried one by one. The third request is answered 429, once. */
 export const POINT_ROWS = 6;
 export const POINT_CONCURRENCY = 2;
 const PROFILE = { latencyMs: 3, faults: 0, busyNumber: 3 };
+/** Half of the people cannot receive RCS; of those who share a request some are refused and some are left out. */
+const SEVERAL = { ...PROFILE, unsupported: 500, partial: 150 };
 
 /** Starts a run, has it killed at its point, brings it to its end and judges it. */
 export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointResult> {
-  const address = api.addressOf(plan.name, PROFILE);
-  using scene = createKillsScene({ address, rows: POINT_ROWS, concurrency: POINT_CONCURRENCY, timeout: '5s' });
+  const { kind = 'sms' } = plan;
+  const address = api.addressOf(plan.name, kind === 'sms' ? PROFILE : SEVERAL);
+  using scene = createKillsScene({ address, rows: POINT_ROWS, concurrency: POINT_CONCURRENCY, timeout: '5s', kind });
   const ends: CliResult[] = [];
   const found: string[] = [];
   if (plan.first !== undefined) ends.push(await scene.send(SEND, plan.first));
@@ -53,7 +57,8 @@ export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointRe
   try {
     ends.push(...(await sendUntilFinished(scene)));
     const { bodies } = plan;
-    found.push(...(await judgeFinished({ scene, ends, mostCrashes: kills * POINT_CONCURRENCY, bodies })));
+    const mostCrashes = kills * mostInFlight(POINT_CONCURRENCY, kind);
+    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies, legs: kind === 'sms' ? 1 : 2 })));
   } catch (error) {
     found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((one) => [...badEnd(one)]));
   }
@@ -69,14 +74,21 @@ export async function playPoint(plan: PointPlan, api: KillsApi): Promise<PointRe
 export type CallSeries = 'before' | 'after' | 'before, when started again';
 
 /** One kill at a call of the portable tripwire; see tripwire.ts for what counts as a call. */
-export function callPlan(series: CallSeries, call: Pick<Trip, 'count' | 'only'>, bodies: boolean): PointPlan {
+export function callPlan(
+  series: CallSeries,
+  call: Pick<Trip, 'count' | 'only'>,
+  bodies: boolean,
+  kind: Kind = 'sms',
+): PointPlan {
   const when = series === 'after' ? 'after' : 'before';
   const calls = (scene: Scene): string => scene.path('calls.txt');
   const again = series === 'before, when started again';
   const word = (call.only ?? 'any').replace(/[^a-z]+/gi, '-');
   return {
-    name: `${again ? 'again' : when}-${word}-${call.count}`,
-    bodies,
+    name: `${kind}-${again ? 'again' : when}-${word}-${call.count}`,
+    // Who shares a request with whom is another matter after a kill.
+    bodies: bodies && kind !== 'shared',
+    kind,
     ...(again ? { first: { env: tripEnv(IN_THE_MIDDLE) } } : {}),
     more: (scene) => ({ env: tripEnv({ ...call, when, list: calls(scene) }) }),
     pointOf: (scene) => `${series} call ${call.count}, ${lastLine(calls(scene))}`,
@@ -109,9 +121,10 @@ export async function killAtCalls(
   series: CallSeries,
   api: KillsApi,
   onPoint?: (result: PointResult) => void,
+  kind: Kind = 'sms',
 ): Promise<readonly PointResult[]> {
   // Bodies are compared at random instants too; here a part is enough.
-  return await playPoints((count) => callPlan(series, { count }, count % 8 === 0), api, onPoint);
+  return await playPoints((count) => callPlan(series, { count }, count % 8 === 0, kind), api, onPoint);
 }
 
 function lastLine(file: string): string {

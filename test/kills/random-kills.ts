@@ -46,7 +46,9 @@ export function totalOf(results: readonly RoundResult[]): KillsTotal {
     doubts: sum(({ doubts }) => doubts),
     received: sum(({ received }) => received),
     violations: results.flatMap(({ plan, violations, kept }) =>
-      violations.map((what) => `seed ${plan.seed}: ${what}${kept === null ? '' : ` (kept in ${kept})`}`),
+      violations.map(
+        (what) => `seed ${plan.seed}, ${plan.kind ?? 'sms'}: ${what}${kept === null ? '' : ` (kept in ${kept})`}`,
+      ),
     ),
   };
 }

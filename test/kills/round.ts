@@ -5,7 +5,7 @@ import type { CliResult } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import type { Scene } from '../oracle/scene.ts';
 import { type Address, type KillsApi, startSandboxApi } from './api.ts';
-import { createKillsScene } from './campaign.ts';
+import { createKillsScene, type Kind, mostInFlight } from './campaign.ts';
 import { badEnd, crashed, damage, receivedOf } from './checks.ts';
 import { hasFinished, judgeFinished, SEND, sendUntilFinished } from './finish.ts';
 import { createGauge, type Gauge, type Moment, pickMoment, type Watched, waitForInstant } from './instants.ts';
@@ -25,6 +25,8 @@ export interface RoundPlan {
   readonly looks: boolean;
   /** What campaign.yaml says under `limits`. */
   readonly limits?: string;
+  /** What is sent; default: an SMS for each. */
+  readonly kind?: Kind;
 }
 
 export interface RoundResult {
@@ -65,7 +67,7 @@ export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPl
 export async function playRound(plan: RoundPlan, api: KillsApi, most = Number.POSITIVE_INFINITY): Promise<RoundResult> {
   const address = await addressFor(plan, api);
   const { rows, concurrency } = plan;
-  using scene = createKillsScene({ address, rows, concurrency, timeout: '1s', ...limitsOf(plan) });
+  using scene = createKillsScene({ address, rows, concurrency, timeout: '1s', ...limitsOf(plan), kind: kindOf(plan) });
   try {
     return await killAndJudge(
       plan,
@@ -81,9 +83,17 @@ function limitsOf({ limits }: RoundPlan): { readonly limits?: string } {
   return limits === undefined ? {} : { limits };
 }
 
+function kindOf({ kind = 'sms' }: RoundPlan): Kind {
+  return kind;
+}
+
 async function addressFor(plan: RoundPlan, api: KillsApi): Promise<Address> {
   if (plan.api === 'sandbox') return await startSandboxApi(plan.latencyMs);
-  return api.addressOf(`s${plan.seed}`, { latencyMs: plan.latencyMs, faults: plan.faults, busyNumber: 0 });
+  const { latencyMs, faults } = plan;
+  // A few of those who cannot receive RCS, so that the list is not given up; and few doubts beside those of kills.
+  const kind = kindOf(plan);
+  const several = kind === 'sms' ? {} : { unsupported: 300, partial: 20 };
+  return api.addressOf(`s${plan.seed}-${kind}`, { latencyMs, faults, busyNumber: 0, ...several });
 }
 
 interface Stage {
@@ -100,7 +110,10 @@ async function killAndJudge(plan: RoundPlan, stage: Stage, most: number): Promis
   const last = ends.at(-1);
   try {
     if (last === undefined || !hasFinished(last)) ends.push(...(await sendUntilFinished(scene)));
-    found.push(...(await judgeFinished({ scene, ends, mostCrashes: moments.length * plan.concurrency, bodies: true })));
+    const kind = kindOf(plan);
+    const mostCrashes = moments.length * mostInFlight(plan.concurrency, kind);
+    const legs = kind === 'sms' ? 1 : 2;
+    found.push(...(await judgeFinished({ scene, ends, mostCrashes, bodies: kind !== 'shared', legs })));
   } catch (error) {
     found.push(error instanceof Error ? error.message : String(error), ...ends.flatMap((end) => [...badEnd(end)]));
   }
@@ -143,11 +156,16 @@ async function killAgainAndAgain(plan: RoundPlan, stage: Stage, most: number): P
     if (end.signal !== 'SIGKILL') continue;
     moments.push(moment);
     if (!plan.looks) continue;
-    const looked = look(stage, known, plan.concurrency);
+    const looked = look(stage, known, mostInFlight(plan.concurrency, plan.kind));
     known = looked.crashes;
     found.push(...looked.found);
   }
   return { ends, moments, found };
+}
+
+/** Requests of the whole run, about: with fallbacks, and with requests that are split. */
+function requestsOf({ rows, kind = 'sms' }: RoundPlan): number {
+  return Math.round({ sms: 1, fallback: 1.3, shared: 0.7 }[kind] * rows);
 }
 
 interface Aim {
@@ -166,7 +184,8 @@ async function killOnce(plan: RoundPlan, stage: Stage, moment: Moment, aim: Aim)
     ended = true;
   });
   const share = plan.latencyMs / plan.concurrency;
-  const leftRows = Math.max(0, plan.rows - gauge.requests());
+  const all = requestsOf(plan);
+  const left = Math.max(0, all - gauge.requests());
   const watched: Watched = {
     hasEnded: () => ended,
     onRequest: () => {
@@ -175,10 +194,10 @@ async function killOnce(plan: RoundPlan, stage: Stage, moment: Moment, aim: Aim)
     ledgerLog: `${scene.ledger}-wal`,
     requests: gauge.requests,
     // The last ones are in flight or being recorded.
-    nearlyAll: plan.rows - 2,
-    wholeMs: stage.startMs + leftRows * share,
+    nearlyAll: all - 2,
+    wholeMs: stage.startMs + left * share,
     // So that the list lasts for the kills to come.
-    sendingMs: (2 * leftRows * share) / (aim.left + 1),
+    sendingMs: (2 * left * share) / (aim.left + 1),
   };
   const instant = await waitForInstant(moment, watched, aim.random);
   if (instant) child.kill('SIGKILL');
@@ -191,11 +210,11 @@ interface Looked {
 }
 
 /** What a kill left, before anybody else touches it. */
-function look({ scene, address }: Stage, known: number, concurrency: number): Looked {
+function look({ scene, address }: Stage, known: number, most: number): Looked {
   const endings = scene.endings();
   const crashes = crashed(endings).length;
   const found: string[] = [];
-  if (crashes - known > concurrency) found.push(`one kill left ${crashes - known} in doubt, more than ${concurrency}`);
+  if (crashes - known > most) found.push(`one kill left ${crashes - known} in doubt, more than ${most}`);
   // A kill may come before there is a run, or even a ledger.
   if (endings.length > 0) found.push(...scene.violations(), ...damage(scene.ledger));
   else if (readReceipts(address.receipts).length > 0) found.push('somebody was sent to before the list was sealed');

@@ -92,7 +92,7 @@ const FALLBACKS: readonly Mutant[] = [
       {
         file: 'src/run/todo.ts',
         was: 'legOf: (row) => find(row)?.leg ?? 0,',
-        is: 'legOf: (row) => find(row)?.leg && 0,',
+        is: 'legOf: (row) => (find(row)?.leg ?? 0) * 0,',
       },
     ],
     proof: fallbacks('the next start sends the fallback alone'),
@@ -163,7 +163,7 @@ const FALLBACKS: readonly Mutant[] = [
         is: '  if (isExplicit(status) && says && !context.firstAnswer) {\n',
       },
     ],
-    proof: fallbacks('that the project calls unsupported'),
+    proof: fallbacks('a first 404 that the project'),
   },
 ];
 
