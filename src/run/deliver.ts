@@ -67,7 +67,7 @@ async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
     if (turn !== undefined) await turn;
     if (shift.stopped.aborted) return null;
     // Its turn may have come late: with a low rate, or after a long Retry-After.
-    if (shift.isLate()) return expire(due, shift);
+    if (shift.isLate()) return await expire(due, shift);
     const unopened = await shift.endpoint.ready();
     if (unopened === null && (shift.stopped.aborted || shift.isLate() || !shift.pace.take())) {
       // The connection was long in coming, and the turn is over. Nothing was tried, so it begins again.
@@ -92,7 +92,10 @@ async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
   }
 }
 
-function expire(due: Parcel, shift: Shift): null {
+async function expire(due: Parcel, shift: Shift): Promise<null> {
+  // Whoever was just refused, or fell back, is pending when that is written, and only then can expire.
+  await shift.desk.written();
+  if (shift.stopped.aborted) return null;
   for (const { decision, message } of due) shift.expire(decision.row, message.leg);
   return null;
 }

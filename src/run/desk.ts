@@ -18,6 +18,8 @@ export interface Desk {
   /** Hands in an outcome; it is written with the next claim, at the latest at the end of this turn. */
   record(result: ResultRecord): void;
   /** Resolves when everything handed in so far is on disk. */
+  written(): Promise<void>;
+  /** The same at the end of a start: nothing more is handed in. */
   flush(): Promise<void>;
   /** The error that ended the desk, if any: it takes nothing more then. */
   readonly failure: Error | null;
@@ -80,6 +82,14 @@ export function createDesk(
     scheduled = true;
     soon(commit);
   };
+  const write = (last: boolean): Promise<void> =>
+    new Promise((resolve) => {
+      soon(() => {
+        flushing ||= last;
+        commit();
+        resolve();
+      });
+    });
 
   return {
     claim: (request) =>
@@ -95,14 +105,8 @@ export function createDesk(
         schedule();
       }
     },
-    flush: () =>
-      new Promise((resolve) => {
-        soon(() => {
-          flushing = true;
-          commit();
-          resolve();
-        });
-      }),
+    written: () => write(false),
+    flush: () => write(true),
     get failure() {
       return failure;
     },

@@ -190,7 +190,7 @@ export const SENDING: readonly Mutant[] = [
     name: 'sent-after-not-after',
     planted: 'whoever waits for a turn is sent to after notAfter',
     edits: [
-      { file: DELIVER, was: 'if (shift.isLate()) return expire(due, shift);', is: '' },
+      { file: DELIVER, was: 'if (shift.isLate()) return await expire(due, shift);', is: '' },
       { file: DELIVER, was: 'shift.isLate() || !shift', is: '!shift' },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
@@ -202,7 +202,7 @@ export const SENDING: readonly Mutant[] = [
       { file: DELIVER, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
       {
         file: DELIVER,
-        was: 'function expire(due: Parcel, shift: Shift): null {',
+        was: 'async function expire(due: Parcel, shift: Shift): Promise<null> {',
         is: `let held: string | null = null;
 function swapped(id: string | null): string | null {
   const last = held;
@@ -210,7 +210,7 @@ function swapped(id: string | null): string | null {
   return last ?? id;
 }
 
-function expire(due: Parcel, shift: Shift): null {`,
+async function expire(due: Parcel, shift: Shift): Promise<null> {`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },

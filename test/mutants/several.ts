@@ -138,6 +138,12 @@ const FALLBACKS: readonly Mutant[] = [
     proof: fallbacks('passes between the legs'),
   },
   {
+    name: 'expired-before-it-fell-back',
+    planted: 'a fallback expires before it is written that the leg before fell back, so that nobody expires',
+    edits: [{ file: DELIVER, was: '  await shift.desk.written();\n', is: '' }],
+    proof: fallbacks('passes between the legs'),
+  },
+  {
     name: 'retry-rejected-takes-all-legs',
     planted: '--retry-rejected takes legs that fell back too, and the database lets it',
     edits: [
