@@ -169,7 +169,8 @@ function undecided(
   values: TemplateValues,
 ): DeferDecision | InvalidDecision | SkipDecision {
   const at = { file: plan.campaign.recipients.file, line: recipient.line };
-  for (const message of plan.stages.messages) {
+  // In the send pass every message was written once already, by the check pass over the same bytes.
+  for (const message of view.expected === undefined ? plan.stages.messages : []) {
     const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
     if ('code' in found) return invalid(view, recipient, recipient, reasonOf(found), found);
   }
