@@ -44,8 +44,9 @@ export function pages(): ReadonlyMap<string, string> {
 }
 
 const CAMPAIGN_INTRO = `Every key of a campaign file, usually \`campaigns/<name>/campaign.yaml\`. Keys that it leaves out
-come from \`defaults\` in [handbill.yaml](project.md), then from the defaults below. What a template can say is in
-[templates.md](templates.md).`;
+come from \`defaults\` in [handbill.yaml](project.md), then from the defaults below. The guides say more:
+[templates](templates.md), [content](content.md) of each channel, [recipients](recipients.md), [segments](segments.md),
+[provider templates](provider-templates.md), [fallback](fallback.md), [variants](variants.md).`;
 
 const PROJECT_INTRO = `Every key of \`handbill.yaml\`, which is looked for upwards from the campaign. The file may be absent; then the root of
 the project is the root of the git repository, else the folder of the campaign. Keys of a campaign are explained in

@@ -125,16 +125,37 @@ describe('the smallest campaign of the README', () => {
   });
 });
 
-test("the README's handbill.yaml is a project file", async () => {
+/** The YAML of the README that begins with a key. */
+function yamlOf(key: string): string {
+  return new RegExp(`\`\`\`yaml\\n(${key}:[\\s\\S]*?)\`\`\``).exec(README)?.[1] ?? '';
+}
+
+/** Runs in a folder of its own that holds one file. */
+async function withFile(path: string, text: string, run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-readme-'));
   try {
-    await writeFile(join(folder, 'handbill.yaml'), /```yaml\n([\s\S]*?)```/.exec(README)?.[1] ?? '');
-    const { project, diagnostics } = await readProject(folder, { cwd: folder });
-    expect(diagnostics).toEqual([]);
-    expect([...project.environments.keys()].toSorted()).toEqual(['production', 'sandbox']);
+    await writeFile(join(folder, path), text);
+    await run(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+test("the README's handbill.yaml is a project file", async () => {
+  await withFile('handbill.yaml', yamlOf('defaults'), async (folder) => {
+    const { project, diagnostics } = await readProject(folder, { cwd: folder });
+    expect(diagnostics).toEqual([]);
+    expect([...project.environments.keys()].toSorted()).toEqual(['production', 'sandbox']);
+  });
+});
+
+test("the README's campaign with more than a text is a campaign", async () => {
+  await withFile('campaign.yaml', yamlOf('name'), async (folder) => {
+    await writeFile(join(folder, 'guests.csv'), 'msisdn,first_name,city\n');
+    const { campaign, diagnostics } = await readCampaign('.', { cwd: folder, now: Date.UTC(2026, 10, 21) });
+    expect(diagnostics).toEqual([]);
+    expect(campaign?.fallbacks.map(({ channel }) => channel)).toEqual(['sms']);
+  });
 });
 
 describe('tables of the README', () => {
