@@ -71,6 +71,10 @@ it('an example is named as its folder, and says at its top what it shows', () =>
   }
 });
 
+it('no example expires', () => {
+  for (const { folder, file } of examples) expect(String(file['validity'] ?? ''), folder).not.toMatch(/^\d{4}-/);
+});
+
 it('the overview has a row for each, with its channel', () => {
   const overview = readFileSync(new URL('README.md', CAMPAIGNS), 'utf8');
   const words: Readonly<Record<string, string>> = { sms: 'SMS', rcs: 'RCS', 'messaging-app': 'messaging app' };

@@ -61,7 +61,7 @@ it.concurrent('every example is valid', async () => {
 });
 
 describe.concurrent('an example', () => {
-  it.each(EXAMPLES)('$name: what preview shows is what arrives, once', async (example) => {
+  it.each(EXAMPLES)('$name: what preview shows is what arrives, once', { timeout: 120_000 }, async (example) => {
     const { name, rows, exit, requests, again = 0, fellBack = 0, winner } = example;
     using project = copyOfExamples(sandbox.url);
     const arrived = (): string[] => sandbox.received().filter((body) => body.includes(`"name":"${name}",`));
