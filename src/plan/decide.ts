@@ -168,14 +168,22 @@ function undecided(
   recipient: Recipient,
   values: TemplateValues,
 ): DeferDecision | InvalidDecision | SkipDecision {
-  const at = { file: plan.campaign.recipients.file, line: recipient.line };
   // In the send pass every message was written once already, by the check pass over the same bytes.
-  for (const message of view.expected === undefined ? plan.stages.messages : []) {
-    const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
-    if ('code' in found) return invalid(view, recipient, recipient, reasonOf(found), found);
-  }
+  const wrong = view.expected === undefined ? wrongInAny(plan, recipient, values) : null;
+  if (wrong !== null) return invalid(view, recipient, recipient, reasonOf(wrong), wrong);
   const { row, line, key, to } = recipient;
   return { decision: 'defer', row, line, key, to, reason: 'winner-undecided' };
+}
+
+/** What is wrong with any message that somebody may get, fallbacks included; null where nothing is. */
+function wrongInAny({ stages, campaign }: Plan, recipient: Recipient, values: TemplateValues): Diagnostic | null {
+  const at = { file: campaign.recipients.file, line: recipient.line };
+  for (const message of stages.messages) {
+    const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+    if ('code' in found) return found;
+  }
+  const fallbacks = writeFallbacks(stages.fallbacks, recipient, values, at);
+  return 'code' in fallbacks ? fallbacks : null;
 }
 
 /** What the fallbacks would say; one without an address in this row is left out. */

@@ -92,6 +92,8 @@ function dueOf(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): 
     shift.progress.settled('deferred');
     return null;
   }
+  // Refused by the API, asked for again, and left out by a rule of the amended campaign in between.
+  if (decision.decision === 'skip') return skip(decision.reason);
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
   return dueOn(decision, leg, todo.attemptsOf(row)) ?? skip('removed');

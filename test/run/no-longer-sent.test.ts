@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { preview } from '../../src/commands/preview.ts';
+import { send } from '../../src/commands/send.ts';
+import type { Decision } from '../../src/model.ts';
+import { createProject } from '../helpers/project.ts';
+
+const HEAD = 'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\n';
+const PEOPLE = 'msisdn,name\n+447700900123,Ann\n+447700900422,Ben\n';
+const NOW = () => Date.UTC(2026, 10, 21, 9);
+
+/** The sandbox refuses numbers that end in 422; then the campaign is amended, and they are asked for again. */
+const CASES = [
+  { label: 'the segment leaves out', change: { where: 'where: { name: Ann }' }, reason: 'excluded' },
+  { label: 'is held out', change: { more: 'holdout: 99.9%\n' }, reason: 'holdout' },
+  { label: 'has no name any more', change: { people: PEOPLE.replace('Ben', '') }, reason: 'missing-variable' },
+];
+
+describe('leaves nobody pending who was refused, and whom the amended campaign does not mean', () => {
+  it.each(CASES)('because it $label', async ({ change, reason }) => {
+    const campaign = (where = '', more = '') => `${HEAD}recipients: { csv: people.csv, ${where} }\n${more}`;
+    using here = createProject({ 'hello/campaign.yaml': campaign(), 'hello/people.csv': PEOPLE });
+    const options = { cwd: here.root, env: {}, now: NOW, random: () => 0 };
+    expect((await send('hello', options)).report.totals).toMatchObject({ accepted: 1, rejected: 1 });
+    here.write('hello/campaign.yaml', campaign(change.where, change.more));
+    here.write('hello/people.csv', change.people ?? PEOPLE);
+    const { report } = await send('hello', { ...options, amend: true, retryRejected: true, skipInvalid: true });
+    expect(report).toMatchObject({
+      state: 'finished',
+      totals: { recipients: 2, accepted: 1, rejected: 0, skipped: 1, pending: 0 },
+      reasons: { skipped: { [reason]: 1 } },
+    });
+  });
+});
+
+describe('whoever waits for the winner of a test', () => {
+  const CAMPAIGN = `name: hello
+channel: rcs
+from: Riverside
+recipients: people.csv
+variants:
+  - { name: A, template: { text: A } }
+  - { name: B, template: { text: B } }
+test: 1%
+fallback: { channel: sms, to: phone, template: { text: "Hi {{name}}" } }
+`;
+  const ROWS = 'msisdn,name,phone\n+447700900123,Ann,+447700900124\n+447700900125,Ben,nonsense\n+447700900126,,\n';
+
+  it('is refused before the test where the fallback cannot be written', async () => {
+    using here = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': ROWS });
+    const shown = await preview('hello', { cwd: here.root, now: NOW });
+    const decisions: Decision[] = [];
+    for await (const batch of shown.batches) decisions.push(...batch.map(({ decision }) => decision));
+    shown.close();
+    expect(decisions).toMatchObject([
+      { decision: 'defer' },
+      { decision: 'invalid', reason: 'invalid-address' },
+      { decision: 'defer' },
+    ]);
+  });
+
+  it('is skipped at once, and nothing is left of it when the winner is known', async () => {
+    using here = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': ROWS });
+    const options = { cwd: here.root, env: {}, now: NOW, random: () => 0, skipInvalid: true };
+    const before = await send('hello', options);
+    expect(before.report.totals).toMatchObject({ deferred: 2, skipped: 1 });
+    const after = await send('hello', { ...options, winner: 'A' });
+    expect(after.report).toMatchObject({ state: 'finished', totals: { accepted: 2, skipped: 1, deferred: 0 } });
+  });
+});
