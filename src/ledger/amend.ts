@@ -13,8 +13,9 @@ import type { RunStore } from './runs.ts';
  * - Whoever is gone from the list is kept after its rows: with the final outcome, else as `skipped` (`removed`).
  *   Rows without a key and duplicates are not kept: they were nobody, or somebody who is kept already.
  *
- * Should one key have several old rows that are no duplicates, the one that was sent to counts. Who fell back has one
- * new row, with all the legs in it; where a last leg is not final, it is as the new list says of the person.
+ * Should one key have several rows that are no duplicates, the one that was sent to counts, and of the new ones the one
+ * to be sent to; whoever `where` leaves out comes last in both. Who fell back has one new row, with all the legs in it;
+ * where a last leg is not final, it is as the new list says of the person.
  *
  * All of it is one transaction, and all of it in the database: no key comes into memory. The keys of both lists are
  * sorted into temporary tables first, because looking them up in list order would jump about in them.
@@ -95,16 +96,19 @@ const DROP_TEMPORARY_TABLES = [
 const OLD_KEYS = `INSERT OR IGNORE INTO temp.old_keys
   SELECT key, row, state = 'rejected' AND reason IS 'fell-back' FROM main.recipients
   WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate'
-  ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2 ELSE 3 END, row`;
+  ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2
+    WHEN 'skipped' THEN 4 + (reason IS 'excluded') ELSE 3 END, row`;
 
 const NEW_KEYS = `INSERT INTO temp.new_keys
-  SELECT key, row, state = 'skipped' FROM main.recipients
+  SELECT key, row, (state = 'skipped') + (reason IS 'excluded') FROM main.recipients
   WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate' ORDER BY key, row`;
 
-// A leg that is pending must not be there twice: of several rows with one key, the legs go to the one to be sent to.
+// Of several rows with one key, the person is the one to be sent to; the others are left out by a rule (`where`), and
+// what happened to the person did not happen to them. Two to be sent to are both the person, so that nobody is sent to
+// twice; but a leg that is pending must not be there twice.
 const PAIRS = `INSERT INTO temp.pairs
   SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key
-  WHERE o.fell_back = 0 OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
+  WHERE (o.fell_back = 0 AND n.skipped = 0) OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
     LIMIT 1)
   ORDER BY n.row`;
 

@@ -24,6 +24,8 @@ function people(ledger: Ledger, run: RunRecord): string[] {
 }
 
 const SKIPPED = { state: 'skipped', reason: 'duplicate' } as const;
+const EXCLUDED = { state: 'skipped', reason: 'excluded' } as const;
+const SUPPRESSED = { state: 'skipped', reason: 'suppressed' } as const;
 
 describe('amend', () => {
   it('keeps what happened with the person, gives everybody else the new list, forgets nobody', () => {
@@ -156,6 +158,25 @@ describe('amend', () => {
     ledger.commit(run, [], [{ row: 1, leg: 0, key: 'a', to: 'a' }], NOON);
     ledger.commit(run, [resultOf(1, { state: 'in-doubt', reason: 'timeout' })], [], NOON);
     expect(people(ledger, amended(ledger, run, list(['a'])))).toEqual(['a: in-doubt(timeout)']);
+  });
+
+  it('of several rows with one key, those that a rule leaves out are nobody', () => {
+    const ledger = open(scratchPath());
+    const rows = list(['a', EXCLUDED], ['a'], ['b', EXCLUDED], ['b'], ['c', EXCLUDED], ['c', SUPPRESSED]);
+    const run = givenRun(ledger, rows);
+    ledger.commit(run, [], [{ row: 1, leg: 0, key: 'a', to: 'a' }], NOON);
+    ledger.commit(run, [resultOf(1)], [], NOON);
+    const after = amended(ledger, run, rows);
+    const excluded = 'skipped(excluded)';
+    expect(people(ledger, after)).toEqual([
+      ...[`a: ${excluded}`, 'a: accepted', `b: ${excluded}`, 'b: pending'],
+      ...[`c: ${excluded}`, 'c: skipped(suppressed)'],
+    ]);
+    const other = list(['a', EXCLUDED], ['a', EXCLUDED], ['b'], ['b', EXCLUDED], ['c'], ['c', EXCLUDED]);
+    expect(people(ledger, amended(ledger, after, other))).toEqual([
+      ...['a: accepted', `a: ${excluded}`, 'b: pending', `b: ${excluded}`],
+      ...['c: skipped(suppressed)', `c: ${excluded}`],
+    ]);
   });
 
   it('an empty list and the same list', () => {

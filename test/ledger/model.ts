@@ -97,15 +97,16 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
   }
   const next = toPeople(rows);
   const present = next.filter((p) => p.key !== null && p.reason !== 'duplicate');
+  const pairs: [Person, Person][] = [];
   for (const p of present) {
     const old = oldOf.get(p.key);
-    if (old === undefined || (legOf(old) > 0 && p !== sendable(present, p.key))) continue;
+    const isPerson = p === sendable(present, p.key) || (p.state !== 'skipped' && old !== undefined && legOf(old) === 0);
+    if (old === undefined || !isPerson) continue;
+    pairs.push([p, old]);
+  }
+  for (const [p, old] of pairs) {
     p.attempts = old.attempts;
     p.fallen = old.fallen;
-  }
-  for (const p of present) {
-    const old = oldOf.get(p.key);
-    if (old === undefined || p.fallen !== old.fallen) continue;
     const final = SENT_TO.includes(old.state) || (old.state === 'skipped' && old.reason !== 'removed');
     if (final) Object.assign(p, { state: old.state, reason: old.reason });
   }
@@ -121,11 +122,12 @@ export function amend(model: Model, rows: readonly LoadRow[]): void {
 
 function rank(person: Person): number {
   const state = legOf(person) > 0 ? 'rejected' : person.state;
-  return SENT_TO.includes(state) ? SENT_TO.indexOf(state) : SENT_TO.length;
+  if (SENT_TO.includes(state)) return SENT_TO.indexOf(state);
+  return SENT_TO.length + (state === 'skipped' ? 1 : 0) + (person.reason === 'excluded' ? 1 : 0);
 }
 
 /** Of several rows with one key, the one that would be sent to. */
 function sendable(people: readonly Person[], key: string | null): Person | undefined {
   const rows = people.filter((p) => p.key === key);
-  return rows.find((p) => p.state !== 'skipped') ?? rows[0];
+  return rows.find((p) => p.state !== 'skipped') ?? rows.find((p) => p.reason !== 'excluded') ?? rows[0];
 }
