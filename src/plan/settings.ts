@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Campaign, Environment, InputFile } from '../model.ts';
+import type { Campaign, Environment, InputFile, SourceText, Variables } from '../model.ts';
+import { isText } from './workshop.ts';
 
 /**
  * What decides about a message besides files: the defaults that the project gave and the environment's address and
@@ -22,6 +23,9 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     timeZone: campaign.timeZone,
     validity: campaign.validity,
     metaData: campaign.metaData,
+    // Left out where there are none, so that the hash of such a campaign is what it was in older ledgers.
+    ...(campaign.variables === null ? {} : { variables: textsOf(campaign.variables) }),
+    ...(campaign.recipientMetaData === null ? {} : { recipientMetaData: textsOf(campaign.recipientMetaData) }),
     split: { seed: campaign.split.seed, holdout: campaign.split.holdout, test: campaign.split.test },
     recipients: {
       kind,
@@ -36,6 +40,13 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     },
   };
   return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
+}
+
+/** What is said, wherever it stands. */
+function textsOf(sources: Variables<SourceText>): object {
+  return Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => [name, isText(source) ? source.text : textsOf(source)]),
+  );
 }
 
 /** Changes when what identifies a recipient changes: then earlier recipients would look new. */
