@@ -4,17 +4,34 @@ import type { Campaign, Content, Json, JsonObject, Leg } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import type { Workshop } from './workshop.ts';
 
-/** What can be said before the first row: texts with expressions in them are not known yet. */
-export function checkAtLoad(leg: Leg, content: Content | null, shop: Workshop): void {
-  const { template } = leg;
-  // The provider has the rest of an email: its subject need not stand here.
-  if (leg.channel === 'email' && template?.kind === 'provider') return;
-  const source = template?.kind === 'text' ? template.source.text : undefined;
-  const text = template?.kind === 'provider' || source?.includes('{{') ? null : source;
+/** A message that is the same for everybody, with everything filled in. */
+export interface FilledIn {
+  readonly content: JsonObject | null;
+  readonly text: string | null;
+}
+
+/**
+ * What can be said before the first row: texts with expressions in them are not known yet, but for those of a message
+ * that names no column, which is judged as it will be sent: no row would be asked for it.
+ */
+export function checkAtLoad(leg: Leg, content: Content | null, filledIn: FilledIn | null, shop: Workshop): void {
+  const source = leg.template?.kind === 'text' ? leg.template.source.text : undefined;
+  const text = leg.template?.kind === 'provider' || source?.includes('{{') ? null : source;
   const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);
-  for (const found of shop.check?.(leg.channel, tree, text) ?? []) {
-    shop.diagnostics.push(diagnosticOf(found, leg, content, shop.campaign));
-  }
+  const judge = (what: JsonObject, said: string | null | undefined) =>
+    shop.check?.(leg.channel, withProviders(leg, what), said) ?? [];
+  const written = judge(tree, text);
+  const whole = written.some(({ severity }) => severity === 'error') ? null : filledIn;
+  const found =
+    whole === null
+      ? written
+      : judge(whole.content ?? {}, leg.template?.kind === 'provider' ? null : (whole.text ?? undefined));
+  for (const one of found) shop.diagnostics.push(diagnosticOf(one, leg, content, shop.campaign));
+}
+
+/** Of an email with a template of the provider's, what the provider has: subject and HTML need not stand here. */
+export function withProviders({ channel, template }: Leg, content: JsonObject): JsonObject {
+  return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
 }
 
 function known(value: Json, pointer: string, content: Content): Json {

@@ -1,6 +1,8 @@
+import { normaliseText } from '../content/normalise-text.ts';
 import type { Content, JsonObject, Leg } from '../model.ts';
-import type { CompiledTemplate } from '../templates/compile.ts';
-import { checkAtLoad } from './check-content.ts';
+import { type CompiledTemplate, RenderError } from '../templates/compile.ts';
+import { createValues } from '../templates/values.ts';
+import { checkAtLoad, type FilledIn } from './check-content.ts';
 import { type CompiledContent, compileContent } from './compile-content.ts';
 import { compileVariables } from './compile-variables.ts';
 import { type CheckContent, compileText, type Personalised, type Workshop } from './workshop.ts';
@@ -36,19 +38,37 @@ export async function compileLeg(leg: Leg, shop: Workshop): Promise<CompiledLeg 
   for (const column of text?.required ?? []) required.add(column);
   const variables = template?.kind === 'provider' ? compileVariables(leg, template, shop, required) : null;
   const content = leg.content === null ? null : await compileContent(leg.content, shop, required);
-  if (leg.channel === 'email' || leg.content !== null) checkAtLoad(leg, content?.source ?? null, shop);
-  const failed = shop.diagnostics.slice(before).some((d) => d.severity === 'error');
-  if (failed) return null;
+  const isPersonal = (text?.columns.length ?? 0) > 0 || content?.isPersonal === true;
+  const isBroken = (): boolean => shop.diagnostics.slice(before).some((d) => d.severity === 'error');
+  // Content that could not be read is not judged: what it lacks, it may have.
+  const isRead = leg.content === null || content !== null;
+  if (isRead && (leg.channel !== 'sms' || leg.content !== null)) {
+    const filledIn = isPersonal || isBroken() ? null : fillIn(text, content?.compiled ?? null);
+    checkAtLoad(leg, content?.source ?? null, filledIn, shop);
+  }
+  if (isBroken()) return null;
   return {
     leg,
     text,
     variables,
     content: content?.compiled ?? null,
     required: [...required],
-    isPersonal: (text?.columns.length ?? 0) > 0 || content?.isPersonal === true,
+    isPersonal,
     check: shop.check,
     finishEmail: leg.channel === 'email' ? await emailFinisher(content?.source ?? null) : null,
   };
+}
+
+/** A message without columns; null where it cannot be made, which every row will say. */
+function fillIn(text: CompiledTemplate | null, content: CompiledContent | null): FilledIn | null {
+  const values = createValues([], [])([]);
+  try {
+    const said = text === null ? null : normaliseText(text.render(values));
+    return { content: content?.render(values) ?? null, text: said };
+  } catch (error) {
+    if (error instanceof RenderError) return null;
+    throw error;
+  }
 }
 
 /** What makes a text of HTML is loaded only where there is HTML. */

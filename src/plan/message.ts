@@ -5,6 +5,7 @@ import { transliterate } from '../content/transliterate.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import type { JsonObject, Leg, LegMessage, Replacement, SmsFacts, Variables } from '../model.ts';
 import type { TemplateValues } from '../templates/compile.ts';
+import { withProviders } from './check-content.ts';
 import type { CompiledLeg } from './compile-leg.ts';
 import type { Personalised } from './workshop.ts';
 
@@ -98,9 +99,11 @@ function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail, ch
   return (rendered, content, at) => {
     const text = rendered === null ? null : normaliseText(rendered);
     if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
-    if (check !== null && isPersonal && !(isProvider && leg.channel === 'email')) {
+    if (check !== null && isPersonal) {
       const known = isProvider ? null : (text ?? undefined);
-      const wrong = check(leg.channel, content ?? EMPTY, known).find((found) => found.severity === 'error');
+      const wrong = check(leg.channel, withProviders(leg, content ?? EMPTY), known).find(
+        (found) => found.severity === 'error',
+      );
       if (wrong !== undefined) return inRow(wrong, at);
     }
     if (finishEmail === null || isProvider) {

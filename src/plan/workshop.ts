@@ -66,6 +66,8 @@ export function isText(source: SourceText | Readonly<Record<string, SourceText>>
   return typeof source.text === 'string';
 }
 
+/** The braces that were not written stand before the place of the name. */
 function expression(source: SourceText): SourceText {
-  return source.text.includes('{{') ? source : { ...source, text: columnTag(source.text) };
+  if (source.text.includes('{{')) return source;
+  return { ...source, text: columnTag(source.text), column: source.column - 2 };
 }

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 import type { Ran, Target } from './target.ts';
@@ -46,7 +46,12 @@ export interface Arena extends AsyncDisposable {
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
 }
 
-export async function openArena(target: Target, behaviour?: Behaviour): Promise<Arena> {
+/** @param files more files of the project, there from the beginning */
+export async function openArena(
+  target: Target,
+  behaviour?: Behaviour,
+  files: Readonly<Record<string, string>> = {},
+): Promise<Arena> {
   const base = realpathSync(mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'handbill-fuzz-')));
   const root = join(base, 'project');
   const home = join(base, 'home');
@@ -60,6 +65,10 @@ export async function openArena(target: Target, behaviour?: Behaviour): Promise<
   const server = await startRawServer(behaviour === undefined ? {} : { behaviour });
   const write = (name: string, content: string | Uint8Array): void => writeFileSync(join(root, name), content);
   write('handbill.yaml', projectFile(server.port));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    write(name, content);
+  }
   const outside = JSON.stringify(entries(base, ['project']));
   const inside = JSON.stringify(entries(root, OWN).map(([name]) => name));
 
@@ -96,6 +105,7 @@ export function* faults(ran: Ran): Generator<string> {
   if (ran.peakMb >= MOST_MB) yield `took ${Math.round(ran.peakMb)} MB`;
   if (STACK.test(said)) yield 'showed a stack trace';
   if (said.includes(CANARY_KEY)) yield 'showed the key';
+  if ((ran.polluted ?? []).length > 0) yield `changed ${ran.polluted?.join(', ')}`;
 }
 
 /** The project file of the examples, with an environment that uses all there is. */

@@ -19,6 +19,16 @@ interface Job {
 
 const write = process.stdout.write.bind(process.stdout);
 const base = { ...process.env };
+
+/** What nothing from outside may add to: every object has it at once. */
+const PROTOTYPES = { Object, Array, String, Number, Function, Map };
+const untouched = new Set(ownNames());
+
+function ownNames(): readonly string[] {
+  return Object.entries(PROTOTYPES).flatMap(([name, { prototype }]) =>
+    Reflect.ownKeys(prototype).map((key) => `${name}.prototype.${String(key)}`),
+  );
+}
 process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
@@ -58,7 +68,8 @@ async function run({ cwd, args, env }: Job): Promise<object> {
   for (const stream of [process.stdout, process.stderr]) {
     for (const event of ['error', 'drain', 'close']) stream.removeAllListeners(event);
   }
-  return { status, stdout, stderr, wallMs, cpuMs: (user + system) / 1000 };
+  const polluted = ownNames().filter((name) => !untouched.has(name));
+  return { status, stdout, stderr, wallMs, cpuMs: (user + system) / 1000, polluted };
 }
 
 function replaceWrite(stream: NodeJS.WriteStream, take: (text: string) => void): () => void {

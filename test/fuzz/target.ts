@@ -24,6 +24,8 @@ export interface Ran {
   readonly wallMs: number;
   /** The most memory that the process held at any time, in MB. */
   readonly peakMb: number;
+  /** What the prototypes of the language hold since then; not known of a process that has ended. */
+  readonly polluted?: readonly string[];
 }
 
 export interface Command {
