@@ -230,7 +230,7 @@ function settle(
       halves.push({ ...one, before: one.before + attempt });
       continue;
     }
-    // Several doubts of one request are one event for the rules that count events in a row.
+    // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
     const settled = settleOne(one, attempt, from, facts, verdict, shift, noted?.outcome === verdict.outcome);
     noted = verdict;
     if (settled.again !== null) again.push(...settled.again);
@@ -258,8 +258,7 @@ function settleOne(
   const mayTry = attempt < shift.attempts && !shift.stopped.aborted;
   if (verdict.again && verdict.halt === null && mayTry) {
     record(due, attempt, from, facts, verdict, 'pending', shift);
-    shift.progress.retried();
-    shift.ramp.retried(shift.progress.figures.retried, shift.progress.figures.posted);
+    if (!sameEvent) noteRetry(shift);
     return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
   }
   const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? nextLeg(due, shift.costOf) : null;
@@ -275,6 +274,12 @@ function settleOne(
   // What still comes in after a signal did not end this start.
   if (!shift.stopped.aborted) shift.stop.note(verdict, due.message.leg, sameEvent);
   return DONE;
+}
+
+/** Once for a request, however many it is for: figures and lanes are those of requests. */
+function noteRetry({ progress, ramp }: Shift): void {
+  progress.retried();
+  ramp.retried(progress.figures.retried, progress.figures.posted);
 }
 
 function record(

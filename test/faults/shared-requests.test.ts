@@ -387,3 +387,11 @@ it('several at a time: every recipient is in one request, and each request is fu
   ]);
   expect(scene.objections()).toEqual([]);
 });
+
+it('counts a request that is made again once, for all whom it is for: it costs no lanes', async () => {
+  await using api = await startMessageApi(({ number }) => (number === 1 ? { status: 429 } : {}));
+  using scene = tell(api, { rows: 24, message: SHARED, campaign: 'send: { recipientsPerRequest: 12, timeout: 1s }' });
+  const { report } = await scene.begin();
+  expect(report).toMatchObject({ totals: { accepted: 24 }, requests: { posted: 3, retried: 1 } });
+  expect(scene.objections()).toEqual([]);
+});

@@ -105,8 +105,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    shift.progress.retried();\n`,
-        is: `    shift.progress.retried();\n`,
+        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    if (!sameEvent) noteRetry(shift);\n`,
+        is: `    if (!sameEvent) noteRetry(shift);\n`,
       },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
