@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import type { Channel, Fallback, Leg, SourceText, Split, Variables, Variant } from '../model.ts';
+import type { Channel, Content, Fallback, Leg, SourceText, Split, Variables, Variant } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import { share } from '../util/units.ts';
 import { checkSender, type Finding } from './check-values.ts';
@@ -120,9 +120,9 @@ function readLegOf(
   merged: Merged,
   report: Report,
 ): Leg {
-  const says = sources.template !== null || sources.content !== null;
-  const template = says ? sources.template : (base?.template ?? null);
-  const variables = readVariables(written, pointer, merged) ?? (says ? null : (base?.variables ?? null));
+  const template = sources.template ?? base?.template ?? null;
+  const variables =
+    readVariables(written, pointer, merged) ?? (sources.template === null ? (base?.variables ?? null) : null);
   const isText = template?.kind === 'text' || (template === null && sources.content !== null);
   if (written.variables !== undefined && isText) {
     const message = '"variables" are for a template of the provider.';
@@ -137,7 +137,20 @@ function readLegOf(
     transliterate: written.transliterate ?? base?.transliterate ?? DEFAULTS.transliterate,
     template,
     variables,
-    content: says ? sources.content : (base?.content ?? null),
+    content: mergeContent(base?.content ?? null, sources.content),
+  };
+}
+
+/** A variant says what differs: each part of its content stands in the place of the campaign's. */
+function mergeContent(base: Content | null, own: Content | null): Content | null {
+  if (base === null || own === null) return own ?? base;
+  const keys = Object.keys(own.tree);
+  const isReplaced = (pointer: string) => keys.some((key) => pointer === `/${key}` || pointer.startsWith(`/${key}/`));
+  const kept = <T>(of: ReadonlyMap<string, T>) => [...of].filter(([pointer]) => !isReplaced(pointer));
+  return {
+    tree: { ...base.tree, ...own.tree },
+    texts: new Map([...kept(base.texts), ...own.texts]),
+    places: new Map([...kept(base.places), ...own.places]),
   };
 }
 

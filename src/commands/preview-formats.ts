@@ -1,5 +1,5 @@
 import { describeContent } from '../content/describe.ts';
-import type { Decision, JsonObject, LegMessage, SendDecision, Variables } from '../model.ts';
+import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../model.ts';
 import { number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
 import { costText, fallbackText, partsText } from './estimate-text.ts';
@@ -147,11 +147,11 @@ function block(preview: Preview, { decision, sharedWith }: Previewed): string {
   const fallbacks = decision.fallbacks.map((message) => {
     const said = [`else on ${message.channel}`, ...smsFacts(message)];
     const elsewhere = message.to === decision.to ? '' : ` to ${safeLine(message.to)}`;
-    return `           ${said.join(', ')}${elsewhere}\n${indented(messageOf(message))}\n`;
+    return `           ${said.join(', ')}${elsewhere}\n${indented(messageOf(message, preview.legOf(message, decision.variant)))}\n`;
   });
   const warnings = preview.warn(decision).map((w) => `           ! ${safeLine(w.message)}\n`);
   const head = ['send', ...facts].join('  ');
-  return `${place}${to} ${head}\n${indented(messageOf(decision))}\n${fallbacks.join('')}${warnings.join('')}\n`;
+  return `${place}${to} ${head}\n${indented(messageOf(decision, preview.legOf(decision, decision.variant)))}\n${fallbacks.join('')}${warnings.join('')}\n`;
 }
 
 function smsFacts({ sms }: LegMessage): readonly string[] {
@@ -164,8 +164,11 @@ function detailOf(decision: Decision): string | null {
 }
 
 /** What will be seen or heard; of a template that the provider has, the values that go into it. */
-function messageOf({ channel, text, content, variables }: LegMessage): string {
-  return [...describeContent(channel, text, content), ...(variables === null ? [] : named(variables))].join('\n');
+function messageOf(message: LegMessage, { template }: Leg): string {
+  const { channel, text, rendered, variables } = message;
+  const provider = template?.kind === 'provider' ? [`[template] ${template.id}`] : [];
+  const values = variables === null ? [] : named(variables);
+  return [...provider, ...describeContent(channel, text, rendered), ...values].join('\n');
 }
 
 function named(variables: Variables<string>, group = ''): readonly string[] {
@@ -188,6 +191,7 @@ function summary(preview: Preview): string {
   const rows: readonly (readonly [string, string | null])[] = [
     ['rows', number(estimate.rows)],
     ['to send', [number(estimate.send), partsText(estimate.parts)].filter((fact) => fact !== null).join(', ')],
+    ['requests', requestsText(preview)],
     ['cost', costText(estimate)],
     ['fallback', fallbackText(estimate)],
     ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants)],
@@ -203,4 +207,14 @@ function counted(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${number(count)} ${safeLine(name)}`)
     .join(', ');
+}
+
+/** Only where the campaign asks for more than one recipient in a request. */
+function requestsText({ plan }: Preview): string | null {
+  const { recipientsPerRequest: most } = plan.campaign.send;
+  if (most === 1) return null;
+  if (plan.recipientsPerRequest > 1) return `with up to ${number(most)} recipients each`;
+  return plan.campaign.recipients.kind === 'contact'
+    ? 'with one recipient each: contacts have no metadata of their own'
+    : 'with one recipient each: the message differs from row to row';
 }

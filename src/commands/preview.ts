@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { decisions, type View } from '../plan/decide.ts';
 import { checkLimits, createEstimator } from '../plan/estimate.ts';
+import { legsOf } from '../plan/leg-of.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { suppressionView } from '../plan/suppression.ts';
@@ -79,6 +80,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   return {
     plan,
     warn: createWarner(plan),
+    legOf: legsOf(campaign),
     warnings: [...warnings, ...plan.warnings],
     batches: batches(),
     result() {

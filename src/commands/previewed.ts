@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import type { Decision } from '../model.ts';
+import type { Decision, Leg, LegMessage } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Warner } from '../plan/warnings.ts';
@@ -8,6 +8,8 @@ import type { Warner } from '../plan/warnings.ts';
 export interface Preview {
   readonly plan: Plan;
   readonly warn: Warner;
+  /** The leg that a message was written for. */
+  readonly legOf: (message: LegMessage, variant: string | null) => Leg;
   readonly warnings: readonly Diagnostic[];
   /** Every decision, in list order; the request of each with the bytes that send would post. */
   readonly batches: AsyncIterable<readonly Previewed[]>;

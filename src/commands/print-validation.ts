@@ -98,10 +98,12 @@ function fileLine({ file, errors, estimate }: CheckedFile): string {
   return `${safeLine(file)}: ${estimate === null ? '' : `${figures(estimate)}: `}${verdict}\n`;
 }
 
-function figures({ rows, send, skipped, invalid, parts, encodings }: Estimate): string {
+function figures({ rows, send, skipped, deferred, invalid, parts, encodings }: Estimate): string {
   const reasons = Object.entries(skipped).map(([reason, count]) => `${number(count)} ${reason}`);
+  const deferredRows = Object.values(deferred).reduce((sum, count) => sum + count, 0);
   const skippedRows = Object.values(skipped).reduce((sum, count) => sum + count, 0);
   const texts = [countOf(rows, 'recipient'), `${number(send)} to send`];
+  if (deferredRows > 0) texts.push(`${number(deferredRows)} deferred`);
   if (skippedRows > 0) texts.push(`${number(skippedRows)} skipped (${reasons.join(', ')})`);
   if (invalid > 0) texts.push(`${number(invalid)} invalid`);
   // Only an SMS has parts.

@@ -96,10 +96,10 @@ function email(content: JsonObject, text: readonly string[]): readonly string[] 
   const { url, mailto, oneClick } = mappingOf(unsubscribe);
   const how = [...shown(url), ...shown(mailto)];
   return [
-    ...linesOf(`Subject: ${textOf(subject)}`),
+    ...(subject === undefined ? [] : linesOf(`Subject: ${textOf(subject)}`)),
     ...shown(preheader).map((line, i) => (i === 0 ? `Preheader: ${line}` : line)),
     ...(how.length === 0 ? [] : linesOf(`Unsubscribe: ${how.join(', ')}${oneClick === true ? ' (one click)' : ''}`)),
-    '',
+    ...(subject === undefined && html === undefined ? [] : ['']),
     ...(typeof html === 'string' ? [`[html] ${Buffer.byteLength(html)} bytes`] : []),
     ...text,
   ];

@@ -54,8 +54,10 @@ export interface LegMessage {
   readonly text: string | null;
   /** Values for the provider's template; null without one. */
   readonly variables: Variables<string> | null;
-  /** Rich content with its texts filled in; null without any. */
+  /** Rich content as it goes on the wire; null without any. */
   readonly content: JsonObject | null;
+  /** The same as it was rendered: what an email says beside its text is elsewhere on the wire. Shown, not sent. */
+  readonly rendered: JsonObject | null;
   /** The recipient's own metadata; null without any. */
   readonly metaData: Readonly<Record<string, string>> | null;
   /** Characters that were replaced to stay in GSM-7; empty in most messages. */

@@ -138,6 +138,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         text: first.text,
         variables: first.variables,
         content: first.content,
+        rendered: first.rendered,
         metaData: first.metaData,
         replaced: first.replaced,
         sms: first.sms,
@@ -256,6 +257,6 @@ function invalid(
   const key = recipient?.key ?? null;
   const to = recipient?.to ?? null;
   return view.skipInvalid
-    ? { decision: 'skip', row, line, key, to, reason }
+    ? { decision: 'skip', row, line, key, to, reason, detail: found.message }
     : { decision: 'invalid', row, line, key, to, reason, problem: found };
 }

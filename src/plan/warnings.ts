@@ -36,12 +36,20 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
     const number = decision.recipient.assigned
       ? []
       : [warning('unassigned-number', 'The number is not in use by its numbering plan.', { at })];
-    return [...number, ...own, ...decision.fallbacks.flatMap((message) => ofLeg(message, decision.variant, at))];
+    return [
+      ...number,
+      ...own,
+      ...decision.fallbacks.flatMap((message) => ofFallback(message, ofLeg(message, decision.variant, at))),
+    ];
   };
 }
 
 const EMPTY: JsonObject = Object.freeze({});
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
+
+function ofFallback({ channel }: LegMessage, found: readonly Diagnostic[]): readonly Diagnostic[] {
+  return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));
+}
 
 function ofMessage(message: LegMessage, leg: Leg, check: CheckContent | null, at: Position): readonly Diagnostic[] {
   if (message.channel === 'sms' && message.replaced.length === 0 && message.sms?.encoding !== 'UCS-2') return NOTHING;
