@@ -43,6 +43,7 @@ export function createWriter(compiled: CompiledLeg, index: number, metaData: Per
       text: shaped.text,
       variables,
       content: shaped.content,
+      rendered: content,
       metaData: shaped.headers === null ? own : { ...own, ...shaped.headers },
       replaced: shaped.replaced,
       sms: shaped.sms,
