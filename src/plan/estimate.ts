@@ -18,7 +18,7 @@ export interface Estimate {
   /** Millionths of the currency; null without a price list. */
   readonly costMicros: number | null;
   readonly currency: string | null;
-  /** Messages to destinations that the price list does not know; their cost is not in `costMicros`. */
+  /** Recipients with a message, be it a fallback, that the price list has no price for: it is in none of the costs. */
   readonly unpriced: number;
   /** The row with the most parts, fallbacks included. */
   readonly longest: { readonly line: number; readonly parts: number } | null;
@@ -72,13 +72,20 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
   };
   /** Only the last leg costs anything: the ones before it were refused. */
-  const addFallbacks = (decision: SendDecision, cost: number): void => {
-    let low = cost;
-    let high = cost;
+  const addFallbacks = (decision: SendDecision, cost: number | null): void => {
+    let low = cost ?? 0;
+    let high = low;
+    let isPriced = cost !== null;
     for (const message of decision.fallbacks) {
       note(message, decision.line);
       fallback.parts += message.sms?.parts ?? 0;
-      const own = costOf(message) ?? 0;
+      const own = costOf(message);
+      if (own === null) {
+        // Counted once for a recipient, also where several of the messages have no price.
+        if (isPriced) unpriced += 1;
+        isPriced = false;
+        continue;
+      }
       low = Math.min(low, own);
       high = Math.max(high, own);
     }
@@ -96,7 +103,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     else if (prices !== null) unpriced += 1;
     note(decision, decision.line);
     if (decision.variant !== null) variants[decision.variant] = (variants[decision.variant] ?? 0) + 1;
-    if (campaign.fallbacks.length > 0) addFallbacks(decision, cost ?? 0);
+    if (campaign.fallbacks.length > 0) addFallbacks(decision, cost);
     const name = decision.recipient.country ?? 'other';
     const country = countries.get(name);
     if (country === undefined) countries.set(name, { messages: 1, parts: messageParts, costMicros: cost });
@@ -149,9 +156,11 @@ export function checkLimits(campaign: Campaign, estimate: Estimate): readonly Di
   const { maxRecipients, maxParts, maxCost } = campaign.limits;
   const found: Diagnostic[] = [];
   const list = campaign.recipients.file;
-  if (maxRecipients !== null && estimate.send > maxRecipients) {
+  // Whoever waits is sent to later, when nobody looks at the limit again.
+  const recipients = Object.values(estimate.deferred).reduce((sum, count) => sum + count, estimate.send);
+  if (maxRecipients !== null && recipients > maxRecipients) {
     found.push(
-      problem('too-many-recipients', `${estimate.send} recipients; limits.maxRecipients allows ${maxRecipients}.`, {
+      problem('too-many-recipients', `${recipients} recipients; limits.maxRecipients allows ${maxRecipients}.`, {
         at: { file: list },
         hint: 'Check the list, or raise limits.maxRecipients in the campaign.',
       }),

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { plan } from '../../src/commands/plan.ts';
+import { HandbillError } from '../../src/errors.ts';
+import type { Estimate } from '../../src/plan/estimate.ts';
+import { createProject } from '../helpers/project.ts';
+
+const NOW = () => Date.UTC(2026, 10, 21, 9);
+const HEAD = 'name: hello\nfrom: Riverside\nrecipients: people.csv\n';
+const RCS = `${HEAD}channel: rcs\ntemplate: { text: "Hi {{name}}" }\n`;
+const TESTED = `${HEAD}channel: sms
+variants: [{ name: A, template: { text: A } }, { name: B, template: { text: B } }]
+test: 20%
+`;
+const NAMES = Array.from({ length: 20 }, (_, i) => `+44770090${100 + i}0,N${i}\n`);
+
+async function planned(campaign: string, prices = ''): Promise<Estimate> {
+  using here = createProject({
+    'handbill.yaml': prices === '' ? '{}\n' : 'prices: prices.csv\n',
+    'prices.csv': `country,channel,price,currency\n${prices}`,
+    'hello/campaign.yaml': campaign,
+    'hello/people.csv': `msisdn,name\n${NAMES.join('')}`,
+  });
+  return (await plan('hello', { cwd: here.root, now: NOW })).estimate;
+}
+
+const FALLBACKS = 'fallback: [{ channel: voice, template: { text: Hi } }, { channel: sms, template: { text: Hi } }]\n';
+
+const COSTS = [
+  { label: 'a dearer fallback', prices: '*,*,0.05,EUR\n*,rcs,0.02,EUR\n', low: 0.4, high: 1, unpriced: 0 },
+  { label: 'a cheaper fallback', prices: '*,*,0.05,EUR\n*,sms,0.01,EUR\n', low: 0.2, high: 1, unpriced: 0 },
+  { label: 'a fallback without a price', prices: '*,rcs,0.02,EUR\n*,sms,0.05,EUR\n', low: 0.4, high: 1, unpriced: 20 },
+  { label: 'no price but that of the last', prices: '*,sms,0.05,EUR\n', low: 0, high: 1, unpriced: 20 },
+];
+
+describe('the cost of a campaign with fallbacks is a range', () => {
+  it.each(COSTS)('$label', async ({ prices, low, high, unpriced }) => {
+    const { fallback, ...estimate } = await planned(RCS + FALLBACKS, prices);
+    expect(fallback?.costMicros).toEqual({ low: low * 1e6, high: high * 1e6 });
+    expect(estimate.unpriced).toBe(unpriced);
+  });
+});
+
+describe('limits hold for the whole campaign', () => {
+  it('whoever waits for the winner of a test counts as a recipient', async () => {
+    const { send, deferred } = await planned(`${TESTED}limits: { maxRecipients: 20 }\n`);
+    expect(send).toBeLessThan(15);
+    expect(send + (deferred['winner-undecided'] ?? 0)).toBe(20);
+    const refused = await planned(`${TESTED}limits: { maxRecipients: 15 }\n`).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(HandbillError);
+    expect(refused).toMatchObject({ code: 'too-many-recipients', message: expect.stringMatching(/^20 recipients/) });
+  });
+});
