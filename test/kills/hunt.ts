@@ -98,7 +98,7 @@ async function several(on: KillsApi): Promise<void> {
     );
     lines.push(lineOf(`at random instants, ${kind}`, total, measure(), []));
     const again = stopwatch();
-    const points = await killAtCalls('before', on, pointText, kind);
+    const points = await killAtCalls('before', on, pointText, { kind });
     lines.push(pointLine(`before every write, file and socket call, ${kind}`, points, again()));
   }
 }

@@ -116,15 +116,19 @@ export async function playPoints(
   });
 }
 
-/** Every call of a series, one kill each. */
+/** Every call of a series, or those whose names hold `only`, one kill each. */
 export async function killAtCalls(
   series: CallSeries,
   api: KillsApi,
   onPoint?: (result: PointResult) => void,
-  kind: Kind = 'sms',
+  { kind = 'sms', only }: { readonly kind?: Kind; readonly only?: string } = {},
 ): Promise<readonly PointResult[]> {
   // Bodies are compared at random instants too; here a part is enough.
-  return await playPoints((count) => callPlan(series, { count }, count % 8 === 0, kind), api, onPoint);
+  return await playPoints(
+    (count) => callPlan(series, only === undefined ? { count } : { count, only }, count % 8 === 0, kind),
+    api,
+    onPoint,
+  );
 }
 
 function lastLine(file: string): string {

@@ -1,3 +1,4 @@
+import type { Said } from '../oracle/receipts.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of one request, decided when it is made. */
@@ -16,7 +17,20 @@ export interface Behaviour {
   readonly id: string | null;
   readonly contentType: string | null;
   readonly retryAfter: string | null;
+  /** What the answer says of each recipient; null: what the status says. */
+  readonly each: readonly { readonly said: Said; readonly id: string | null }[] | null;
 }
+
+/** A request, as far as its answer depends on it. */
+export interface Asked {
+  /** As on the wire. */
+  readonly channel: string;
+  readonly addresses: readonly string[];
+  readonly references: readonly string[];
+}
+
+/** What an acceptance may turn out to be where a campaign has fallbacks or shared requests. */
+export const SPECIAL_KINDS = ['unsupported', 'unsupported-2xx', 'partial', 'too-large'] as const;
 
 export const KINDS = [
   'accepted',
@@ -44,7 +58,7 @@ export const KINDS = [
   'unreceived',
   'unstarted',
 ] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = (typeof KINDS)[number] | (typeof SPECIAL_KINDS)[number];
 
 export const CONNECT_KINDS = ['ok', 'slow', 'dns', 'refused', 'timeout', 'tls', 'proxy', 'invalid'] as const;
 export type ConnectKind = (typeof CONNECT_KINDS)[number];
@@ -58,7 +72,7 @@ export interface Profile {
   readonly latencyMs: number;
 }
 
-const RARELY_ANYTHING = Object.fromEntries(KINDS.map((kind) => [kind, 0.4])) as Record<Kind, number>;
+const RARELY_ANYTHING = Object.fromEntries(KINDS.map((kind) => [kind, 0.4])) as Partial<Record<Kind, number>>;
 const SELDOM_SLOW: Profile['connects'] = { ok: 30, slow: 1 };
 
 /** Every kind of server that FAILURES speaks of, and a good one. */
@@ -121,9 +135,15 @@ export const PROFILES = {
 } as const satisfies Record<string, Profile>;
 
 /** How a post is answered. `onlyOwn` leaves out answers whose meaning depends on which was the first of a start. */
-export function drawBehaviour(random: Random, profile: Profile, number: number, onlyOwn: boolean): Behaviour {
+export function drawBehaviour(
+  random: Random,
+  profile: Profile,
+  asked: Asked,
+  { number, onlyOwn }: { readonly number: number; readonly onlyOwn: boolean },
+): Behaviour {
   let kind = random.weighted(profile.posts);
   if (onlyOwn && kind === 'wrong-address') kind = 'refused';
+  if (kind === 'accepted') kind = drawSpecial(random, profile, asked);
   const base: Behaviour = {
     kind,
     reach: 'answered',
@@ -135,11 +155,21 @@ export function drawBehaviour(random: Random, profile: Profile, number: number, 
     id: null,
     contentType: 'application/json',
     retryAfter: null,
+    each: null,
   };
-  return { ...base, ...DRAW[kind](random, number) };
+  return { ...base, ...DRAW[kind](random, number, asked) };
 }
 
-type Draw = (random: Random, number: number) => Partial<Behaviour>;
+/** Nobody can receive RCS but some; and of those who share a request some are another matter. */
+function drawSpecial(random: Random, profile: Profile, { channel, references }: Asked): Kind {
+  const several = references.length > 1;
+  if (several && random.chance(0.12)) return 'too-large';
+  if (several && profile.name !== 'good' && random.chance(0.3)) return 'partial';
+  if (channel !== 'RCS' || !random.chance(several ? 0.15 : 0.3)) return 'accepted';
+  return random.pick(['unsupported', 'unsupported-2xx']);
+}
+
+type Draw = (random: Random, number: number, asked: Asked) => Partial<Behaviour>;
 
 const RESETS = ['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE', 'UND_ERR_HEADERS_TIMEOUT', 'AbortError'] as const;
 const BEFORE_ANY_BYTE = [
@@ -155,12 +185,41 @@ const REFUSED = [
 ] as const;
 const PROBLEM = { body: '{"error":"not like this"}' };
 
+const UNSUPPORTED = '{"code":"channel-not-supported"}';
+
+/** A 2xx with an entry for each recipient, in any order; none for whom nothing is clear. */
+function inList(random: Random, number: number, { addresses }: Asked, sayOf: (at: number) => Said): Partial<Behaviour> {
+  const each = addresses.map((_, at) => {
+    const said = sayOf(at);
+    return { said, id: said === 'taken' ? `m-${number}-${at}` : null };
+  });
+  const entries = each.flatMap(({ said, id }, at): object[] => {
+    const to = addresses[at];
+    if (said === 'unclear') return [];
+    if (said === 'taken') return [{ to, id }];
+    return [{ to, error: { code: said === 'refused' ? 'no' : 'channel-not-supported' } }];
+  });
+  const messages = random.chance(0.5) ? entries : entries.toReversed();
+  return { status: 202, body: JSON.stringify({ messages }), each };
+}
+
 const DRAW: Readonly<Record<Kind, Draw>> = {
-  accepted: (random, number) => {
+  accepted: (random, number, asked) => {
+    if (asked.references.length > 1) return inList(random, number, asked, () => 'taken');
     const id = random.chance(0.9) ? `m-${number}` : `9${String(10 ** 17 + number)}`;
     const body = id.startsWith('m') ? JSON.stringify({ messageId: id }) : `{"messageId":${id}}`;
     return { status: random.pick([202, 202, 200, 201]), id, body };
   },
+  unsupported: (random, _, { references }) => ({
+    status: random.pick([422, 404, 400]),
+    body: UNSUPPORTED,
+    each: references.map(() => ({ said: 'unsupported', id: null })),
+  }),
+  'unsupported-2xx': (random, number, asked) =>
+    inList(random, number, asked, (at) => (at === 0 || random.chance(0.3) ? 'unsupported' : 'taken')),
+  partial: (random, number, asked) =>
+    inList(random, number, asked, () => random.weighted({ taken: 6, refused: 2, unsupported: 1, unclear: 0.3 })),
+  'too-large': () => ({ status: 413 }),
   'accepted-empty': (random) => ({ status: random.pick([202, 204]), contentType: null }),
   unrecognised: () => ({ status: 200, body: 'it went well', contentType: 'text/plain' }),
   html: (random) => ({

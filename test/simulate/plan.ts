@@ -1,7 +1,7 @@
 import type { Threshold } from '../../src/model.ts';
 import { PROFILES, type Profile } from './behaviour.ts';
 import type { Random } from './random.ts';
-import { BEGINNING, type Edition, type Scene, type Stage } from './scene.ts';
+import { BEGINNING, type Edition, type Scene, type SceneKind, type Stage, WINNERS } from './scene.ts';
 import type { FaultKind, Word } from './sqlite.ts';
 import type { Operation } from './watch.ts';
 
@@ -35,6 +35,8 @@ export interface StartPlan {
   readonly clockStepAfter: { readonly ms: number; readonly byMs: number } | null;
   readonly interruptAfterMs: number | null;
   readonly secondSignalAfterMs: number | null;
+  /** The variant that somebody names as the winner. */
+  readonly winner: string | null;
   /** Somebody says STOP: after how long, and which of the rows. */
   readonly suppressAfter: { readonly ms: number; readonly share: number } | null;
 }
@@ -73,7 +75,8 @@ const KILL_OFTEN = [
 ] as const;
 
 export function drawHistory(random: Random, stage: Stage): HistoryPlan {
-  const scene = random.pick(stage.scenes);
+  const kind = random.weighted<SceneKind>({ plain: 5, fallback: 3, shared: 3, tested: 2 });
+  const scene = random.pick(stage.scenes(kind));
   const retryStatuses = random.chance(0.2) ? [503] : [];
   const shared = {
     attempts: random.pick([3, 3, 3, 1, 2, 4]),
@@ -85,7 +88,7 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
   const starts = Array.from({ length: Number(count) }, (_, at) => {
     if (at > 0 && random.chance(0.15)) edited = true;
     const two = random.chance(0.08);
-    const common = { ...shared, edited, onlyOwn: two, first: at === 0 };
+    const common = { ...shared, edited, onlyOwn: two, first: at === 0, kind };
     const plan = drawStart(random, { ...common, lock: two ? 'held' : random.chance(0.03) ? 'held' : 'none' });
     const beside = two
       ? {
@@ -101,6 +104,7 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
 interface Common extends Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'> {
   /** Nothing was sent before it. */
   readonly first: boolean;
+  readonly kind: SceneKind;
 }
 
 function drawStart(random: Random, common: Common): StartPlan {
@@ -141,6 +145,7 @@ function drawStart(random: Random, common: Common): StartPlan {
     interruptAfterMs: random.chance(0.12) ? afterMs() : null,
     secondSignalAfterMs: random.chance(0.05) ? afterMs() : null,
     suppressAfter: random.chance(0.15) ? { ms: afterMs(), share: random.next() } : null,
+    winner: common.kind === 'tested' && random.chance(common.first ? 0.1 : 0.35) ? random.pick(WINNERS) : null,
   };
 }
 
@@ -151,6 +156,7 @@ function drawKill(random: Random, common: Common, retryRejected: boolean): Start
     if (common.first) once.push('sealLoad', 'sealLoad');
     else if (common.edited) once.push('amend', 'amend');
     if (retryRejected) once.push('retryRejected');
+    if (common.kind === 'tested') once.push('setWinner', 'defer');
     return { site: `${random.pick(['before', 'after'])} ${random.pick(once)}`, nth: 1 };
   }
   return { site: random.pick(KILL_OFTEN), nth: Math.round(random.scale(1, 16)) };
@@ -166,6 +172,8 @@ function drawFault(random: Random): Fault {
     load: 1,
     sealLoad: 1,
     skip: 1,
+    defer: 1,
+    setWinner: 1,
     amend: 1,
   });
   const word = kind === 'busy' ? 'begin' : random.chance(0.1) ? 'begin' : 'commit';
@@ -188,7 +196,7 @@ function drawStep(random: Random): number {
 /** A start with which everything goes well. */
 export function goodStart(
   edition: Edition,
-  common: Pick<StartPlan, 'retryStatuses' | 'edited' | 'notAfterMs'>,
+  common: Pick<StartPlan, 'retryStatuses' | 'edited' | 'notAfterMs' | 'winner'>,
 ): StartPlan {
   return {
     ...common,

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../src/model.ts';
-import type { Behaviour } from './behaviour.ts';
+import type { Asked, Behaviour } from './behaviour.ts';
 import type { StartPlan } from './plan.ts';
 import type { Edition } from './scene.ts';
 import type { LedgerView, RowView } from './watch.ts';
@@ -8,11 +8,11 @@ import type { World } from './world.ts';
 /** What one start may do, checked while it does it. */
 export interface Rules {
   /** The delivery of one recipient begins. */
-  begins(reference: string): void;
+  begins(key: string): void;
   /** Its claim is on the disk. */
   claimed(row: RowView): void;
-  posting(body: string, reference: string): void;
-  answered(reference: string, behaviour: Behaviour, attempt: Attempt): void;
+  posting(body: string, asked: Asked): void;
+  answered(asked: Asked, behaviour: Behaviour, attempt: Attempt): void;
   connectFailed(code: string): void;
   ledgerFailed(operation: string): void;
   /** From here on nothing more may be posted. */
@@ -39,7 +39,9 @@ const CATCH_UP_MS = 20;
 export function createRules({ name, plan, edition, world, view }: RulesOptions): Rules {
   /** Claims that no post has used. */
   const tickets = new Set<string>();
-  const inFlight = new Set<string>();
+  /** Requests, by whom they are for. */
+  const inFlight = new Map<string, Asked>();
+  const perRequest = edition.plan.recipientsPerRequest;
   const posted = new Map<string, number>();
   const begun = new Set<string>();
   const claimedByUs = new Set<string>();
@@ -64,57 +66,81 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
     if (now < dueMs - CATCH_UP_MS - 1e-6) object(`posts faster than ${plan.ratePerSecond}/s`);
     dueMs = Math.max(dueMs, now - CATCH_UP_MS) + interval;
   };
-  const checkRetries = (reference: string): void => {
-    const before = posted.get(reference) ?? 0;
-    posted.set(reference, before + 1);
-    if (before + 1 > plan.attempts) object(`${reference} is posted for the ${before + 1}th time, of ${plan.attempts}`);
-    if (before > 0) {
-      retries += 1;
-      world.cover('retry');
+  const checkRetries = (references: readonly string[]): void => {
+    let again = false;
+    for (const reference of references) {
+      const before = posted.get(reference) ?? 0;
+      posted.set(reference, before + 1);
+      const most = plan.attempts * levelsOf(perRequest);
+      if (before + 1 > most) object(`${reference} is posted for the ${before + 1}th time, of ${most}`);
+      again ||= before > 0;
     }
+    if (again) world.cover('retry');
+    // Halves are no retries, and nobody can tell them apart from here.
+    if (perRequest > 1) return;
+    if (again) retries += 1;
     const tooMany = retries > Math.max(10, posts * 0.1);
     if (!tooMany) begunInTime = null;
     else begunInTime ??= new Set(begun);
     if (begunInTime === null) return;
     world.cover('one lane after too many retries');
-    const late = [...inFlight].filter((other) => begunInTime?.has(other) === false);
+    const people = [...inFlight.values()].flatMap((other) => other.references).map(edition.keyOf);
+    const late = people.filter((key) => begunInTime?.has(key) === false);
     if (late.length > 1) object(`${late.length} recipients at a time after ${retries} retries of ${posts} requests`);
+  };
+  const checkBody = (body: string, references: readonly string[]): void => {
+    const bodies = edition.bodies(view.winner);
+    const parts = references.length === 1 ? [body] : apart(body);
+    for (const [at, reference] of references.entries()) {
+      if (bodies.get(reference) === parts[at]) continue;
+      object(`posts ${reference} with another body than previewed: ${body}`);
+    }
   };
 
   return {
     get posts() {
       return posts;
     },
-    begins: (reference) => begun.add(reference),
+    begins: (key) => begun.add(key),
     claimed(row) {
-      const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key, 'sms');
+      const reference = row.key === null ? '?' : edition.plan.referenceOf(row.key, row.channel);
       tickets.add(reference);
       claimedByUs.add(reference);
       if (plan.notAfterMs !== null && world.wallMs > plan.notAfterMs + 1000) object(`claims row ${row.row} too late`);
     },
-    posting(body, reference) {
+    posting(body, asked) {
+      const { references } = asked;
+      const who = references.join(' ');
       posts += 1;
       world.cover('posted');
-      world.note(() => `${name} posts ${reference}`);
-      if (!tickets.delete(reference)) object(`posts ${reference} without a claim`);
-      if (view.byReference(reference)?.state !== 'claimed') object(`posts ${reference}, which is not claimed`);
-      if (edition.bodies.get(reference) !== body)
-        object(`posts ${reference} with another body than previewed: ${body}`);
+      if (references.length > 1) world.cover('posted to several');
+      world.note(() => `${name} posts ${who}`);
+      for (const reference of references) {
+        if (!tickets.delete(reference)) object(`posts ${reference} without a claim`);
+        if (view.byReference(reference)?.state !== 'claimed') object(`posts ${reference}, which is not claimed`);
+      }
+      if (new Set(references).size < references.length) object(`posts to somebody twice in one request: ${who}`);
+      if (references.length > perRequest) object(`posts to ${references.length} in one request`);
+      checkBody(body, references);
       if (stopped !== null) object(`posts after ${stopped}`);
       if (world.monotonicMs > heldFrom && world.monotonicMs < heldUntil)
         object(`posts ${heldUntil - world.monotonicMs} ms before Retry-After is over`);
       if (canary && inFlight.size > 0) object('posts beside the canary');
-      inFlight.add(reference);
+      inFlight.set(who, asked);
       if (inFlight.size > plan.concurrency) object(`${inFlight.size} requests in flight`);
       checkRate();
-      checkRetries(reference);
-      if (plan.limit !== null && posted.size > plan.limit) object(`posts to ${posted.size}, more than --limit`);
+      checkRetries(references);
+      const people = new Set([...posted.keys()].map(edition.keyOf)).size;
+      if (plan.limit !== null && people > plan.limit) object(`posts to ${people}, more than --limit`);
     },
-    answered(reference, { kind, id }, { phase, status, retryAfter }) {
-      inFlight.delete(reference);
-      if (phase === 'P4' && (kind === 'accepted' || kind === 'accepted-empty')) {
+    answered({ references }, { each, id, kind }, { phase, status, retryAfter }) {
+      inFlight.delete(references.join(' '));
+      const whole = phase === 'P4' && status !== null && status < 300;
+      for (const [at, reference] of references.entries()) {
+        const taken = each === null ? kind === 'accepted' || kind === 'accepted-empty' : each[at]?.said === 'taken';
+        if (!whole || !taken) continue;
         canary = false;
-        accepted.set(reference, id);
+        accepted.set(reference, each === null ? id : (each[at]?.id ?? null));
       }
       if (status === null) return;
       if (HALTING.has(status)) stopped ??= `status ${status}`;
@@ -150,4 +176,15 @@ export function createRules({ name, plan, edition, world, view }: RulesOptions):
       }
     },
   };
+}
+
+/** How often a request can be halved until it is for one, and once more. */
+function levelsOf(recipients: number): number {
+  return 1 + Math.ceil(Math.log2(recipients));
+}
+
+/** The requests that would be made, were each recipient of this one alone. */
+function apart(body: string): string[] {
+  const whole = JSON.parse(body) as { readonly recipients: readonly unknown[] };
+  return whole.recipients.map((one) => JSON.stringify({ ...whole, recipients: [one] }));
 }

@@ -23,14 +23,25 @@ import { createRandom } from './random.ts';
 export const BEGINNING = Date.parse('2026-11-21T09:00:00Z');
 export const IDENTITY: RunIdentity = { environment: 'test', campaign: 'proof', occurrence: 'once' };
 
+/**
+ * `plain`: an SMS for each by name. `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same text for all,
+ * for four in one request, with a fallback. `tested`: two variants with a fallback, for half of the list until a winner is
+ * named; a few get nothing.
+ */
+export const SCENE_KINDS = ['plain', 'fallback', 'shared', 'tested'] as const;
+export type SceneKind = (typeof SCENE_KINDS)[number];
+
 /** One version of a list with everything that the real code makes of it, and what should come of it. */
 export interface Edition {
   readonly plan: Plan;
   readonly rows: number;
+  readonly kind: SceneKind;
   /** Keys of rows that are somebody: not bad, not the second of their kind. */
   readonly keys: ReadonlySet<string>;
-  /** Reference to body, as preview would show it. */
-  readonly bodies: ReadonlyMap<string, string>;
+  /** Reference to body of each leg, as preview would show it while this variant is the winner. */
+  readonly bodies: (winner: string | null) => ReadonlyMap<string, string>;
+  /** Whose a reference is. */
+  readonly keyOf: (reference: string) => string;
   readonly hasBadRows: boolean;
 }
 
@@ -42,31 +53,62 @@ export interface Scene {
 
 /** What all histories of one process share, so that each costs only what it is about. */
 export interface Stage extends Disposable {
-  readonly scenes: readonly [Scene, ...Scene[]];
+  scenes(kind: SceneKind): readonly [Scene, ...Scene[]];
   /** A folder for a ledger, with what was in it before: nothing but an empty ledger, or the files of another folder. */
   folder(from?: string): string;
   remove(folder: string): void;
 }
 
-export const SIZES = [4, 12, 25, 45] as const;
+const SIZES: Readonly<Record<SceneKind, readonly [number, ...number[]]>> = {
+  plain: [4, 12, 25, 45],
+  fallback: [4, 12, 25],
+  shared: [12, 30],
+  tested: [12, 30],
+};
+
+const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }';
+const MESSAGES: Readonly<Record<SceneKind, readonly string[]>> = {
+  plain: ['channel: sms', 'template: { text: "Hi {{name}}" }'],
+  fallback: ['channel: rcs', 'template: { text: "Hi {{name}}" }', FALLBACK],
+  shared: [
+    'channel: rcs',
+    'template: { text: "Hi everybody" }',
+    FALLBACK.replace('{{name}}', 'everybody'),
+    'send: { recipientsPerRequest: 4 }',
+  ],
+  tested: [
+    'channel: rcs',
+    'variants:',
+    '  - { name: A, template: { text: "A for {{name}}" } }',
+    '  - { name: B, template: { text: "B for {{name}}" } }',
+    'test: 50%',
+    'holdout: 10%',
+    FALLBACK,
+  ],
+};
+export const WINNERS = ['A', 'B'] as const;
 
 export async function createStage(): Promise<Stage> {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const root = realpathSync(mkdtempSync(join(parent, 'handbill-simulate-')));
-  writeFileSync(
-    join(root, 'handbill.yaml'),
-    'environments:\n  test:\n    baseUrl: http://127.0.0.1:9\n    apiKey: { env: HANDBILL_API_KEY }\n',
-  );
   const template = join(root, 'template');
   openLedger(join(template, 'ledger.db'), { mode: 'write', nowMs: BEGINNING }).close();
   writeFileSync(join(template, 'ledger.db.marker'), 'simulated');
   // Its size is of no interest here, and writing it anew would cost more than the whole history.
   writeFileSync(join(template, 'ledger.db.reserve'), 'simulated');
-  const [first, ...rest] = await Promise.all(SIZES.map((size) => makeScene(root, size)));
-  if (first === undefined) throw new Error('There are no scenes.');
+  const made = new Map<SceneKind, readonly [Scene, ...Scene[]]>();
+  for (const kind of SCENE_KINDS) {
+    const [first, ...rest] = SIZES[kind];
+    const others = await Promise.all(rest.map((size) => makeScene(root, kind, size)));
+    made.set(kind, [await makeScene(root, kind, first), ...others]);
+  }
   let count = 0;
   return {
-    scenes: [first, ...rest],
+    scenes(kind) {
+      const scenes = made.get(kind);
+      if (scenes === undefined) throw new Error(`There are no scenes of kind ${kind}.`);
+      return scenes;
+    },
     folder(from = template) {
       count += 1;
       const folder = join(root, `ledger-${count}`);
@@ -84,36 +126,65 @@ export async function createStage(): Promise<Stage> {
   };
 }
 
-async function makeScene(root: string, size: number): Promise<Scene> {
+async function makeScene(root: string, kind: SceneKind, size: number): Promise<Scene> {
   const random = createRandom(size);
   const rows: string[] = [];
   for (let row = 0; row < size; row++) {
     const number = row > 0 && random.chance(0.08) ? random.whole(0, row - 1) : row;
     rows.push(random.chance(0.05) ? '12,Nobody' : `${numberOf(number)},Name ${number}`);
   }
-  const before = await makeEdition(root, `list-${size}.csv`, rows);
+  const before = await makeEdition(root, kind, `list-${size}.csv`, rows);
   // Some are gone, some are new, some have moved, and everybody reads something else.
   const kept = rows.filter(() => !random.chance(0.15)).map((row) => row.replace('Name', 'Friend'));
   const added = Array.from({ length: 1 + size / 10 }, (_, i) => `${numberOf(1000 + i)},Late ${i}`);
-  const after = await makeEdition(root, `list-${size}-edited.csv`, [...added.slice(1), ...kept, ...added.slice(0, 1)]);
+  const after = await makeEdition(root, kind, `list-${size}-edited.csv`, [
+    ...added.slice(1),
+    ...kept,
+    ...added.slice(0, 1),
+  ]);
   return { before, after };
 }
 
-async function makeEdition(root: string, list: string, rows: readonly string[]): Promise<Edition> {
-  const campaign = join(root, 'campaign.yaml');
-  writeFileSync(join(root, list), `msisdn,name\n${rows.join('\n')}\n`);
-  writeFileSync(
-    campaign,
-    'name: proof\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: list.csv\n',
-  );
-  writeFileSync(join(root, 'list.csv'), 'msisdn,name\n');
-  const loaded = await loadCampaign(campaign, { cwd: root, now: BEGINNING, recipients: join(root, list) });
+async function makeEdition(root: string, kind: SceneKind, list: string, rows: readonly string[]): Promise<Edition> {
+  const folder = join(root, kind);
+  mkdirSync(folder, { recursive: true });
+  // A project of its own: no two campaigns of one have the same name.
+  const environment = '    baseUrl: http://127.0.0.1:9\n    apiKey: { env: HANDBILL_API_KEY }\n';
+  writeFileSync(join(folder, 'handbill.yaml'), `environments:\n  test:\n${environment}`);
+  const campaign = join(folder, 'campaign.yaml');
+  writeFileSync(join(folder, list), `msisdn,name\n${rows.join('\n')}\n`);
+  const lines = ['name: proof', 'from: Riverside', 'recipients: list.csv', ...MESSAGES[kind]];
+  writeFileSync(campaign, `${lines.join('\n')}\n`);
+  writeFileSync(join(folder, 'list.csv'), 'msisdn,name\n');
+  const loaded = await loadCampaign(campaign, { cwd: folder, now: BEGINNING, recipients: join(folder, list) });
   const plan = await createPlan(loaded.campaign, {
     environment: IDENTITY.environment,
     occurrence: IDENTITY.occurrence,
   });
+  const people = new Map<string, string>();
+  const first = await look(plan, null, people);
+  const bodies = new Map([[null, first.bodies] as const]);
+  const won = new Map<string, ReadonlyMap<string, string>>();
+  if (kind === 'tested') for (const winner of WINNERS) won.set(winner, (await look(plan, winner, people)).bodies);
+  return {
+    plan,
+    kind,
+    rows: rows.length,
+    keys: first.keys,
+    hasBadRows: first.hasBadRows,
+    bodies: (winner) => (winner === null ? bodies.get(null) : won.get(winner)) ?? new Map(),
+    keyOf: (reference) => people.get(reference) ?? '?',
+  };
+}
+
+interface Look extends Pick<Edition, 'keys' | 'hasBadRows'> {
+  readonly bodies: ReadonlyMap<string, string>;
+}
+
+/** What the real code makes of a list. */
+async function look(plan: Plan, winner: string | null, people: Map<string, string>): Promise<Look> {
   const seen = createSeen();
-  const stream: Decisions = decisions(plan, { isNew: (key) => seen.add(key), skipInvalid: false });
+  const stream: Decisions = decisions(plan, { isNew: (key) => seen.add(key), skipInvalid: false, winner });
   const expand = plan.expander(BEGINNING);
   const keys = new Set<string>();
   const bodies = new Map<string, string>();
@@ -121,11 +192,16 @@ async function makeEdition(root: string, list: string, rows: readonly string[]):
   for await (const batch of stream) {
     for (const decision of batch) {
       if (decision.decision === 'invalid') hasBadRows = true;
+      else if (decision.key !== null && !(decision.decision === 'skip' && decision.reason === 'duplicate')) {
+        keys.add(decision.key);
+      }
       if (decision.decision !== 'send') continue;
-      const { reference, body } = expand.one(decision, decision);
-      keys.add(decision.key);
-      bodies.set(reference, body);
+      for (const message of [decision, ...decision.fallbacks]) {
+        const { reference, body } = expand.one(decision, message);
+        people.set(reference, decision.key);
+        bodies.set(reference, body);
+      }
     }
   }
-  return { plan, rows: rows.length, keys, bodies, hasBadRows };
+  return { keys, bodies, hasBadRows };
 }

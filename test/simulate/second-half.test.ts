@@ -68,13 +68,40 @@ const BROKEN: readonly [label: string, sabotage: Sabotage, says: RegExp][] = [
   [
     'a claim that is given back at a stop is not recorded',
     { ledger: (ledger) => ({ ...ledger, commit: (run, r, c, now) => ledger.commit(run, r.filter(isKept), c, now) }) },
-    /is still claimed/,
+    /is still claimed|rows are claimed, more than/,
   ],
   [
     'doubts are thrown away',
     { ledger: (ledger) => ({ ...ledger, commit: (run, r, c, now) => ledger.commit(run, r.map(failed), c, now) }) },
     /but received|failed/,
   ],
+  [
+    'a fallback that was begun is nobody to be sent to',
+    {
+      ledger: (ledger) => ({
+        ...ledger,
+        pending: (run, after, limit) => ledger.pending(run, after, limit).filter(({ leg }) => leg === 0),
+      }),
+    },
+    /is forgotten: pending|the last start ended/,
+  ],
+  [
+    'whoever cannot receive a leg gets no other',
+    {
+      ledger: (ledger) => ({
+        ...ledger,
+        commit: (run, r, c, now) => ledger.commit(run, r.map(withoutNext), c, now),
+      }),
+    },
+    /no other follows|is not the recipient/,
+  ],
+  [
+    'the winner is not written',
+    { ledger: (ledger) => ({ ...ledger, setWinner: (run, winner) => ({ ...run, winner }) }) },
+    /with another body|the last start ended|is forgotten: deferred/,
+  ],
+  ['an answer about several is taken for all of them', { endpoint: takesAll }, /the server (?:said|gave out)/],
+  ['a request for several without an answer is sent again in halves', { endpoint: halves }, /but received 2 times/],
 ];
 
 it.each(BROKEN)('objects when %s', async (_, sabotage, says) => {
@@ -130,4 +157,31 @@ function isKept(result: ResultRecord): boolean {
 
 function failed(result: ResultRecord): ResultRecord {
   return result.state === 'in-doubt' ? { ...result, state: 'failed', reason: 'connect' } : result;
+}
+
+function withoutNext({ next: _, ...result }: ResultRecord): ResultRecord {
+  return result;
+}
+
+/** Whatever a 2xx says of each, it says nothing any more. */
+function takesAll(endpoint: SimulatedEndpoint): SimulatedEndpoint {
+  return {
+    ...endpoint,
+    async post(body, reference) {
+      const facts = await endpoint.post(body, reference);
+      return facts.body.startsWith('{"messages"') ? { ...facts, body: '{}' } : facts;
+    },
+  };
+}
+
+/** Silence looks like 413. */
+function halves(endpoint: SimulatedEndpoint): SimulatedEndpoint {
+  return {
+    ...endpoint,
+    async post(body, reference) {
+      const facts = await endpoint.post(body, reference);
+      const several = (JSON.parse(body) as { readonly recipients: readonly unknown[] }).recipients.length > 1;
+      return facts.phase === 'P2' && several ? { ...facts, phase: 'P4', status: 413, error: null } : facts;
+    },
+  };
 }

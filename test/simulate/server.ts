@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../src/http/connect.ts';
 import type { Attempt, Phase } from '../../src/model.ts';
 import type { Receipt } from '../oracle/receipts.ts';
-import { type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
+import { type Asked, type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -25,11 +25,11 @@ export interface ConnectOptions {
 export interface EndpointWatch {
   ready(): void;
   /** `post` was called; nothing has left yet. */
-  posting(body: string, reference: string): void;
+  posting(body: string, asked: Asked): void;
   /** The server has it all. */
-  received(reference: string): void;
+  received(): void;
   /** The client is about to be told. */
-  answering(reference: string, behaviour: Behaviour, attempt: Attempt): void;
+  answering(asked: Asked, behaviour: Behaviour, attempt: Attempt): void;
   connectFailed(code: string): void;
 }
 
@@ -42,13 +42,14 @@ type Written = { -readonly [K in keyof Receipt]: Receipt[K] };
 
 interface InFlight {
   readonly behaviour: Behaviour;
-  readonly reference: string;
+  readonly asked: Asked;
   readonly text: string;
   readonly since: number;
   readonly cancel: (() => void)[];
   readonly resolve: (attempt: Attempt) => void;
   phase: Phase;
-  receipt: Written | null;
+  /** One for each recipient, once the server has it. */
+  written: readonly Written[] | null;
 }
 
 interface Waiting {
@@ -59,24 +60,29 @@ interface Waiting {
 export function createServer(world: World, random: Random): Server {
   const receipts: Written[] = [];
   let posts = 0;
+  let requests = 0;
   const write = (flight: InFlight): void => {
-    flight.receipt = {
-      number: receipts.length + 1,
-      status: null,
-      id: null,
-      text: flight.text,
-      reference: flight.reference,
-    };
-    receipts.push(flight.receipt);
+    requests += 1;
+    const number = requests;
+    const { text, asked } = flight;
+    const { references } = asked;
+    flight.written = references.map((reference) => ({
+      ...{ number, status: null, id: null, text, reference },
+      ...(references.length > 1 ? { recipients: references.length } : {}),
+    }));
+    receipts.push(...flight.written);
   };
-  const sign = (flight: InFlight): void => {
-    if (flight.receipt === null) return;
-    flight.receipt.status = flight.behaviour.status;
-    flight.receipt.id = flight.behaviour.id;
+  const sign = ({ written, behaviour }: InFlight): void => {
+    for (const [at, receipt] of (written ?? []).entries()) {
+      const own = behaviour.each?.[at];
+      receipt.status = behaviour.status;
+      receipt.id = own === undefined ? behaviour.id : own.id;
+      if (own !== undefined) receipt.said = own.said;
+    }
   };
-  const nextBehaviour = (profile: Profile, onlyOwn: boolean): Behaviour => {
+  const nextBehaviour = (profile: Profile, asked: Asked, onlyOwn: boolean): Behaviour => {
     posts += 1;
-    return drawBehaviour(random, profile, posts, onlyOwn);
+    return drawBehaviour(random, profile, asked, { number: posts, onlyOwn });
   };
   return {
     receipts,
@@ -84,10 +90,22 @@ export function createServer(world: World, random: Random): Server {
   };
 }
 
+function readAsked(body: string): Asked {
+  const { channel, recipients } = JSON.parse(body) as {
+    readonly channel: string;
+    readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
+  };
+  return {
+    channel,
+    addresses: recipients.map(({ msisdn }) => msisdn),
+    references: recipients.map(({ metaData }) => metaData.handbill),
+  };
+}
+
 interface Desk {
   readonly write: (flight: InFlight) => void;
   readonly sign: (flight: InFlight) => void;
-  readonly nextBehaviour: (profile: Profile, onlyOwn: boolean) => Behaviour;
+  readonly nextBehaviour: (profile: Profile, asked: Asked, onlyOwn: boolean) => Behaviour;
 }
 
 /**
@@ -161,11 +179,13 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
             error: whole ? null : { code, message: 'simulated' },
           })
         : failed(flight.phase, since, code ?? 'UNKNOWN');
-    watch.answering(flight.reference, behaviour, facts);
+    watch.answering(flight.asked, behaviour, facts);
     if (dead) return;
     if (behaviour.reach === 'answered') desk.sign(flight);
     world.cover(`post:${behaviour.kind}`);
-    world.note(() => `answer to ${flight.reference}: ${behaviour.kind} ${facts.phase} ${status ?? code}`);
+    world.note(
+      () => `answer to ${flight.asked.references.join(' ')}: ${behaviour.kind} ${facts.phase} ${status ?? code}`,
+    );
     end(flight, facts);
   };
   const stop = (flight: InFlight): void => end(flight, failed(flight.phase, flight.since, 'HANDBILL_STOPPED'));
@@ -189,24 +209,25 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
       promised = Math.max(0, promised - 1);
       serve();
     },
-    post(body, reference) {
+    post(body) {
       promised = Math.max(0, promised - 1);
       const since = world.monotonicMs;
       if (closed) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
-      watch.posting(body, reference);
+      const asked = readAsked(body);
+      watch.posting(body, asked);
       if (dead) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
       idle = Math.max(0, idle - 1);
       return new Promise((resolve) => {
-        const behaviour = desk.nextBehaviour(profile, onlyOwn);
+        const behaviour = desk.nextBehaviour(profile, asked, onlyOwn);
         const flight: InFlight = {
           behaviour,
-          reference,
+          asked,
           text: body,
           since,
           cancel: [],
           resolve,
           phase: 'P1',
-          receipt: null,
+          written: null,
         };
         flights.add(flight);
         const { reach, arriveMs, answerMs } = behaviour;
@@ -216,8 +237,8 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
         const arrive = (): void => {
           if (reach === 'silent' || reach === 'answered') {
             desk.write(flight);
-            world.note(() => `received ${reference}`);
-            watch.received(reference);
+            world.note(() => `received ${asked.references.join(' ')}`);
+            watch.received();
           }
         };
         flight.cancel.push(world.after(arriveMs / 2, begin));
@@ -227,7 +248,7 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
           world.after(timeoutMs, () => {
             world.cover('post:timed-out');
             const facts = failed(flight.phase, since, 'HANDBILL_TIMEOUT');
-            watch.answering(reference, { ...behaviour, status: null, reach: 'silent' }, facts);
+            watch.answering(asked, { ...behaviour, status: null, reach: 'silent' }, facts);
             end(flight, facts);
           }),
         );
@@ -249,12 +270,12 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
       dead = true;
       for (const flight of flights) {
         // Bytes that have left arrive although nobody waits for the answer any more; the server may still give one.
-        const underWay = flight.phase === 'P2' && flight.receipt === null && flight.behaviour.reach !== 'unreceived';
+        const underWay = flight.phase === 'P2' && flight.written === null && flight.behaviour.reach !== 'unreceived';
         if (underWay && random.chance(0.5)) {
           desk.write(flight);
           world.cover('received after a kill');
         }
-        if (flight.receipt !== null && flight.behaviour.reach === 'answered' && random.chance(0.5)) desk.sign(flight);
+        if (flight.written !== null && flight.behaviour.reach === 'answered' && random.chance(0.5)) desk.sign(flight);
       }
       stopAll();
     },

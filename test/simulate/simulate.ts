@@ -8,7 +8,7 @@ import { violations } from '../oracle/oracle.ts';
 import type { Coverage } from './coverage.ts';
 import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
-import { BEGINNING, type Edition, IDENTITY, type Stage } from './scene.ts';
+import { BEGINNING, type Edition, IDENTITY, type Stage, WINNERS } from './scene.ts';
 import { createServer, type Server } from './server.ts';
 import { beginStart, type Sabotage, type Start } from './start.ts';
 import { createLedgerView, type LedgerView } from './watch.ts';
@@ -60,7 +60,9 @@ interface HistoryOptions {
 function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
   const server: Server = createServer(world, random.fork());
-  const view: LedgerView = createLedgerView(world, (key) => scene.before.plan.referenceOf(key, 'sms'));
+  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf);
+  const { recipientsPerRequest } = scene.before.plan;
+  const inFlightOf = (start: StartPlan): number => start.concurrency * recipientsPerRequest;
   /** How many receipts there were when each start began. */
   const starts: number[] = [];
   const sealed: Edition[] = [];
@@ -87,7 +89,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
       server,
       view,
       sabotage,
-      mostClaimed: () => alive.reduce((sum, other) => sum + other.plan.concurrency, abandoned),
+      mostClaimed: () => alive.reduce((sum, other) => sum + inFlightOf(other.plan), abandoned),
       onKill() {
         // Only when nobody else has the ledger open does the copy show what a kill leaves.
         if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
@@ -132,7 +134,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
     if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
     for (const one of alive) one.bury();
     if (folder !== before) stage.remove(before);
-    for (const one of alive) if (one.mayHaveLeft) abandoned += one.plan.concurrency;
+    for (const one of alive) if (one.mayHaveLeft) abandoned += inFlightOf(one.plan);
     const last = alive.at(-1) ?? first;
     alive = [];
     return last;
@@ -163,13 +165,17 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
 
   return {
     async run() {
+      world.cover(`scene:${scene.before.kind}`);
       for (const start of plan.starts) await live(start);
       // The clock is put right, and the server is well.
       world.setClock(world.latestMs - world.wallMs + 1000);
       const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
       const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
+      // Whoever was named as the winner before is so still.
+      const winner = edition.kind === 'tested' && view.winner === null ? WINNERS[1] : null;
+      const { retryStatuses } = plan;
       const last = await live(
-        goodStart(edition, { retryStatuses: plan.retryStatuses, edited: edition === scene.after, notAfterMs }),
+        goodStart(edition, { retryStatuses, edited: edition === scene.after, notAfterMs, winner }),
       );
       const { ending } = last;
       const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
@@ -215,7 +221,8 @@ function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): s
     if (run === null) return ['the run is gone'];
     const outcomes = [...ledger.outcomes(run)].flat();
     for (const { row, outcome } of outcomes) {
-      if (outcome === 'pending' || outcome === 'failed') found.push(`row ${row} is forgotten: ${outcome}`);
+      if (outcome === 'pending' || outcome === 'failed' || outcome === 'deferred')
+        found.push(`row ${row} is forgotten: ${outcome}`);
     }
     const { referenceOf } = last.plan;
     const endings = endingsOf(
@@ -227,7 +234,10 @@ function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): s
     const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
     const { receipts } = server;
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
-    found.push(...violations({ ...evidence, retryStatuses: plan.retryStatuses }));
+    // Beside another process an answer may come too late to begin the next leg.
+    const alone = plan.starts.every(({ beside }) => beside === null);
+    const legs = alone ? { legs: 1 + last.plan.campaign.fallbacks.length } : {};
+    found.push(...violations({ ...evidence, ...legs, retryStatuses: plan.retryStatuses }));
     const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
     found.push(...misbooked(books));
   } finally {

@@ -81,7 +81,7 @@ export function beginStart(options: StartOptions): Start {
   const interrupt = new AbortController();
   const death = new AbortController();
   const timers = createTimers(world, random, death.signal);
-  const campaign = campaignOf(edition.plan, plan, (reference) => rules.begins(reference));
+  const campaign = campaignOf(edition.plan, plan, (key) => rules.begins(key));
   let ending: Ending | null = null;
   let operation: Operation = 'open';
   let ledger: Ledger | null = null;
@@ -139,7 +139,7 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'start') options.onStarted();
     if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
     const mostClaimed = options.mostClaimed();
-    view.committed(db, { name, operation, mostClaimed, claimed: rules.claimed });
+    view.committed(db, { name, operation, mostClaimed, claimed: rules.claimed, winner: plan.winner });
   };
   const watch: SqliteWatch = {
     opened(connection) {
@@ -155,15 +155,15 @@ export function beginStart(options: StartOptions): Start {
     onlyOwn: plan.onlyOwn,
     watch: {
       ready: () => sites.at('ready'),
-      posting(body, reference) {
+      posting(body, asked) {
         sites.at('between claim and post');
         if (death.signal.aborted) return;
-        rules.posting(body, reference);
+        rules.posting(body, asked);
       },
       received: () => sites.at('received'),
-      answering(reference, behaviour, attempt) {
+      answering(asked, behaviour, attempt) {
         sites.at('answered');
-        if (!death.signal.aborted) rules.answered(reference, behaviour, attempt);
+        if (!death.signal.aborted) rules.answered(asked, behaviour, attempt);
       },
       connectFailed: (code) => rules.connectFailed(code),
     },
@@ -193,7 +193,7 @@ export function beginStart(options: StartOptions): Start {
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
-      winner: null,
+      winner: plan.winner,
       late: plan.late,
       nowMs,
       interrupt: interrupt.signal,

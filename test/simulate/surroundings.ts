@@ -22,7 +22,7 @@ export function hold(path: string, plan: StartPlan, nowMs: number): { ledger: Le
 }
 
 /** The plan as this start has it; `begins` is told whose delivery begins. */
-export function campaignOf(plan: Plan, start: StartPlan, begins: (reference: string) => void): Plan {
+export function campaignOf(plan: Plan, start: StartPlan, begins: (key: string) => void): Plan {
   const { attempts, notAfterMs, stopAfterInDoubt, stopAfterRejected } = start;
   const send = { ...plan.campaign.send, attempts, notAfterMs };
   const limits = { ...plan.campaign.limits, stopAfterInDoubt, stopAfterRejected };
@@ -33,9 +33,8 @@ export function campaignOf(plan: Plan, start: StartPlan, begins: (reference: str
       const expand = plan.expander(startMs);
       return {
         one(decision, message) {
-          const request = expand.one(decision, message);
-          begins(request.reference);
-          return request;
+          begins(decision.key);
+          return expand.one(decision, message);
         },
         many: (decisions) => expand.many(decisions),
       };
@@ -66,6 +65,8 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     retryRejected: within('retryRejected', ledger.retryRejected),
     commit: within('commit', ledger.commit),
     skip: within('skip', ledger.skip),
+    defer: within('defer', ledger.defer),
+    setWinner: within('setWinner', ledger.setWinner),
     finish: within('finish', ledger.finish),
     hold: within('hold', ledger.hold),
     suppress: within('suppress', ledger.suppress),

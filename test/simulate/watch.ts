@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Channel } from '../../src/model.ts';
 import type { World } from './world.ts';
 
-/** A row as it stands in the database. */
+/** A row as it stands in the database: one for each leg that was begun. */
 export interface RowView {
   readonly row: number;
+  readonly leg: number;
+  readonly channel: Channel;
   readonly state: string;
   readonly reason: string | null;
   readonly key: string | null;
@@ -24,6 +27,8 @@ export type Operation =
   | 'start'
   | 'commit'
   | 'skip'
+  | 'defer'
+  | 'setWinner'
   | 'suppress'
   | 'finish';
 
@@ -32,6 +37,7 @@ const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   start: ['claimed>in-doubt', 'failed>pending', 'deferred>pending'],
   retryRejected: ['rejected>pending'],
   skip: ['pending>skipped'],
+  defer: ['pending>deferred'],
   commit: [
     'pending>claimed',
     'pending>skipped',
@@ -51,6 +57,8 @@ export interface Committer {
   readonly operation: Operation;
   /** Most rows that this one and those before it may hold claimed. */
   readonly mostClaimed: number;
+  /** The variant that somebody named when it was started. */
+  readonly winner: string | null;
   /** `--limit`, attempts per start and so on are its business. */
   readonly claimed: (row: RowView) => void;
 }
@@ -59,15 +67,18 @@ export interface Committer {
 export interface LedgerView {
   committed(db: DatabaseSync, by: Committer): void;
   readonly rows: readonly RowView[];
+  /** The winner that the ledger holds. */
+  readonly winner: string | null;
   byReference(reference: string): RowView | undefined;
   suppressed(address: string): void;
   /** By reference, how often it was asked to try somebody again who had been rejected. */
   readonly askedAgain: ReadonlyMap<string, number>;
 }
 
-export function createLedgerView(world: World, referenceOf: (key: string) => string): LedgerView {
+export function createLedgerView(world: World, referenceOf: (key: string, channel: Channel) => string): LedgerView {
   let rows: readonly RowView[] = [];
   let list = -1;
+  let winner: string | null = null;
   let references = new Map<string, number>();
   const suppressed = new Set<string>();
   const askedAgain = new Map<string, number>();
@@ -75,15 +86,16 @@ export function createLedgerView(world: World, referenceOf: (key: string) => str
 
   const index = (): void => {
     references = new Map();
-    for (const [at, { key, state, reason }] of rows.entries()) {
-      if (key !== null && !(state === 'skipped' && reason === 'duplicate')) references.set(referenceOf(key), at);
+    for (const [at, { key, channel, state, reason }] of rows.entries()) {
+      if (key !== null && !(state === 'skipped' && reason === 'duplicate'))
+        references.set(referenceOf(key, channel), at);
     }
   };
 
   const noteAskedAgain = (before: readonly RowView[]): void => {
-    for (const { key, state } of before) {
-      if (state !== 'rejected' || key === null) continue;
-      const reference = referenceOf(key);
+    for (const { key, channel, state, reason } of before) {
+      if (state !== 'rejected' || reason === 'fell-back' || key === null) continue;
+      const reference = referenceOf(key, channel);
       askedAgain.set(reference, (askedAgain.get(reference) ?? 0) + 1);
     }
   };
@@ -96,25 +108,35 @@ export function createLedgerView(world: World, referenceOf: (key: string) => str
         query = prepare(db);
         queries.set(db, query);
       }
-      const run = query.run.get() as unknown as readonly [number, number] | undefined;
+      const run = query.run.get() as unknown as readonly [number, number, string | null, Channel] | undefined;
       if (run === undefined) return;
-      const [nowList, count] = run;
-      const now = (query.rows.all(nowList) as unknown as readonly Stored[]).map(toView);
-      if (now.length !== count) world.object(`the run has ${count} rows, but ${now.length} outcomes`);
+      const [nowList, count, nowWinner, channel] = run;
+      const now = (query.rows.all(nowList) as unknown as readonly Stored[]).map((row) => toView(row, channel));
+      const recipients = now.reduce((sum, { leg }) => (leg === 0 ? sum + 1 : sum), 0);
+      if (recipients !== count) world.object(`the run has ${count} rows, but ${recipients} outcomes`);
+      if (nowWinner !== winner) {
+        world.cover('winner named');
+        world.note(() => `the winner is ${nowWinner}`);
+        if (by.operation !== 'setWinner' || nowWinner !== by.winner) {
+          world.object(`the winner was ${winner} and is ${nowWinner} after ${by.operation}`);
+        }
+        winner = nowWinner;
+      }
       const before = rows;
       rows = now;
       if (by.operation === 'retryRejected') noteAskedAgain(before);
       if (nowList === list) compare(world, by, before, now, suppressed);
-      else {
-        if (list !== -1) compareAmended(world, before, now);
-        index();
-      }
+      else if (list !== -1) compareAmended(world, before, now);
+      if (nowList !== list || now.length !== before.length) index();
       list = nowList;
       const claimed = now.reduce((sum, { state }) => (state === 'claimed' ? sum + 1 : sum), 0);
       if (claimed > by.mostClaimed) world.object(`${claimed} rows are claimed, more than ${by.mostClaimed} in flight`);
     },
     get rows() {
       return rows;
+    },
+    get winner() {
+      return winner;
     },
     byReference: (reference) => rows[references.get(reference) ?? -1],
     suppressed: (address) => suppressed.add(address),
@@ -126,21 +148,21 @@ interface Queries {
   readonly rows: ReturnType<DatabaseSync['prepare']>;
 }
 
-type Stored = readonly [number, string, string | null, string | null, string | null, number];
+type Stored = readonly [number, number, string, string | null, string | null, string | null, number, Channel | null];
 
 function prepare(db: DatabaseSync): Queries {
   const asArrays = { returnArrays: true } as const;
   return {
-    run: db.prepare(`SELECT list, rows FROM runs WHERE state <> 'loading'`, asArrays),
+    run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading'`, asArrays),
     rows: db.prepare(
-      'SELECT row, state, reason, key, address, attempts FROM recipients WHERE list = ? ORDER BY row',
+      'SELECT leg, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY leg, row',
       asArrays,
     ),
   };
 }
 
-function toView([row, state, reason, key, address, attempts]: Stored): RowView {
-  return { row, state, reason, key, address, attempts };
+function toView([leg, row, state, reason, key, address, attempts, channel]: Stored, usual: Channel): RowView {
+  return { leg, row, state, reason, key, address, attempts, channel: channel ?? usual };
 }
 
 function compare(
@@ -151,39 +173,99 @@ function compare(
   suppressed: ReadonlySet<string>,
 ): void {
   const allowed = MOVES[by.operation] ?? [];
-  for (const [at, row] of now.entries()) {
-    const old = before[at];
-    if (old === undefined || old.key !== row.key || old.row !== row.row) {
-      world.object(`row ${row.row} became somebody else in ${by.operation}`);
+  const old = new Map(before.map((row) => [placeOf(row), row]));
+  const all = new Map(now.map((row) => [placeOf(row), row]));
+  for (const row of before) if (!all.has(placeOf(row))) world.object(`row ${describe(row)} is gone`);
+  const claims = (row: RowView): void => {
+    if (suppressed.has(row.address ?? '')) world.object(`row ${describe(row)} was claimed although it is suppressed`);
+    if (row.leg > 0) {
+      world.cover('leg claimed');
+      if (!hasFallen(all.get(placeOf(row, row.leg - 1)))) world.object(`row ${describe(row)} was claimed too early`);
+    }
+    by.claimed(row);
+  };
+  for (const row of now) {
+    const was = old.get(placeOf(row));
+    if (was === undefined) {
+      begun(world, by, row, { now: all.get(placeOf(row, row.leg - 1)), old: old.get(placeOf(row, row.leg - 1)) });
+      if (row.state === 'claimed') claims(row);
       continue;
     }
+    if (was.key !== row.key) {
+      world.object(`row ${describe(row)} became somebody else in ${by.operation}`);
+      continue;
+    }
+    if (hasFallen(was) && (!hasFallen(row) || row.attempts !== was.attempts)) {
+      world.object(`row ${describe(row)} had fallen back, and was changed in ${by.operation}`);
+    }
     // Recorded and claimed again in one transaction: another attempt that came at once.
-    const again = row.state === 'claimed' && old.state === 'claimed' && row.attempts > old.attempts;
+    const again = row.state === 'claimed' && was.state === 'claimed' && row.attempts > was.attempts;
     if (again) by.claimed(row);
-    if (old.state === row.state) continue;
-    const move = `${old.state}>${row.state}`;
+    if (was.state === row.state) continue;
+    const move = `${was.state}>${row.state}`;
     world.cover(`move:${move}`);
-    world.note(() => `${by.name} row ${row.row}: ${move}${row.reason === null ? '' : ` (${row.reason})`}`);
-    if (!allowed.includes(move)) world.object(`row ${row.row} moved ${move} in ${by.operation}`);
-    if (move === 'in-doubt>accepted' && old.reason !== 'crash') world.object(`row ${row.row} left ${old.reason}`);
-    if (row.attempts < old.attempts) world.object(`row ${row.row} has fewer attempts than before`);
-    if (row.state !== 'claimed') continue;
-    if (suppressed.has(row.address ?? '')) world.object(`row ${row.row} was claimed although it is suppressed`);
-    by.claimed(row);
+    world.note(() => `${by.name} row ${describe(row)}: ${move}${row.reason === null ? '' : ` (${row.reason})`}`);
+    // Given back and claimed again in one transaction, which found it suppressed.
+    const suppressedThen = move === 'claimed>skipped' && row.reason === 'suppressed' && row.attempts > was.attempts;
+    if (!allowed.includes(move) && !(suppressedThen && by.operation === 'commit')) {
+      world.object(`row ${describe(row)} moved ${move} in ${by.operation}`);
+    }
+    if (move === 'in-doubt>accepted' && was.reason !== 'crash') world.object(`row ${describe(row)} left ${was.reason}`);
+    if (hasFallen(row) && move !== 'claimed>rejected') world.object(`row ${describe(row)} fell back by ${move}`);
+    if (hasFallen(row) && !all.has(placeOf(row, row.leg + 1)))
+      world.object(`row ${describe(row)} fell back to nothing`);
+    if (row.attempts < was.attempts) world.object(`row ${describe(row)} has fewer attempts than before`);
+    if (row.state === 'claimed') claims(row);
   }
 }
 
-/** A final outcome stays with its person, whatever the new list says, and nobody who was known is gone. */
+/**
+ * A leg begins in the very move in which the one before falls back. It is pending, or what a claim in the same transaction
+ * made of it.
+ */
+function begun(
+  world: World,
+  by: Committer,
+  row: RowView,
+  former: { readonly now: RowView | undefined; readonly old: RowView | undefined },
+): void {
+  world.cover('leg begun');
+  world.note(() => `${by.name} row ${describe(row)}: begun, ${row.state}`);
+  const fell = hasFallen(former.now) && former.old?.state === 'claimed';
+  if (row.leg === 0 || !fell || by.operation !== 'commit' || former.now?.key !== row.key) {
+    world.object(`row ${describe(row)} came out of nothing in ${by.operation}`);
+  }
+  const isNew = row.state === 'pending' || row.state === 'claimed' || row.reason === 'suppressed';
+  if (!isNew) world.object(`row ${describe(row)} began as ${row.state}`);
+}
+
+function hasFallen(row: RowView | undefined): boolean {
+  return row?.state === 'rejected' && row.reason === 'fell-back';
+}
+
+/** Lists are shorter than this. */
+const ROWS_PER_LEG = 10_000;
+
+function placeOf({ leg, row }: RowView, on = leg): number {
+  return on * ROWS_PER_LEG + row;
+}
+
+function describe({ row, leg }: RowView): string {
+  return leg === 0 ? String(row) : `${row}, leg ${leg},`;
+}
+
+/** A final outcome of a leg stays with its person, whatever the new list says, and nobody who was known is gone. */
 function compareAmended(world: World, before: readonly RowView[], now: readonly RowView[]): void {
   world.note(() => `the list is another one, of ${now.length} rows`);
   const people = new Map<string, RowView>();
-  for (const row of now) if (row.key !== null && row.reason !== 'duplicate') people.set(row.key, row);
+  for (const row of now) if (row.key !== null && row.reason !== 'duplicate') people.set(`${row.leg} ${row.key}`, row);
   for (const old of before) {
     if (old.key === null || old.reason === 'duplicate') continue;
-    const row = people.get(old.key);
-    if (row === undefined) world.object(`${old.key} is gone from the ledger`);
+    const row = people.get(`${old.leg} ${old.key}`);
+    if (row === undefined) world.object(`${old.key} is gone from the ledger, with leg ${old.leg}`);
     const stays = old.state === 'claimed' ? 'in-doubt' : FINAL.has(old.state) ? old.state : null;
     if (stays !== null && row?.state !== stays) world.object(`${old.key} was ${stays} and is ${row?.state}`);
+    if (hasFallen(old) !== hasFallen(row)) world.object(`${old.key} fell back, or did not, by being amended`);
   }
 }
 
