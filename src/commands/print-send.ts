@@ -27,6 +27,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     colour: options.colour.out,
     width: options.width,
     referenceOf: () => null,
+    currency: result.currency,
     campaignFile: options.campaign,
   };
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);

@@ -8,6 +8,8 @@ export interface SendResult {
   /** False when there was nothing left to do. */
   readonly started: boolean;
   readonly posted: number;
+  /** Of the price list; null without one. */
+  readonly currency: string | null;
   /** Recipients that an earlier start left without an outcome: now in doubt. */
   readonly recovered: number;
   /** The ledger could not be written any more; the report says what it held before. */

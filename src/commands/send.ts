@@ -1,4 +1,5 @@
 import { loadCampaign } from '../campaign/load.ts';
+import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Campaign } from '../model.ts';
@@ -92,7 +93,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now(), interrupt });
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     prepared.seal();
-    return nothingToDo(ledger, plan, now());
+    return nothingToDo(ledger, plan, prices, now());
   }
   const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
   if (interrupt.aborted || !confirmed) {
@@ -122,7 +123,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
       random: options.random ?? Math.random,
       onStart: (figures) => options.onStart?.(figures, campaign),
     });
-    return resultOf(ledger, plan, end);
+    return resultOf(ledger, plan, prices, end);
   } finally {
     interrupt.removeEventListener('abort', stopWaiting);
     options.abort?.removeEventListener('abort', abort);
@@ -152,7 +153,7 @@ async function asked(
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }
 
-function nothingToDo(ledger: Ledger, plan: Plan, nowMs: number): SendResult {
+function nothingToDo(ledger: Ledger, plan: Plan, prices: PriceList | null, nowMs: number): SendResult {
   const found = ledger.findRun(identityOf(plan));
   if (found === null) throw new Error('a run without anything to do is in the ledger');
   // Killed after the last outcome, or halted by it: nobody else would ever say that the run is finished.
@@ -160,14 +161,15 @@ function nothingToDo(ledger: Ledger, plan: Plan, nowMs: number): SendResult {
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const run = found.state === 'finished' || waits ? found : ledger.finish(found, ended);
   const report = summarise(ledger, run, null, plan.campaign);
-  return { report, exit: exitOf(report), started: false, posted: 0, recovered: 0, ledgerError: null };
+  const currency = prices?.currency ?? null;
+  return { report, exit: exitOf(report), started: false, posted: 0, currency, recovered: 0, ledgerError: null };
 }
 
-function resultOf(ledger: Ledger, plan: Plan, end: RunEnd): SendResult {
+function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): SendResult {
   const report = summarise(ledger, end.run, { state: end.state, halt: end.halt }, plan.campaign);
   const { posted, recovered, ledgerError } = end;
   const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
-  return { report, exit, started: true, posted, recovered, ledgerError };
+  return { report, exit, started: true, posted, currency: prices?.currency ?? null, recovered, ledgerError };
 }
 
 function lowest(...rates: readonly (number | null | undefined)[]): number | null {
