@@ -13,6 +13,10 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['&#39;', "'"],
   ['&#96;', '`'],
   ['&amp;', '&'],
+  // As Handlebars writes them.
+  ['&#x27;', "'"],
+  ['&#x60;', '`'],
+  ['&#x3D;', '='],
 ]);
 
 /**
@@ -43,5 +47,5 @@ export function elementsOf(page: string): { readonly elements: readonly Element[
 }
 
 function decoded(text: string): string {
-  return text.replace(/&(?:lt|gt|quot|amp|#39|#96);/g, (entity) => ENTITIES.get(entity) ?? entity);
+  return text.replace(/&(?:lt|gt|quot|amp|#39|#96|#x27|#x60|#x3D);/g, (entity) => ENTITIES.get(entity) ?? entity);
 }
