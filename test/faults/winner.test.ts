@@ -67,7 +67,7 @@ async function tested(more: Partial<Parameters<typeof tell>[1]> = {}, behave: Me
   };
 }
 
-it('sends to the test alone, and to nobody else until a winner is named', async () => {
+it('A2: sends to the test alone, and to nobody else until a winner is named', async () => {
   await using told = await tested();
   const { api, scene } = told;
   expect(scene.tale()).toEqual(DURING_THE_TEST);

@@ -6,7 +6,7 @@ import { watchSqlite } from './sqlite.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 /** The other half of the full set is in second-half.test.ts, so that two cores share them. */
-const SEEDS = FULL ? { from: 1, count: 2500 } : { from: 1, count: 150 };
+const SEEDS = FULL ? { from: 1, count: 2500 } : { from: 1, count: 200 };
 
 let stage: Stage;
 const watching = watchSqlite();
