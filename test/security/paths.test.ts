@@ -69,6 +69,15 @@ const PATHS: readonly (readonly [label: string, path: string, code: RegExp])[] =
 const PLACES: Readonly<Record<string, (path: string) => { readonly campaign: string; readonly project: string }>> = {
   'a template': (path) => ({ campaign: campaign({ template: `"${path}"` }), project: projectFile() }),
   'a list': (path) => ({ campaign: campaign({ recipients: `"${path}"` }), project: projectFile() }),
+  'HTML of an email': (path) => ({ campaign: email(path), project: projectFile() }),
+  'a template of a fallback': (path) => ({
+    campaign: `${campaign()}fallback: { channel: rcs, template: { file: "${path}" } }\n`,
+    project: projectFile(),
+  }),
+  'a template of a variant': (path) => ({
+    campaign: `${campaign()}variants: [{ name: a, template: { file: "${path}" } }, { name: b }]\n`,
+    project: projectFile(),
+  }),
   'a price list': (path) => ({ campaign: campaign(), project: projectFile(`prices: "${fromRoot(path)}"`) }),
   partials: (path) => ({ campaign: campaign(), project: projectFile(`partials: "${fromRoot(path)}"`) }),
 };
@@ -81,6 +90,10 @@ function fromRoot(path: string): string {
 
 function campaign({ template = 'hello.hbs', recipients = 'people.csv' } = {}): string {
   return `name: proof\nchannel: sms\nfrom: Riverside\ntemplate: { file: ${template} }\nrecipients: ${recipients}\n`;
+}
+
+function email(html: string): string {
+  return `name: proof\nchannel: email\ncontent: { subject: x, html: "${html}" }\nrecipients: { csv: people.csv }\n`;
 }
 
 function projectFile(line = ''): string {
