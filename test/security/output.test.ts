@@ -6,6 +6,7 @@ import { type Ran, startTarget, type Target } from '../fuzz/target.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawRequest, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { numberOf } from '../oracle/scene.ts';
+import { CHOSEN, PRINTABLE } from './payloads.ts';
 
 let target: Target;
 let server: RawServer;
@@ -114,27 +115,6 @@ describe('csv', () => {
     return decisions.map(({ key }) => key);
   }
 });
-
-const ESCAPES: readonly (readonly [string, string])[] = [
-  ['clipboard (OSC 52)', '\u001b]52;c;ZXZpbA==\u0007'],
-  ['link (OSC 8)', '\u001b]8;;http://evil.test\u001b\\click\u001b]8;;\u001b\\'],
-  ['title (OSC 0)', '\u001b]0;owned\u0007'],
-  ['clear screen (CSI 2J)', '\u001b[2J\u001b[H'],
-  ['C1 control sequence', '\u009b2J\u0090x\u009c'],
-  ['carriage return', 'failed\rall is well'],
-  ['backspaces and bell', 'abc\b\b\bxyz\u0007\u007f'],
-  ['right-to-left override', 'a\u202egpj.exe\u2066x\u2069'],
-  ['line separators', 'a\u2028b\u2029c\u0085d'],
-  ['byte order mark', 'a\ufeffb'],
-];
-
-/** All in one for `npm test`, one by one in the full set. */
-const CHOSEN =
-  process.env['HANDBILL_FULL'] === '1' ? ESCAPES : [['all of them', ESCAPES.map(([, text]) => text).join('')] as const];
-
-/** What a terminal may be given: no control but tab and newline, nothing that turns the line round. */
-const PRINTABLE =
-  /^[\t\n\x20-\x7e\u00a0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\ufefe\uff00-\uffff\u{10000}-\u{10ffff}]*$/u;
 
 /** Every command whose output is text for eyes. */
 const TEXTS: readonly (readonly string[])[] = [

@@ -1,0 +1,233 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ran, startTarget, type Target } from '../fuzz/target.ts';
+import { yamlOf } from '../fuzz/trees.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { numberOf } from '../oracle/scene.ts';
+import { elementsOf } from './markup.ts';
+import { CHOSEN, PRINTABLE, SCRIPTS } from './payloads.ts';
+
+let target: Target;
+let server: RawServer;
+let says = '';
+beforeAll(async () => {
+  // Where fsync costs nothing: each send makes a ledger.
+  if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
+  target = startTarget();
+  server = await startRawServer({
+    // Nobody can receive the first channel; the second refuses, and each says why in its own words.
+    behaviour: (request) => {
+      const first = request.body.includes('"channel":"SMS"');
+      answer(first ? 400 : 404, JSON.stringify({ code: says, id: says, error: { message: says } }))(request);
+    },
+  });
+});
+afterAll(async () => {
+  await target[Symbol.asyncDispose]();
+  await server.close();
+});
+
+const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const LIST = { csv: 'people.csv', key: 'id' };
+const SMS = { channel: 'sms', to: 'phone', template: { text: 'Hi {{name}}' } };
+
+/** Messages that say a text from a cell, and one from the campaign file, wherever they can. */
+function messages(text: string): Readonly<Record<string, object>> {
+  const line = text.replace(/[\r\n\u2028\u2029\u0085]/g, '');
+  return {
+    app: {
+      channel: 'messaging-app',
+      content: {
+        text: `{{name}} ${text}`,
+        footer: '{{short}}',
+        buttons: [
+          { text: 'B{{short}}', reply: 'r{{short}}' },
+          { text: line.slice(0, 8) || 'b', reply: line || 'x' },
+        ],
+      },
+      recipientMetaData: { [text.slice(0, 100)]: '{{name}}' },
+      recipients: { ...LIST, where: { name: { $ne: 'nobody' }, id: { $nin: ['k0', text] } } },
+      fallback: SMS,
+    },
+    rcs: {
+      channel: 'rcs',
+      content: { cards: [1, 2].map((n) => ({ title: `T${n} {{short}}`, description: `{{name}} ${text}` })) },
+      recipients: { ...LIST, where: { name: { $startsWith: text.trim() || 'x' } } },
+      fallback: SMS,
+    },
+    email: {
+      channel: 'email',
+      from: `"${text.replace(/["\\\p{Cc}]/gu, '').slice(0, 150)}" <news@riverside.example>`,
+      content: { subject: 'S {{short}}', preheader: `{{name}} ${text}`, html: 'page.html', text: '{{name}}' },
+      recipients: { ...LIST, to: 'email' },
+      fallback: SMS,
+    },
+    voice: { channel: 'voice', content: { text: `{{name}} ${text}`, voice: text }, recipients: LIST, fallback: SMS },
+    provider: {
+      channel: 'messaging-app',
+      template: { id: line || 'x', needs: ['a.b', line || 'x'] },
+      variables: { a: { b: '{{name}}' }, [line || 'x']: `{{name}} ${text}` },
+      recipients: LIST,
+      send: { recipientsPerRequest: 2 },
+      fallback: SMS,
+    },
+    contacts: {
+      channel: 'messaging-app',
+      template: { text: 'x' },
+      recipients: { contacts: [text.trim() || 'x', 'b'] },
+    },
+    split: {
+      channel: 'sms',
+      template: { text: 'x {{name}}' },
+      seed: line.slice(0, 200) || 'x',
+      test: '50%',
+      variants: [{ name: 'a', template: { text: text || 'x' } }, { name: 'b' }],
+      recipients: LIST,
+    },
+    // Each of these is refused, and says what is wrong with what it quotes.
+    'wrong-part': { channel: 'messaging-app', content: { text, [text]: text }, recipients: LIST },
+    'wrong-place': {
+      channel: 'rcs',
+      content: { text: 'x', buttons: [{ text, url: text, dial: text }] },
+      recipients: LIST,
+    },
+    'wrong-name': { channel: 'rcs', content: { text: `{{[${text.replace(/[\]\\]/g, '')}]}}` }, recipients: LIST },
+    'wrong-where': {
+      channel: 'sms',
+      template: { text: 'x' },
+      recipients: { ...LIST, where: { [text]: text, name: { $x: 1 } } },
+    },
+    'wrong-type': { channel: 'sms', template: { text: 'x' }, recipients: { ...LIST, columns: { name: 'number' } } },
+    'wrong-variant': {
+      channel: 'sms',
+      variants: [{ name: text, template: { text: 'x' } }, { name: 'b' }],
+      recipients: LIST,
+    },
+    'wrong-mjml': {
+      channel: 'email',
+      content: { subject: 'x', html: 'page.mjml' },
+      recipients: { ...LIST, to: 'email' },
+    },
+    'wrong-voice': { channel: 'voice', content: { text: 'x', language: text }, recipients: LIST },
+    'wrong-fallback': {
+      channel: 'sms',
+      template: { text: 'x' },
+      fallback: { ...SMS, channel: 'rcs', to: text },
+      recipients: LIST,
+    },
+  };
+}
+
+const NAMES = Object.keys(messages('x'));
+
+function projectWith(text: string): TestProject {
+  const rows = [0, 1, 2].map((row) =>
+    [
+      numberOf(row),
+      `u${row}@example.com`,
+      `k${row}${text.replace(/[\r\n]/g, '')}`,
+      `${text} ${row}`,
+      text.replace(/[\r\n\t\u2028\u2029\u0085\v]/g, '').slice(0, 10),
+    ]
+      .concat(numberOf(100 + row))
+      .map(cell)
+      .join(','),
+  );
+  const wire = { unsupportedChannel: { statuses: [404] }, response: { error: ['/error/message'] } };
+  const environment = { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: { env: 'HANDBILL_API_KEY' }, wire };
+  return createProject({
+    'handbill.yaml': yamlOf({ environments: { test: environment } }),
+    'people.csv': `msisdn,email,id,name,short,phone\n${rows.join('\n')}\n`,
+    'page.html': `<p title="{{name}}">${text} {{name}}</p>`,
+    'page.mjml': `<mjml><mj-body><mj-${text}>${text}</mj-body></mjml>`,
+    ...Object.fromEntries(
+      Object.entries(messages(text)).map(([name, message]) => [
+        `campaigns/${name}/campaign.yaml`,
+        fileOf(name, message),
+      ]),
+    ),
+  });
+}
+
+/** JSON is YAML, as long as what YAML does not take as it stands is escaped. */
+function fileOf(name: string, message: object): string {
+  const whole = { name, from: 'Riverside', ...fromRoot(message), limits: { stopAfter: { rejected: '100%' } } };
+  return `${JSON.stringify(whole).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, numbered)}\n`;
+}
+
+function numbered(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Lists and pages lie at the root, and are seen from two folders below. */
+function fromRoot(message: object): object {
+  const written = JSON.stringify(message);
+  return JSON.parse(written.replace(/"(people\.csv|page\.(?:html|mjml))"/g, '"../../$1"')) as object;
+}
+
+async function run(project: TestProject, args: readonly string[]): Promise<Ran> {
+  const ran = await target.run({ cwd: project.root, args, env: { HANDBILL_API_KEY: 'SEKRET-5f0e9a1c7b3d' } });
+  expect([args, ran.stderr, ran.status]).not.toEqual([args, ran.stderr, 1]);
+  return ran;
+}
+
+describe('a terminal', () => {
+  it.each(CHOSEN)('S21: obeys nothing of what a message, a condition or a fallback holds: %s', async (_, payload) => {
+    says = payload;
+    using project = projectWith(payload.replaceAll('\0', ''));
+    const ended = new Map<string, number | null>();
+    for (const name of NAMES) {
+      for (const args of [
+        ['validate', name],
+        ['preview', name, '--env', 'test'],
+        ['send', name, '--env', 'test', '--yes'],
+      ]) {
+        const { status, stdout, stderr } = await run(project, args);
+        expect([args, stdout.replace(PRINTABLE, '')]).toEqual([args, '']);
+        expect([args, stderr.replace(PRINTABLE, '')]).toEqual([args, '']);
+        ended.set(name, status);
+      }
+      if (ended.get(name) === 2) continue;
+      for (const args of [
+        ['report', name],
+        ['report', name, '--format', 'html'],
+        ['doubt', 'list'],
+      ]) {
+        const { stdout, stderr } = await run(project, args);
+        expect([args, `${stdout}${stderr}`.replace(PRINTABLE, '')]).toEqual([args, '']);
+      }
+    }
+    // What is wrong is refused, and the others get as far as the API.
+    for (const [name, status] of ended) if (name.startsWith('wrong')) expect([name, status]).toEqual([name, 2]);
+    expect([...ended.values()].filter((status) => status !== 2).length).toBeGreaterThan(2);
+  });
+});
+
+describe('pages and lines', () => {
+  it('S22, S23: what single recipients, legs and answers are called adds no element, no line and no document', async () => {
+    const payloads = SCRIPTS.slice(0, 12).map((text) => text.replaceAll('\0', ''));
+    for (const payload of payloads) {
+      says = `${payload}\n{"outcome":"accepted"}`;
+      using project = projectWith(payload);
+      for (const name of ['app', 'provider', 'contacts']) {
+        await run(project, ['send', name, '--env', 'test', '--yes']);
+        const page = await run(project, ['report', name, '--format', 'html']);
+        if (page.status !== 0) continue;
+        const { elements } = elementsOf(page.stdout);
+        expect(
+          elements.filter((one) => /^(?:script|img|svg|iframe|object|embed|link|base|form|a)$/.test(one.name)),
+        ).toEqual([]);
+        expect(
+          elements.flatMap(({ attributes }) => [...attributes.keys()].filter((key) => key.startsWith('on'))),
+        ).toEqual([]);
+        const lines = (await run(project, ['report', name, '--format', 'jsonl'])).stdout.trimEnd().split('\n');
+        expect(lines.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual(lines.map(() => 'line'));
+        expect(lines).toHaveLength(name === 'contacts' ? 2 : 3);
+        expect(JSON.parse((await run(project, ['report', name, '--format', 'json'])).stdout)).toHaveProperty('totals');
+        const preview = (await run(project, ['preview', name, '--env', 'test', '--format', 'json'])).stdout;
+        expect(JSON.parse(preview)).toHaveProperty('decisions.length', lines.length);
+      }
+    }
+  });
+});
