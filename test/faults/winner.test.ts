@@ -147,6 +147,24 @@ it('interrupted in the test, whoever is left of it gets what they were meant to 
   expect(scene.objections({ lines, legs: 2 })).toEqual([]);
 });
 
+it('whoever fell back stays with the variant of the first leg, whoever wins later', async () => {
+  const stop = new AbortController();
+  await using told = await tested();
+  const { api, scene } = told;
+  api.behave = ({ recipients }) => ({
+    ...{ status: 422, body: CODE, each: recipients.map(() => 'unsupported') },
+    after: () => stop.abort(),
+  });
+  await scene.begin({ winner: 'B', interrupt: stop.signal });
+  const row = scene.tale().indexOf('fell-back > pending');
+  expect(MEANT[row]).toBe('undecided');
+  api.behave = () => ({});
+  await scene.begin({ winner: 'A', limit: 1 });
+  expect(scene.tale()[row]).toBe('fell-back > accepted');
+  expect(scene.endings()[row]).toMatchObject({ variant: 'B', legs: [{ variant: 'B' }, { variant: 'B' }] });
+  expect(scene.objections({ legs: 2 })).toEqual([]);
+});
+
 const CODE = { code: 'channel-not-supported' };
 const withoutRcs = ({ channel, recipients }: Asked): Answer =>
   channel === 'RCS' && recipients.some(({ address }) => Number(address) % 3 === 0)

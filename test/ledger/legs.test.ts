@@ -202,11 +202,11 @@ describe('what is sent, where the row does not know it', () => {
     ]);
   });
 
-  it('is written for a later leg too, over what it began with', () => {
+  it('is written for a later leg too, over what it began with, but for its variant', () => {
     const { ledger, run } = fellBack(1, [0]);
     const facts: LegFacts = { ...BY_VOICE, variant: null };
     expect(ledger.commit(run, [], [onLeg(1, 0, '+442079460000', { facts })], NOON)).toEqual(['claimed']);
-    expect([...ledger.outcomes(run)].flat()[0]).toMatchObject({ channel: 'voice', variant: null, parts: 2 });
+    expect([...ledger.outcomes(run)].flat()[0]).toMatchObject({ channel: 'voice', variant: 'b', parts: 2 });
   });
 
   it('a channel of the list’s own is kept for a row; that of the run has one spelling', () => {

@@ -12,7 +12,7 @@ const shared = (only: string) => ({ in: 'faults/shared-requests.test.ts', only }
 const winner = (only: string) => ({ in: 'faults/winner.test.ts', only });
 
 /** The statement that claims a later leg with what is sent. */
-const CLAIM_WITH = `variant = ?9, parts = ?10, encoding = ?11, cost_micros = ?12
+const CLAIM_WITH = `variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND `;
 /** Leaves a condition out of the trigger that knows the moves, and the look at the schema's hash. */
 const allowed = (was: string, is: string): readonly Edit[] => [
@@ -321,6 +321,12 @@ const WINNERS: readonly Mutant[] = [
       },
     ],
     proof: winner('every later start'),
+  },
+  {
+    name: 'variant-of-the-later-winner',
+    planted: 'a fallback is counted for the winner that was named after the first leg',
+    edits: [{ file: LEGS, was: 'variant = CASE leg WHEN 0 THEN ?9 ELSE variant END', is: 'variant = ?9' }],
+    proof: winner('stays with the variant'),
   },
   {
     name: 'variants-mixed',
