@@ -23,22 +23,29 @@ export function createPreviewer(most: number, expand: Expander): Previewer {
   // By position since the beginning; null while the request is not known.
   let waiting: (Previewed | null)[] = [];
   let first = 0;
+  const fallbacksOf = (decision: SendDecision): readonly string[] =>
+    decision.fallbacks.length === 0 ? NONE : decision.fallbacks.map((m) => expand.one(decision, m).body);
+  const alone = (decision: SendDecision): Previewed => ({
+    decision,
+    body: expand.one(decision, decision).body,
+    sharedWith: null,
+    fallbacks: fallbacksOf(decision),
+  });
   const close = (parcel: readonly { readonly at: number; readonly decision: SendDecision }[]): void => {
     const [head] = parcel;
     if (head === undefined) return;
-    const several = parcel.length > 1;
-    const body = several
-      ? expand.many(parcel.map(({ decision }) => decision)).body
-      : expand.one(head.decision, head.decision).body;
+    if (parcel.length === 1) {
+      waiting[head.at - first] = alone(head.decision);
+      return;
+    }
+    const body = expand.many(parcel.map(({ decision }) => decision)).body;
     for (const { at, decision } of parcel) {
-      const fallbacks =
-        decision.fallbacks.length === 0 ? NONE : decision.fallbacks.map((m) => expand.one(decision, m).body);
       const own = at === head.at;
       waiting[at - first] = {
         decision,
         body: own ? body : null,
         sharedWith: own ? null : head.decision.line,
-        fallbacks,
+        fallbacks: fallbacksOf(decision),
       };
     }
   };
@@ -53,6 +60,11 @@ export function createPreviewer(most: number, expand: Expander): Previewer {
     add(decision) {
       if (decision.decision !== 'send') {
         waiting.push({ decision, body: null, sharedWith: null, fallbacks: NONE });
+        return;
+      }
+      // Hardly any campaign shares requests: then nothing waits, and nothing need be packed.
+      if (most === 1) {
+        waiting.push(alone(decision));
         return;
       }
       const at = first + waiting.length;
