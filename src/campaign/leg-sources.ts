@@ -69,13 +69,14 @@ async function readTemplate(written: LegFile, reading: Reading): Promise<Templat
   const at = `${place.pointer}/template`;
   if (template === undefined) return null;
   if (typeof template === 'string') return readTemplateAt(template, at, reading);
-  const kinds = ['file', 'text', 'id'].filter((key) => Object.hasOwn(template, key));
+  // One that was reported and left out counts too: what is wrong with it has been said.
+  const kinds = ['file', 'text', 'id'].filter((key) => merged.isWritten(`${at}/${key}`));
   if (kinds.length !== 1) {
     const message = '"template" takes exactly one of "file", "text" and "id".';
     reading.diagnostics.push(problem('invalid-value', message, merged.where(at) ?? {}));
     return null;
   }
-  if (template.needs !== undefined && template.id === undefined) {
+  if (template.needs !== undefined && !kinds.includes('id')) {
     const message = '"template.needs" is for a template of the provider.';
     const hint = 'A text that is rendered here is checked against the columns anyway. Remove it, or use template.id.';
     reading.diagnostics.push(problem('invalid-value', message, { ...merged.where(`${at}/needs`), hint }));

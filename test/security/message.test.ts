@@ -107,3 +107,12 @@ describe('a message that is the same for everybody is judged as one with names i
     expect({ status, bodies }).toEqual({ status: 2, bodies: [] });
   });
 });
+
+it('what is wrong with a template is said once', async () => {
+  const { stderr } = await send(
+    'channel: rcs\ntemplate: { id: "a\\tb", needs: [name] }\nrecipients: people.csv',
+    'Ana',
+  );
+  expect(stderr.match(/^error\[/gm)).toHaveLength(1);
+  expect(stderr).toContain('template.id');
+});
