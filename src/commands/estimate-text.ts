@@ -1,4 +1,4 @@
-import type { Estimate } from '../plan/estimate.ts';
+import type { CostRange, Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 
@@ -10,12 +10,15 @@ export function partsText(parts: number): string | null {
   return parts === 1 ? '1 part' : `${number(parts)} parts`;
 }
 
-/** `12.30 EUR`, or from the cheapest to the dearest where fallbacks may change it. */
-export function costText({ costMicros, currency, unpriced, fallback }: Estimate): string | null {
+/** `12.30 EUR`, or from the cheapest to the dearest where fallbacks may change it; and what those cost who wait. */
+export function costText({ costMicros, currency, unpriced, fallback, waiting }: Estimate): string | null {
   if (costMicros === null) return null;
-  const range = fallback?.costMicros ?? { low: costMicros, high: costMicros };
-  const [low, high] = [range.low, range.high].map((micros) => (micros / 1e6).toFixed(2));
-  const amount = `${low === high ? low : `${low} to ${high}`} ${safeLine(currency ?? '')}`.trim();
+  const amountOf = (range: CostRange): string => {
+    const [low, high] = [range.low, range.high].map((micros) => (micros / 1e6).toFixed(2));
+    return `${low === high ? low : `${low} to ${high}`} ${safeLine(currency ?? '')}`.trim();
+  };
+  const now = amountOf(fallback?.costMicros ?? { low: costMicros, high: costMicros });
+  const amount = waiting === null ? now : `${now}, later ${amountOf(waiting)}`;
   return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
 }
 

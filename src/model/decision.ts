@@ -85,6 +85,8 @@ export interface DeferDecision extends Decided {
   readonly key: string;
   readonly to: string;
   readonly reason: DeferReason;
+  /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
+  readonly mayGet: readonly LegMessage[];
 }
 
 export const DEFER_REASONS = ['winner-undecided'] as const;

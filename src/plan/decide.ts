@@ -87,7 +87,7 @@ function headerChanged(plan: Plan): Diagnostic {
   });
 }
 
-const NO_FALLBACKS: readonly LegMessage[] = [];
+const NO_MESSAGES: readonly LegMessage[] = [];
 
 /** A2: decides about one row; the rules in the order in which they count. */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
@@ -122,7 +122,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       const first = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
       if ('code' in first) return invalid(view, row, recipient, reasonOf(first), first);
       const rest =
-        stages.fallbacks.length === 0 ? NO_FALLBACKS : writeFallbacks(stages.fallbacks, recipient, values, at);
+        stages.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(stages.fallbacks, recipient, values, at);
       if ('code' in rest) return invalid(view, row, recipient, reasonOf(rest), rest);
       return {
         decision: 'send',
@@ -170,21 +170,27 @@ function undecided(
   values: TemplateValues,
 ): DeferDecision | InvalidDecision | SkipDecision {
   // In the send pass every message was written once already, by the check pass over the same bytes.
-  const wrong = view.expected === undefined ? wrongInAny(plan, recipient, values) : null;
-  if (wrong !== null) return invalid(view, recipient, recipient, reasonOf(wrong), wrong);
+  const mayGet = view.expected === undefined ? writeAll(plan, recipient, values) : NO_MESSAGES;
+  if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
-  return { decision: 'defer', row, line, key, to, reason: 'winner-undecided' };
+  return { decision: 'defer', row, line, key, to, reason: 'winner-undecided', mayGet };
 }
 
-/** What is wrong with any message that somebody may get, fallbacks included; null where nothing is. */
-function wrongInAny({ stages, campaign }: Plan, recipient: Recipient, values: TemplateValues): Diagnostic | null {
+/** Every message that somebody may get, fallbacks included; or what is wrong with one of them. */
+function writeAll(
+  { stages, campaign }: Plan,
+  recipient: Recipient,
+  values: TemplateValues,
+): readonly LegMessage[] | Diagnostic {
   const at = { file: campaign.recipients.file, line: recipient.line };
+  const written: LegMessage[] = [];
   for (const message of stages.messages) {
     const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
     if ('code' in found) return found;
+    written.push(found);
   }
   const fallbacks = writeFallbacks(stages.fallbacks, recipient, values, at);
-  return 'code' in fallbacks ? fallbacks : null;
+  return 'code' in fallbacks ? fallbacks : [...written, ...fallbacks];
 }
 
 /** What the fallbacks would say; one without an address in this row is left out. */

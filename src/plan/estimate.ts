@@ -1,6 +1,6 @@
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { Campaign, Decision, LegMessage, SendDecision } from '../model.ts';
+import type { Campaign, Decision, DeferDecision, LegMessage, SendDecision } from '../model.ts';
 import { createPricer } from './pricer.ts';
 
 /** What a list comes to: counts, parts and cost. Built while the decisions flow by. */
@@ -26,6 +26,8 @@ export interface Estimate {
   readonly variants: Readonly<Record<string, number>>;
   /** Recipients whose turn comes later, by the rule that says so. */
   readonly deferred: Readonly<Record<string, number>>;
+  /** Cost of those whose turn comes later, of the cheapest and of the dearest message that they may get. */
+  readonly waiting: CostRange | null;
   /** What fallbacks may add; null where the campaign has none. */
   readonly fallback: FallbackEstimate | null;
 }
@@ -37,7 +39,13 @@ export interface FallbackEstimate {
   /** Parts of all SMS fallbacks together. */
   readonly parts: number;
   /** Cost of the whole campaign in millionths: of the cheapest and of the dearest leg of each; null without prices. */
-  readonly costMicros: { readonly low: number; readonly high: number } | null;
+  readonly costMicros: CostRange | null;
+}
+
+/** In millionths of the currency. */
+export interface CostRange {
+  readonly low: number;
+  readonly high: number;
 }
 
 /** A running estimate: `add` is called once per decision and allocates nothing in the common case. */
@@ -65,6 +73,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   const variants: Record<string, number> = Object.fromEntries(campaign.variants.map(({ name }) => [name, 0]));
   const deferred: Record<string, number> = Object.create(null);
   const fallback = { recipients: 0, parts: 0, low: 0, high: 0 };
+  const waiting = { recipients: 0, low: 0, high: 0 };
 
   const note = (message: LegMessage, line: number): void => {
     const messageParts = message.sms?.parts ?? 0;
@@ -93,6 +102,17 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     fallback.low += low;
     fallback.high += high;
   };
+  const addDeferred = ({ reason, line, mayGet }: DeferDecision): void => {
+    deferred[reason] = (deferred[reason] ?? 0) + 1;
+    for (const message of mayGet) note(message, line);
+    const costs = mayGet.map(costOf);
+    const known = costs.filter((cost) => cost !== null);
+    if (prices !== null && known.length < costs.length) unpriced += 1;
+    if (known.length === 0) return;
+    waiting.recipients += 1;
+    waiting.low += Math.min(...known);
+    waiting.high += Math.max(...known);
+  };
   const addSend = (decision: SendDecision): void => {
     const messageParts = decision.sms?.parts ?? (decision.channel === 'sms' ? 1 : 0);
     const cost = costOf(decision);
@@ -120,7 +140,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       rows += 1;
       if (decision.decision === 'send') addSend(decision);
       else if (decision.decision === 'skip') skipped[decision.reason] = (skipped[decision.reason] ?? 0) + 1;
-      else if (decision.decision === 'defer') deferred[decision.reason] = (deferred[decision.reason] ?? 0) + 1;
+      else if (decision.decision === 'defer') addDeferred(decision);
       else if (decision.decision === 'done') done[decision.outcome] = (done[decision.outcome] ?? 0) + 1;
       else invalid += 1;
     },
@@ -139,6 +159,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       longest,
       variants,
       deferred,
+      waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
       fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
     }),
   };
@@ -174,11 +195,12 @@ export function checkLimits(campaign: Campaign, estimate: Estimate): readonly Di
       }),
     );
   }
-  // Whatever it may come to: with a fallback, the dearest leg of everybody.
-  const costMicros = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
+  // Whatever it may come to: with a fallback, or for those who wait, the dearest message of everybody.
+  const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
+  const costMicros = now === null ? null : now + (estimate.waiting?.high ?? 0);
   if (maxCost !== null && costMicros !== null && costMicros > maxCost * 1e6) {
     const cost = `${(costMicros / 1e6).toFixed(2)} ${estimate.currency ?? ''}`.trim();
-    const may = costMicros === estimate.costMicros ? 'costs' : 'may cost, with fallbacks,';
+    const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
     found.push(
       problem('too-expensive', `The plan ${may} ${cost}; limits.maxCost allows ${maxCost}.`, {
         at: { file: campaign.file },

@@ -40,6 +40,9 @@ describe('the cost of a campaign with fallbacks is a range', () => {
   });
 });
 
+/** 19 of 20 wait at most, and each variant is a part of its own length. */
+const LONGER = TESTED.replace('{ text: B }', `{ text: "${'B'.repeat(200)}" }`);
+
 describe('limits hold for the whole campaign', () => {
   it('whoever waits for the winner of a test counts as a recipient', async () => {
     const { send, deferred } = await planned(`${TESTED}limits: { maxRecipients: 20 }\n`);
@@ -48,5 +51,16 @@ describe('limits hold for the whole campaign', () => {
     const refused = await planned(`${TESTED}limits: { maxRecipients: 15 }\n`).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(HandbillError);
     expect(refused).toMatchObject({ code: 'too-many-recipients', message: expect.stringMatching(/^20 recipients/) });
+  });
+
+  it('the dearest and the longest message that those may get who wait count', async () => {
+    const { send, costMicros, waiting, longest, unpriced } = await planned(LONGER, '*,*,0.05,EUR\n');
+    expect(costMicros).toBeLessThanOrEqual(send * 0.1e6);
+    expect(waiting).toEqual({ low: (20 - send) * 0.05e6, high: (20 - send) * 0.1e6 });
+    expect(longest?.parts).toBe(2);
+    expect(unpriced).toBe(0);
+    const limits = { maxCost: 1, maxParts: 1 };
+    const refused = await planned(`${LONGER}limits: ${JSON.stringify(limits)}\n`, '*,*,0.05,EUR\n').catch((e) => e);
+    expect(refused.diagnostics).toMatchObject([{ code: 'too-many-parts' }, { code: 'too-expensive' }]);
   });
 });
