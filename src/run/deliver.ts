@@ -255,10 +255,10 @@ function settleOne(
   shift: Shift,
   sameEvent = false,
 ): Settled {
-  const mayTry = attempt < shift.attempts && !shift.stopped.aborted;
-  if (verdict.again && verdict.halt === null && mayTry) {
+  // Also when the run was stopped meanwhile: whoever could have been tried again waits for the next start.
+  if (verdict.again && verdict.halt === null && attempt < shift.attempts) {
     record(due, attempt, from, facts, verdict, 'pending', shift);
-    if (!sameEvent) noteRetry(shift);
+    if (!sameEvent && !shift.stopped.aborted) noteRetry(shift);
     return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
   }
   const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? nextLeg(due, shift.costOf) : null;

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { openLedger } from '../../src/ledger/open.ts';
 import { BY_MAIL, fellBack, onLeg } from '../ledger/fallbacks.ts';
 import { NOON } from '../ledger/values.ts';
 import { numberOf } from '../oracle/scene.ts';
@@ -232,20 +231,11 @@ async function withBetween(
   };
 }
 
-function suppress(scene: Told, address: string): void {
-  using ledger = closing(openLedger(scene.ledger, { mode: 'write', nowMs: Date.now() }));
-  ledger.suppress(address, { reason: null, untilMs: null, source: 'user', nowMs: Date.now() });
-}
-
-function closing<T extends { close(): void }>(open: T): T & Disposable {
-  return Object.assign(open, { [Symbol.dispose]: () => open.close() });
-}
-
 const MOBILE = '+447400999999';
 const TO_MOBILE = FALLBACK.map((line) => line.replace('channel: sms', 'channel: sms, to: mobile'));
 
 it('K3: suppressed between the legs, the fallback does not go out', async () => {
-  await using told = await withBetween((scene) => suppress(scene, numberOf(HIT)));
+  await using told = await withBetween((scene) => scene.suppress(numberOf(HIT)));
   const { api, scene } = told;
   expect((await scene.begin()).report.totals).toMatchObject({ accepted: ROWS - 1, skipped: 1 });
   expect(scene.tale()[HIT]).toBe('fell-back > skipped(suppressed)');
@@ -254,7 +244,7 @@ it('K3: suppressed between the legs, the fallback does not go out', async () => 
 });
 
 it('K3: it is the address of the fallback that may not be suppressed', async () => {
-  await using told = await withBetween((scene) => suppress(scene, MOBILE), { message: TO_MOBILE });
+  await using told = await withBetween((scene) => scene.suppress(MOBILE), { message: TO_MOBILE });
   const { api, scene } = told;
   const list = Array.from({ length: ROWS }, (_, row) => `${numberOf(row)},Name ${row},${MOBILE}\n`);
   scene.write('people.csv', `msisdn,name,mobile\n${list.join('')}`);

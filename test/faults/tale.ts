@@ -1,4 +1,5 @@
 import { type SendOptions, type SendResult, send } from '../../src/index.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import type { Ending, LegEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';
@@ -19,6 +20,8 @@ export const SHARED: readonly string[] = ['channel: sms', 'from: Riverside', 'te
 export interface Told extends Scene {
   /** One start; the shortest waits between attempts. */
   begin(options?: Partial<SendOptions>): Promise<SendResult>;
+  /** As `handbill suppress add` does, beside the start that is going on. */
+  suppress(address: string): void;
   /** What became of each row, in list order: its legs, each with its reason. */
   tale(): string[];
   /** What speaks against the promise, over all starts. */
@@ -42,6 +45,14 @@ export function tell(api: MessageApi, options: Omit<SceneOptions, 'baseUrl' | 'r
         confirm: async () => true,
         ...more,
       });
+    },
+    suppress(address) {
+      const ledger = openLedger(scene.ledger, { mode: 'write', nowMs: Date.now() });
+      try {
+        ledger.suppress(address, { reason: null, untilMs: null, source: 'user', nowMs: Date.now() });
+      } finally {
+        ledger.close();
+      }
     },
     tale: () => scene.endings().map(taleOf),
     objections: (more) => scene.violations({ starts, ...more }),

@@ -105,8 +105,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    if (!sameEvent) noteRetry(shift);\n`,
-        is: `    if (!sameEvent) noteRetry(shift);\n`,
+        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    if (!sameEvent &&`,
+        is: `    if (!sameEvent &&`,
       },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'for a Retry-After' },
@@ -114,7 +114,7 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
-    edits: [{ file: DELIVER, was: 'attempt < shift.attempts &&', is: 'attempt <= shift.attempts &&' }],
+    edits: [{ file: DELIVER, was: 'attempt < shift.attempts)', is: 'attempt <= shift.attempts)' }],
     proof: { in: 'run/retry-after.test.ts', only: 'three attempts' },
   },
   {
