@@ -1,4 +1,4 @@
-import { type Diagnostic, type Position, problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type {
   Decision,
   DeferDecision,
@@ -10,14 +10,13 @@ import type {
   SkipDecision,
   SkipReason,
 } from '../model.ts';
-import { addressMessage } from '../recipients/address.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
-import { columnTag, RenderError, type TemplateValues } from '../templates/compile.ts';
+import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import { createAssigner } from './assign.ts';
 import type { Plan } from './plan.ts';
-import type { FallbackMessage, Message } from './stages.ts';
+import { writeAll, writeFallbacks, writeMessage } from './write.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {
@@ -119,7 +118,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       const message = messages[assigned.kind === 'variant' ? assigned.index : 0];
       if (message === undefined) throw new Error('a plan has a message for every assignment');
       const at = { file, line: row.line };
-      const first = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+      const first = writeMessage(message, recipient, values, at);
       if ('code' in first) return invalid(view, row, recipient, reasonOf(first), first);
       const rest =
         stages.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(stages.fallbacks, recipient, values, at);
@@ -170,78 +169,13 @@ function undecided(
   values: TemplateValues,
 ): DeferDecision | InvalidDecision | SkipDecision {
   // In the send pass every message was written once already, by the check pass over the same bytes.
-  const mayGet = view.expected === undefined ? writeAll(plan, recipient, values) : NO_MESSAGES;
+  const mayGet =
+    view.expected === undefined
+      ? writeAll(plan.stages, recipient, values, { file: plan.campaign.recipients.file, line: recipient.line })
+      : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
   return { decision: 'defer', row, line, key, to, reason: 'winner-undecided', mayGet };
-}
-
-/** Every message that somebody may get, fallbacks included; or what is wrong with one of them. */
-function writeAll(
-  { stages, campaign }: Plan,
-  recipient: Recipient,
-  values: TemplateValues,
-): readonly LegMessage[] | Diagnostic {
-  const at = { file: campaign.recipients.file, line: recipient.line };
-  const written: LegMessage[] = [];
-  for (const message of stages.messages) {
-    const found = missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
-    if ('code' in found) return found;
-    written.push(found);
-  }
-  const fallbacks = writeFallbacks(stages.fallbacks, recipient, values, at);
-  return 'code' in fallbacks ? fallbacks : [...written, ...fallbacks];
-}
-
-/** What the fallbacks would say; one without an address in this row is left out. */
-function writeFallbacks(
-  fallbacks: readonly FallbackMessage[],
-  recipient: Recipient,
-  values: TemplateValues,
-  at: Position,
-): readonly LegMessage[] | Diagnostic {
-  const written: LegMessage[] = [];
-  for (const fallback of fallbacks) {
-    const address = fallback.address === null ? recipient : addressIn(fallback.address, recipient, at);
-    if (address === null) continue;
-    if ('code' in address) return address;
-    const found = missingVariable(fallback, recipient, at) ?? fallback.write(address, values, at);
-    if ('code' in found) return found;
-    // Legs are counted as they are sent: one that is left out has no number.
-    written.push(found.leg === written.length + 1 ? found : { ...found, leg: written.length + 1 });
-  }
-  return written;
-}
-
-function addressIn(
-  { column, name, kind, read }: NonNullable<FallbackMessage['address']>,
-  recipient: Recipient,
-  at: Position,
-): { readonly to: string; readonly country: string | null } | Diagnostic | null {
-  const cell = recipient.values[column] ?? '';
-  if (cell.trim() === '') return null;
-  const address = read(cell);
-  if (!('problem' in address)) return address;
-  const hint = address.hint === undefined ? {} : { hint: address.hint };
-  return problem('invalid-address', addressMessage(kind, name, cell, address), { at, ...hint });
-}
-
-function missingVariable(message: Message, recipient: Recipient, at: Position): Diagnostic | null {
-  for (const { index, name } of message.required) {
-    const value = recipient.values[index];
-    if (value === undefined || value === '' || value.trim() === '') {
-      return problem('missing-variable', `The column "${name}" is empty, and the template needs it.`, {
-        at,
-        hint: `Fill the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
-      });
-    }
-  }
-  return null;
-}
-
-/** The name as it is written inside a tag. */
-function inTag(name: string): string {
-  return columnTag(name).slice(2, -2);
 }
 
 /** What a row with this diagnostic is skipped as. */
