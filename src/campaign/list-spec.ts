@@ -81,7 +81,9 @@ function readInline(merged: Merged, report: Report): InlineList | null {
     // As it was written: a number without quotes keeps its plus and its zeros.
     const cell = (name: string): string => {
       const value = row[name];
-      return typeof value === 'string' ? value : (merged.plain(at + pointerTo([name])) ?? String(value ?? ''));
+      // A thousand rows may have a thousand columns, few of them each.
+      if (value === undefined) return '';
+      return typeof value === 'string' ? value : (merged.plain(at + pointerTo([name])) ?? String(value));
     };
     return { line: lineOf(merged, at), values: columns.map(cell) };
   });

@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../errors.ts';
+import { type Diagnostic, problem } from '../errors.ts';
 import type { Content, Json, JsonObject, SourceText } from '../model.ts';
 import type { CompiledTemplate, TemplateValues } from '../templates/compile.ts';
 import { pointerTo } from '../util/json.ts';
-import { compileText, type Workshop } from './workshop.ts';
+import { compileText, MOST_HTML_BYTES, type Workshop } from './workshop.ts';
 
 export interface CompiledContent {
   readonly source: Content;
@@ -28,6 +28,7 @@ export async function compileContent(
   const compile = (value: Json, pointer: string): ((values: TemplateValues) => Json) => {
     if (typeof value === 'string') {
       const text = source.texts.get(pointer);
+      if (pointer === '/html' && text !== undefined) checkHtmlSize(text, shop);
       if (text === undefined || !text.text.includes('{{')) return constant(text?.text ?? value);
       const template = pointer === '/html' ? compileHtml(text, shop, relocate) : compileText(text, shop);
       for (const column of template?.required ?? []) required.add(column);
@@ -68,6 +69,14 @@ function once(render: (values: TemplateValues) => Json): (values: TemplateValues
     rendered ??= render(values) as JsonObject;
     return rendered;
   };
+}
+
+/** What holds expressions is measured by the template, before and after they are filled in. */
+function checkHtmlSize({ text, file }: SourceText, { diagnostics }: Workshop): void {
+  if (text.includes('{{') || Buffer.byteLength(text) <= MOST_HTML_BYTES) return;
+  const message = `The HTML has more than ${MOST_HTML_BYTES / 1024} KB.`;
+  const hint = 'Shorten the page; MJML becomes about five times as long.';
+  diagnostics.push(problem('template-too-large', message, { at: { file }, hint }));
 }
 
 type Relocate = (diagnostics: readonly Diagnostic[]) => readonly Diagnostic[];

@@ -27,7 +27,7 @@ export async function loadCheck(legs: readonly Leg[]): Promise<CheckContent | nu
 }
 
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */
-const MOST_HTML_BYTES = 1 << 20;
+export const MOST_HTML_BYTES = 1 << 20;
 
 export type Personalised = readonly (
   | { readonly name: string; readonly template: CompiledTemplate }
