@@ -44,6 +44,10 @@ function judged(endings: readonly Ending[], receipts: readonly One[], more: Part
 }
 
 type Case = readonly [string, readonly Ending[], readonly One[], Partial<Evidence>?];
+
+function complete([what, endings, receipts, more = {}]: Case) {
+  return [what, endings, receipts, more] as const;
+}
 const both = [anna(leg('a', 'accepted')), ben(leg('b', 'accepted'))];
 
 const KEPT: readonly Case[] = [
@@ -98,7 +102,7 @@ const KEPT: readonly Case[] = [
   ],
 ];
 
-it.each(KEPT)('is content with: %s', (_, endings, receipts, more) => {
+it.each(KEPT.map(complete))('is content with: %s', (_, endings, receipts, more) => {
   expect(judged(endings, receipts, more)).toEqual([]);
 });
 
@@ -192,7 +196,7 @@ const BROKEN: readonly Case[] = [
   ],
 ];
 
-it.each(BROKEN)('objects to: %s', (_, endings, receipts, more) => {
+it.each(BROKEN.map(complete))('objects to: %s', (_, endings, receipts, more) => {
   expect(judged(endings, receipts, more)).not.toEqual([]);
 });
 
