@@ -6,6 +6,7 @@ import type { Receipt } from '../oracle/receipts.ts';
 import { type Arena, openArena, projectFile } from './arena.ts';
 import { damage, damaged } from './mutate.ts';
 import { runs, TIMEOUT_MS } from './runs.ts';
+import { statusOf } from './status-line.ts';
 import { startTarget } from './target.ts';
 import { words } from './words.ts';
 
@@ -65,19 +66,6 @@ class Scripted {
 }
 
 const MOST_PIECES = 100;
-
-/** The first status line that is final, read as plainly as can be; null where there is none. */
-function statusOf(bytes: Buffer): number | null {
-  let rest = bytes.toString('latin1').replace(/^(?:\r?\n)+/, '');
-  for (;;) {
-    const status = /^HTTP\/1\.[01] (\d{3})(?: [^\r\n]*)?\r?\n/.exec(rest)?.[1];
-    if (status === undefined) return null;
-    const end = /\r?\n\r?\n/.exec(rest);
-    if (end === null) return null;
-    if (Number(status) >= 200) return Number(status);
-    rest = rest.slice(end.index + end[0].length);
-  }
-}
 
 const input = fc.record({
   answers: fc.array(answer, { minLength: 1, maxLength: 4 }),
