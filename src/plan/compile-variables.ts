@@ -46,6 +46,7 @@ function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables
   }
   const found: Record<string, SourceText | Record<string, SourceText>> = Object.create(null);
   const missing = template.needs.filter((name) => !columns.includes(lastOf(name)));
+  checkGroups(template.needs, template, shop);
   for (const name of template.needs) {
     const [group, inner] = groupOf(name);
     const source = { text: columnTag(lastOf(name)), ...at };
@@ -58,6 +59,16 @@ function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables
   const message = `The template needs ${names}, which the list does not have as ${missing.length === 1 ? 'a column' : 'columns'}.`;
   shop.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
   return {};
+}
+
+/** JSON holds either a value or a group under one name. */
+function checkGroups(needs: readonly string[], template: ProviderTemplate, shop: Workshop): void {
+  const groups = new Set(needs.filter((name) => groupOf(name)[1] !== null).map((name) => groupOf(name)[0]));
+  const both = [...new Set(needs)].filter((name) => groups.has(name));
+  if (both.length === 0) return;
+  const message = `"template.needs" names ${quoted(both)} both as a variable and as a group of variables.`;
+  const hint = 'Keep one of the two: "header", or "header.image".';
+  shop.diagnostics.push(problem('template-needs', message, { ...template.place, hint }));
 }
 
 /** Missing and superfluous variables are errors: the provider would send a hole, or refuse. */

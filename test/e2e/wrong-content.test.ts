@@ -250,6 +250,12 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'campaign.yaml:5:27',
     says: /"code"/,
   },
+  'a name that is a variable and a group': {
+    yaml: 'channel: sms\ntemplate: { id: t, needs: [name, name.points] }\n',
+    code: 'template-needs',
+    at: 'campaign.yaml:5:27',
+    says: /"name" both as a variable and as a group/,
+  },
   'a column that the template needs is missing': {
     yaml: 'channel: sms\ntemplate: { id: t, needs: [name, code] }\n',
     code: 'template-needs',
