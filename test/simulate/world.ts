@@ -7,6 +7,8 @@ export interface World {
   /** The calendar's clock, which can be set. */
   readonly wallMs: number;
   setClock(byMs: number): void;
+  /** When it was set last, by the monotonic clock. */
+  readonly clockSetMs: number;
   /** The latest that it ever said. */
   readonly latestMs: number;
   /** Calls `work` when `ms` have passed; returns a function that takes it back. */
@@ -48,6 +50,7 @@ export function createWorld({ startMs, recording, coverage }: WorldOptions): Wor
   let wall = startMs;
   let latest = startMs;
   let events = 0;
+  let clockSet = Number.NEGATIVE_INFINITY;
   /** Latest first, so that the next one is at the end; of those at one instant, the first to come is the last. */
   const agenda: Event[] = [];
   const violations: string[] = [];
@@ -69,7 +72,11 @@ export function createWorld({ startMs, recording, coverage }: WorldOptions): Wor
     setClock(byMs) {
       latest = world.latestMs;
       wall += byMs;
+      clockSet = now;
       note(() => `clock set by ${byMs} ms to ${new Date(world.wallMs).toISOString()}`);
+    },
+    get clockSetMs() {
+      return clockSet;
     },
     after(ms, work) {
       const event = { at: now + Math.max(0, ms), work };
