@@ -22,6 +22,7 @@ beforeAll(async () => {
     'campaigns/cells/people.csv': 'msisdn\n',
     'campaigns/cells/page.html': PAGE,
     'campaigns/cells/page.mjml': MJML,
+    'campaigns/cells/bare.html': '<body><p title={{name}} class="a">Dear {{name}}</p></body>',
   });
 });
 afterAll(async () => {
@@ -248,6 +249,27 @@ describe('whatever a cell holds, it is posted as text at its place, or refused',
       });
       await fc.assert(property, runs(40, 1_000));
       expect(posted).toBeGreaterThan(15);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'in an attribute without quotes it can add attributes, but none with a value',
+    async () => {
+      let posted = 0;
+      const property = fc.asyncProperty(cellText, async (text) => {
+        const content = { subject: 'S', html: 'bare.html' };
+        const [body] = await post({ channel: 'email', content, recipients: { ...LIST, to: 'email' } }, text);
+        if (body === undefined) return;
+        posted += 1;
+        const { html } = (JSON.parse(body) as { body: { content: { html: string } } }).body.content;
+        const { elements } = elementsOf(html);
+        expect(elements.map(({ name }) => name)).toEqual(['body', 'p']);
+        const [, p] = elements;
+        for (const [name, value] of p?.attributes ?? []) if (name !== 'title') expect(['', 'a']).toContain(value);
+      });
+      await fc.assert(property, runs(15, 300));
+      expect(posted).toBeGreaterThan(5);
     },
     TIMEOUT_MS,
   );
