@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { type Ran, startTarget, type Target } from '../fuzz/target.ts';
 import { yamlOf } from '../fuzz/trees.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -201,6 +202,27 @@ describe('a terminal', () => {
     // What is wrong is refused, and the others get as far as the API.
     for (const [name, status] of ended) if (name.startsWith('wrong')) expect([name, status]).toEqual([name, 2]);
     expect([...ended.values()].filter((status) => status !== 2).length).toBeGreaterThan(2);
+  });
+
+  it.each(CHOSEN)('S21: nor of what a sandbox logs of a message: %s', async (_, payload) => {
+    const logged: string[] = [];
+    const sandbox = await startSandbox({ apiKey: 'test-key', fields: 'any', log: (line) => logged.push(line) });
+    const to = (recipient: object): object => ({ channel: payload, body: { text: payload }, recipients: [recipient] });
+    const all = [
+      { channel: 'RCS', body: { text: 'x' }, addressBook: { contacts: [{ id: payload }, { id: `${payload}2` }] } },
+      ...[{ msisdn: payload }, { email: `${payload}@example.com` }, { [payload]: payload }].map(to),
+      { ...to({ msisdn: '+447700900404' }), messageType: payload },
+    ];
+    for (const message of all) {
+      const headers = { 'x-api-key': 'test-key', 'content-type': 'application/json' };
+      await fetch(`${sandbox.url}/v2/messages`, { method: 'POST', headers, body: JSON.stringify(message) });
+    }
+    const kept = (await (await fetch(`${sandbox.url}/sandbox/messages`)).json()) as { messages: unknown[] };
+    const seen = await (await fetch(`${sandbox.url}/sandbox`)).text();
+    await sandbox.close();
+    expect(kept.messages).toHaveLength(all.length);
+    expect(logged).toHaveLength(all.length);
+    expect(`${logged.join('\n')}${seen}`.replace(PRINTABLE, '')).toBe('');
   });
 });
 
