@@ -139,6 +139,7 @@ function block(preview: Preview, { decision, sharedWith }: Previewed): string {
     return `${place}${to} ${decision.decision} (${reason ?? ''})${detail === null ? '' : `: ${safeLine(detail)}`}\n\n`;
   }
   const facts = [
+    ...(decision.leg === 0 ? [] : [`on ${decision.channel}`]),
     ...smsFacts(decision),
     ...(decision.variant === null ? [] : [`variant ${safeLine(decision.variant)}`]),
     ...(decision.key === decision.to ? [] : [`key ${safeLine(decision.key)}`]),

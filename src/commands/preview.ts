@@ -3,6 +3,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import type { Decision } from '../model.ts';
 import { decisions, type View } from '../plan/decide.ts';
 import { checkLimits, createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
@@ -57,7 +58,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
-  const { view, startedAtMs } = viewOf(plan, ledger, options);
+  const { view, startedAtMs, nextLegOf } = viewOf(plan, ledger, options);
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -65,7 +66,8 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
-      for (const decision of batch) {
+      for (const decided of batch) {
+        const decision = onLeg(decided, nextLegOf(decided.row));
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
@@ -92,14 +94,24 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   };
 }
 
+/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
+function onLeg(decision: Decision, leg: number): Decision {
+  if (leg === 0 || decision.decision !== 'send') return decision;
+  const { row, line, key, to, fallbacks } = decision;
+  const message = fallbacks[leg - 1];
+  if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
+  return { ...decision, ...message, fallbacks: fallbacks.slice(leg) };
+}
+
 /** What the ledger knows: final outcomes of this run, and suppressions. */
 function viewOf(
   plan: Plan,
   ledger: Ledger | null,
   options: PreviewOptions,
-): { view: View; startedAtMs: number | null } {
+): { view: View; startedAtMs: number | null; nextLegOf: (row: number) => number } {
   const { campaign } = plan;
   const seen = createSeen();
+  const begun = new Map<number, number>();
   const nowMs = options.now();
   const run = ledger?.findRun({
     environment: plan.environment.name,
@@ -111,13 +123,15 @@ function viewOf(
     isNew: (key) => seen.add(key),
     known: (row, key) => {
       const state = stateOf?.(row, key) ?? null;
-      return state === null || UNDECIDED.has(state.outcome) ? null : state;
+      if (state === null || !UNDECIDED.has(state.outcome)) return state;
+      if (state.leg > 0) begun.set(row, state.leg);
+      return null;
     },
     ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     winner: options.winner ?? run?.winner ?? null,
   };
-  return { view, startedAtMs: run?.startedAtMs ?? null };
+  return { view, startedAtMs: run?.startedAtMs ?? null, nextLegOf: (row) => begun.get(row) ?? 0 };
 }
 
 const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

@@ -62,8 +62,8 @@ export function createPreviewer(most: number, expand: Expander): Previewer {
         waiting.push({ decision, body: null, sharedWith: null, fallbacks: NONE });
         return;
       }
-      // Hardly any campaign shares requests: then nothing waits, and nothing need be packed.
-      if (most === 1) {
+      // Hardly any campaign shares requests, and fallbacks never do: then nothing waits, and nothing need be packed.
+      if (most === 1 || decision.leg > 0) {
         waiting.push(alone(decision));
         return;
       }
