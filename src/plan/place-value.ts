@@ -36,3 +36,27 @@ export function renamed(names: Readonly<Record<string, string>>): (value: Json) 
   };
   return rename;
 }
+
+/**
+ * A name that two keys of one mapping would have after they got other names, so that one of them would be lost; null
+ * where there is none.
+ */
+export function clashIn(value: Json, names: Readonly<Record<string, string>>): string | null {
+  if (Array.isArray(value)) return firstClash(value, names);
+  if (!isMapping(value)) return null;
+  const seen = new Set<string>();
+  for (const key of Object.keys(value)) {
+    const name = Object.hasOwn(names, key) ? (names[key] ?? key) : key;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return firstClash(Object.values(value), names);
+}
+
+function firstClash(values: readonly Json[], names: Readonly<Record<string, string>>): string | null {
+  for (const value of values) {
+    const clash = clashIn(value, names);
+    if (clash !== null) return clash;
+  }
+  return null;
+}

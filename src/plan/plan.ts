@@ -3,6 +3,7 @@ import type { Campaign, Channel, Environment, InputFile, Leg } from '../model.ts
 import { openList } from '../recipients/read.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { createExpander, type Expander } from './expand.ts';
+import { clashIn } from './place-value.ts';
 import { createReferences } from './reference.ts';
 import { settingsInput } from './settings.ts';
 import { compileStages, type Stages } from './stages.ts';
@@ -99,7 +100,15 @@ function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly 
     found.push(problem('invalid-value', message, { at, hint: 'Use another name.' }));
   }
   for (const leg of legsIn(campaign)) {
-    if (leg.content === null || campaign.recipients.kind !== 'contact') continue;
+    if (leg.content === null) continue;
+    const clash = clashIn(leg.content.tree, wire.contentNames);
+    if (clash !== null) {
+      const message = `Two parts of the content of ${leg.channel} would be called "${clash}" (\`wire.contentNames\` of ${name}).`;
+      found.push(
+        problem('invalid-value', message, { at, hint: 'Give each key a name that no other key beside it has.' }),
+      );
+    }
+    if (campaign.recipients.kind !== 'contact') continue;
     if (!wire.content[leg.channel].startsWith('/recipients/')) continue;
     const message = `The environment ${name} puts the content of ${leg.channel} with each recipient, but contacts have no place for it.`;
     found.push(problem('invalid-value', message, { at, hint: 'Set `wire.content` to a place such as /body/content.' }));
