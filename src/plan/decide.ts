@@ -2,6 +2,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type {
   Decision,
   DeferDecision,
+  DoneDecision,
   InvalidDecision,
   LegMessage,
   OutcomeState,
@@ -98,7 +99,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   return (row) => {
     // Who is not meant refuses nothing, however bad the row.
     if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') {
-      return excluded(row, row.values, plan);
+      return excluded(row, row.values, plan, view);
     }
     const recipient = stages.recipient(row);
     if ('problem' in recipient) {
@@ -151,11 +152,14 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   };
 }
 
-/** Whoever is left out by `recipients.where`; the key only where the row has one. */
-function excluded(row: Row, values: readonly string[], { stages }: Plan): SkipDecision {
+/** Whoever is left out by `recipients.where`, and was not sent to before; the key only where the row has one. */
+function excluded(row: Row, values: readonly string[], { stages }: Plan, view: View): SkipDecision | DoneDecision {
   const recipient = stages.recipient(row);
-  const key = isInvalidRow(recipient) ? null : recipient.key;
-  const to = isInvalidRow(recipient) ? null : recipient.to;
+  const { key, to } = recipient;
+  const known = isInvalidRow(recipient) ? null : (view.known?.(row.row, recipient.key) ?? null);
+  if (known !== null && known.outcome !== 'skipped' && key !== null && to !== null) {
+    return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
+  }
   const detail = stages.segment?.why(values) ?? null;
   const decision: SkipDecision = { decision: 'skip', row: row.row, line: row.line, key, to, reason: 'excluded' };
   return detail === null ? decision : { ...decision, detail };

@@ -32,6 +32,25 @@ describe('leaves nobody pending who was refused, and whom the amended campaign d
   });
 });
 
+it('preview shows what became of somebody whom the segment leaves out by now', async () => {
+  const campaign = (where: string) => `${HEAD}recipients: { csv: people.csv, where: { name: ${where} } }\n`;
+  using here = createProject({ 'hello/campaign.yaml': campaign('{ $in: [Ann, Ben] }'), 'hello/people.csv': PEOPLE });
+  await send('hello', { cwd: here.root, env: {}, now: NOW, random: () => 0, limit: 1 });
+  here.write('hello/campaign.yaml', campaign('Cid'));
+  expect(await previewed(here.root)).toMatchObject([
+    { decision: 'done', outcome: 'accepted' },
+    { decision: 'skip', reason: 'excluded' },
+  ]);
+});
+
+async function previewed(root: string): Promise<readonly Decision[]> {
+  const shown = await preview('hello', { cwd: root, now: NOW });
+  const decisions: Decision[] = [];
+  for await (const batch of shown.batches) decisions.push(...batch.map(({ decision }) => decision));
+  shown.close();
+  return decisions;
+}
+
 describe('whoever waits for the winner of a test', () => {
   const CAMPAIGN = `name: hello
 channel: rcs
@@ -47,11 +66,7 @@ fallback: { channel: sms, to: phone, template: { text: "Hi {{name}}" } }
 
   it('is refused before the test where the fallback cannot be written', async () => {
     using here = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': ROWS });
-    const shown = await preview('hello', { cwd: here.root, now: NOW });
-    const decisions: Decision[] = [];
-    for await (const batch of shown.batches) decisions.push(...batch.map(({ decision }) => decision));
-    shown.close();
-    expect(decisions).toMatchObject([
+    expect(await previewed(here.root)).toMatchObject([
       { decision: 'defer' },
       { decision: 'invalid', reason: 'invalid-address' },
       { decision: 'defer' },
