@@ -25,7 +25,18 @@ const OPTIONS = [
   ...['--env', '--occurrence', '--limit', '--concurrency', '--rate', '--if-locked', '--skip-invalid', '--amend'],
   ...['--late', '--retry-rejected', '--recipients', '--new-ledger', '--quiet', '-q', '--ledger', '--format', '--plan'],
   ...['--key', '--line', '--at', '--outcome', '--reason', '--until', '--full', '--help', '-h', '--version', '--', '-'],
-  ...['--api-key', '--no-quiet', '--=x', '--env=', '--limit=1', '-qq', '--upload-pack=x', '---', '--__proto__'],
+  ...[
+    '--api-key',
+    '--no-quiet',
+    '--winner',
+    '--=x',
+    '--env=',
+    '--limit=1',
+    '-qq',
+    '--upload-pack=x',
+    '---',
+    '--__proto__',
+  ],
 ];
 const VALUES = [
   ...[
@@ -183,7 +194,8 @@ const PATHS = [
     'skipInvalid',
   ],
   ...['sealedAt', 'inputs', 'inputs.0', 'inputs.0.role', 'inputs.0.file', 'inputs.0.sha256', 'inputs.3', 'estimate'],
-  ...['estimate.send', 'estimate.costMicros', 'extra', '__proto__', 'toString'],
+  ...['estimate.send', 'estimate.costMicros', 'estimate.variants', 'estimate.fallback', 'estimate.deferred'],
+  ...['winner', 'extra', '__proto__', 'toString'],
 ];
 const change = fc.record({
   path: fc.constantFrom(...PATHS),

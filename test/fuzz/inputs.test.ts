@@ -20,7 +20,10 @@ afterAll(async () => {
   await target[Symbol.asyncDispose]();
 });
 
-const NAMES = ['notification', 'one-time-password', 'reminder', 'marketing', 'survey', 'support'] as const;
+const NAMES = [
+  ...['notification', 'one-time-password', 'reminder', 'marketing', 'survey', 'support'],
+  ...['booking', 'delivery', 'invitation', 'members', 'newsletter'],
+] as const;
 const example = (path: string): string =>
   readFileSync(join(import.meta.dirname, '..', '..', 'campaigns', path), 'utf8');
 
@@ -170,6 +173,10 @@ const LISTS = [
   ['survey', 'survey/guests.csv'],
   ['support', 'support/tickets.csv'],
   ['marketing', 'prices.csv'],
+  ['delivery', 'delivery/orders.csv'],
+  ['invitation', 'invitation/guests.csv'],
+  ['members', 'members/members.csv'],
+  ['newsletter', 'newsletter/readers.csv'],
 ] as const;
 
 const TEMPLATES = [
@@ -179,6 +186,7 @@ const TEMPLATES = [
   ['marketing', 'marketing/voucher.hbs'],
   ['support', 'support/ticket.hbs'],
   ['notification', 'partials/sign-off.hbs'],
+  ['newsletter', 'newsletter/december.mjml'],
 ] as const;
 
 /** Runs a command with one file as given; what was posted must be what was counted. */
