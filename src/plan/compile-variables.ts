@@ -61,9 +61,19 @@ function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables
   return {};
 }
 
+/** Names that no object from outside may have (SECURITY S12). */
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
 /** JSON holds either a value or a group under one name. */
 function checkGroups(needs: readonly string[], template: ProviderTemplate, shop: Workshop): void {
   const groups = new Set(needs.filter((name) => groupOf(name)[1] !== null).map((name) => groupOf(name)[0]));
+  const impossible = [...groups].filter((name) => name === '' || FORBIDDEN.has(name));
+  if (impossible.length > 0) {
+    const message = `"template.needs" has a group called ${quoted(impossible)}, which is never allowed.`;
+    shop.diagnostics.push(
+      problem('template-needs', message, { ...template.place, hint: 'Name it as the template does.' }),
+    );
+  }
   const both = [...new Set(needs)].filter((name) => groups.has(name));
   if (both.length === 0) return;
   const message = `"template.needs" names ${quoted(both)} both as a variable and as a group of variables.`;

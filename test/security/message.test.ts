@@ -129,3 +129,13 @@ it.each([
   const swapped = await send(campaign, 'Ana', '', '{ contentNames: { title: description, description: title } }');
   expect(swapped.bodies[0]).toContain('"card":{"description":"T","title":"D",');
 });
+
+it.each(['__proto__.name', 'constructor.name', 'prototype.name', '.name'])(
+  'S12: no variable becomes a key that means something to a program: %s',
+  async (need) => {
+    const campaign = `channel: rcs\ntemplate: { id: x, needs: [${need}] }\nrecipients: people.csv`;
+    const { status, stderr, bodies } = await send(campaign, 'Ana');
+    expect(stderr).toMatch(/error\[template-needs\]: .* which is never allowed/);
+    expect({ status, bodies }).toEqual({ status: 2, bodies: [] });
+  },
+);
