@@ -99,7 +99,9 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     wire: options.wire,
     attempts: plan.campaign.send.attempts,
     expand: plan.expander(run.startedAtMs ?? now()),
-    factsOf: ({ decision, message }) => (message.leg > 0 || decidesLate ? legFacts(decision, message, costOf) : null),
+    // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
+    factsOf: ({ decision, message, before: attempts }) =>
+      message.leg > 0 || decidesLate || attempts > 0 ? legFacts(decision, message, costOf) : null,
     costOf,
     isLate: () => notAfterMs !== null && now() > notAfterMs,
     expire(row, leg) {
