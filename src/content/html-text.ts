@@ -31,7 +31,10 @@ function withinLimits(html: string): string {
     if (at < 0 || at > HTML_TEXT_LIMITS.length) break;
   }
   const end = at < 0 ? HTML_TEXT_LIMITS.length : Math.min(at, HTML_TEXT_LIMITS.length);
-  return html.length > end ? html.slice(0, end) : html;
+  if (html.length <= end) return html;
+  // Half a pair would be no character, and no JSON that everybody reads.
+  const isPair = /[\ud800-\udbff]/.test(html.charAt(end - 1));
+  return html.slice(0, isPair ? end - 1 : end);
 }
 
 /** A row's cell: beside the one before it, or on a line of its own where the table only arranges blocks. */

@@ -27,7 +27,11 @@ const PEOPLE = 'msisdn,email,name\n+447400100000,ana@example.com,Ana\n+447400100
 const MOST = { cpuMs: 3_000, megabytes: 512 };
 
 /** Validates and previews; neither may need long, need much or be a bug. */
-async function look(campaign: object, files: Readonly<Record<string, string>> = {}): Promise<Ran> {
+async function look(
+  campaign: object,
+  files: Readonly<Record<string, string>> = {},
+  options: readonly string[] = [],
+): Promise<Ran> {
   using project = createProject({
     'handbill.yaml': 'partials: partials\n',
     'partials/x.hbs': 'x',
@@ -36,7 +40,7 @@ async function look(campaign: object, files: Readonly<Record<string, string>> = 
     ...files,
   });
   const validated = await target.run({ cwd: project.root, args: ['validate', 'campaign.yaml'] });
-  const previewed = await target.run({ cwd: project.root, args: ['preview', 'campaign.yaml'] });
+  const previewed = await target.run({ cwd: project.root, args: ['preview', 'campaign.yaml', ...options] });
   for (const ran of [validated, previewed]) {
     expect([0, 2]).toContain(ran.status);
     expect(ran.cpuMs).toBeLessThan(MOST.cpuMs);
@@ -86,6 +90,21 @@ describe('HTML', () => {
     );
     expect([ran.stderr.slice(0, 500), ran.status]).toEqual([expect.anything(), status]);
   });
+});
+
+it('S17: the text of a page that is too long to be read ends with a whole character', async () => {
+  // Short in the file, long when filled in: more than the text is made of, with half a pair where it is cut.
+  for (const shift of ['', 'x']) {
+    const page = `<p>${shift}${'{{name}}'.repeat(10)}</p>`;
+    const people = `msisdn,email,name\n+447400100000,ana@example.com,${'x'.repeat(30_000)}${'😀'.repeat(18_000)}\n`;
+    const files = { 'a.html': page, 'people.csv': people };
+    const ran = await look({ ...EMAIL, content: { subject: 'x', html: 'a.html' } }, files, ['--format', 'jsonl']);
+    expect([ran.stderr.slice(0, 500), ran.status]).toEqual([expect.anything(), 0]);
+    const line = ran.stdout.split('\n').find((one) => one.startsWith('{')) ?? '';
+    const { text } = (JSON.parse(line) as { request: { body: { body: { text: string } } } }).request.body.body;
+    expect(text.length).toBeGreaterThan(500_000);
+    expect(text.isWellFormed()).toBe(true);
+  }
 });
 
 /** MJML that costs a careless program much. `ok` where it is a page after all. */
