@@ -92,6 +92,10 @@ function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, 
   if (emailField === 'variables' || emailField === 'metaData') {
     report(['emailField'], `"${emailField}" holds something else of a recipient.`, 'A usual name is email.');
   }
+  if (referenceName !== undefined && /^list-unsubscribe(?:-post)?$/i.test(referenceName)) {
+    const message = `"${referenceName}" is where an email says how one unsubscribes.`;
+    report(['referenceName'], message, 'The reference would take its place. A usual name is handbill.');
+  }
   const taken = new Map<string, string>();
   for (const [name, other] of Object.entries(contentNames)) {
     forbidden(['contentNames', name], name);

@@ -139,3 +139,12 @@ it.each(['__proto__.name', 'constructor.name', 'prototype.name', '.name'])(
     expect({ status, bodies }).toEqual({ status: 2, bodies: [] });
   },
 );
+
+it('the reference does not take the place of the header by which one unsubscribes', async () => {
+  const campaign = `${EMAIL}\ncontent: { subject: x, text: x, unsubscribe: { url: "https://x.example/" } }`;
+  for (const name of ['List-Unsubscribe', 'list-unsubscribe-post']) {
+    const { status, stderr } = await send(campaign, 'Ana', '', `{ referenceName: ${name} }`);
+    expect(stderr).toContain('handbill.yaml:6:');
+    expect(status).toBe(2);
+  }
+});
