@@ -80,7 +80,7 @@ export function commitStore(
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back: then there is no such leg, and it is not ours.
     const found = look.get(list, leg, row) ?? look.get(list, 0, row);
-    if (found === undefined || found[1] !== key || (leg === 0 && found[2] !== to)) {
+    if (found === undefined || found[1] !== key || (leg === 0 && found[2] !== to && found[3] === 0)) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
     }
     if (found[0] !== 'pending' || (attempts !== undefined && found[3] !== attempts)) return 'taken';

@@ -11,9 +11,9 @@ export interface LegStore {
 }
 
 export function legStore(connection: Connection): LegStore {
-  // Who is sent to on leg 0 is who was loaded. A later leg has the address that is given: a list that was amended, or a
-  // campaign, may have changed it since the leg began; and it is this address that must not be suppressed. The variant is
-  // that of the first leg, whoever was named as the winner since.
+  // Who is sent to on leg 0 is who was loaded. A later leg has the address that is given, and so has who is asked for
+  // again: a list that was amended, or a campaign, may have changed it since; and it is this address that must not be
+  // suppressed. The variant is that of the first leg, whoever was named as the winner since.
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
@@ -23,7 +23,8 @@ export function legStore(connection: Connection): LegStore {
   const claimWith = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
       variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
-      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
+      AND (leg > 0 OR attempts > 0 OR address = ?2)
       AND (?7 IS NULL OR attempts = ?7)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
   );

@@ -12,6 +12,16 @@ function campaign(rare: string, usual: string, text: string, attempts: number): 
   return `${HEAD}template: { text: "${text}" }\nvariants: [${variants}]\nsend: { attempts: ${attempts} }\n`;
 }
 
+it('whoever was refused gets the message at an address that was corrected since', async () => {
+  const list = `${HEAD.replace('people.csv', '{ csv: people.csv, key: id }')}template: { text: Hi }\n`;
+  using here = createProject({ 'hello/campaign.yaml': list, 'hello/people.csv': 'msisdn,id\n+447700900422,1\n' });
+  const options = { cwd: here.root, env: {}, now: () => Date.UTC(2026, 10, 21, 9), random: () => 0 };
+  expect((await send('hello', options)).report.totals).toMatchObject({ rejected: 1 });
+  here.write('hello/people.csv', 'msisdn,id\n+447700900123,1\n');
+  const { report } = await send('hello', { ...options, amend: true, retryRejected: true });
+  expect(report).toMatchObject({ state: 'finished', totals: { recipients: 1, accepted: 1 } });
+});
+
 it('whoever was refused and is asked for again counts with what is sent now', async () => {
   using here = createProject({ 'hello/campaign.yaml': campaign('A', 'B', 'Hi', 1), 'hello/people.csv': PEOPLE });
   const options = { cwd: here.root, env: {}, now: () => Date.UTC(2026, 10, 21, 9), random: () => 0 };
