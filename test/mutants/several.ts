@@ -115,10 +115,12 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: LEGS,
-        was: `${CLAIM_WITH}state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+        was: `${CLAIM_WITH}state = 'pending' AND key = ?6
+      AND (leg > 0 OR attempts > 0 OR address = ?2)
       AND (?7 IS NULL OR attempts = ?7)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2`,
-        is: `${CLAIM_WITH}state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+        is: `${CLAIM_WITH}state = 'pending' AND key = ?6
+      AND (leg > 0 OR attempts > 0 OR address = ?2)
       AND (?7 IS NULL OR attempts = ?7)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
       },
