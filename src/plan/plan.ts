@@ -17,7 +17,7 @@ export interface Plan {
   readonly columns: readonly string[];
   /** Hashes of all that goes into a message, except the list, whose hash is known once it has been read. */
   readonly inputs: readonly InputFile[];
-  /** Found while the plan was made: unused columns, entities in an SMS. Never errors. */
+  /** Found while the plan was made: entities in an SMS, advice about content. Never errors. */
   readonly warnings: readonly Diagnostic[];
   readonly stages: Stages;
   /** Knows the limits of every channel; null where there is nothing but SMS. */
