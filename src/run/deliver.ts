@@ -169,7 +169,9 @@ async function post(due: Parcel, own: SendRequest | null, shift: Shift): Promise
   const facts = await shift.endpoint.post(request.body, request.reference);
   shift.progress.latency(facts.latencyMs);
   const verdicts = classifyMany(facts, request.addressees, contextOf(shift));
-  for (const verdict of new Set(verdicts)) note(facts, verdict, shift);
+  // One answer opens one lane and says once whether it is the API's: the best that it says of anybody.
+  const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
+  if (told !== undefined) note(facts, told, shift);
   return { facts, verdicts };
 }
 

@@ -395,3 +395,22 @@ it('counts a request that is made again once, for all whom it is for: it costs n
   expect(report).toMatchObject({ totals: { accepted: 24 }, requests: { posted: 3, retried: 1 } });
   expect(scene.objections()).toEqual([]);
 });
+
+it('an accepted request opens one more lane, for however many it is', async () => {
+  let open = 0;
+  let mostAtOnce = 0;
+  let isFirstAnswered = false;
+  await using api = await startMessageApi(({ number }) => ({
+    after: async () => {
+      if (number === 1 || isFirstAnswered) return;
+      open += 1;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      if (!isFirstAnswered) mostAtOnce = open;
+      isFirstAnswered = true;
+    },
+  }));
+  using scene = tell(api, { rows: 40, message: SHARED, campaign: SEND });
+  await scene.begin({ concurrency: 8 });
+  expect(mostAtOnce).toBe(2);
+  expect(scene.tale()).toEqual(Array(40).fill('accepted'));
+});
