@@ -86,8 +86,10 @@ function shownIn(rows: readonly Row[]): readonly string[] {
 /** What is previewed is what is posted, and what is posted is what is counted. */
 async function sendAndCompare(): Promise<number> {
   const before = arena.server.requests.length;
-  const { rows } = await preview();
+  const { status, rows } = await preview();
   const shown = shownIn(rows);
+  // What `validate` takes, a dry run takes too.
+  expect(status).toBe(0);
   const sent = await arena.run(['send', 'rich', '--env', 'test', '--yes', '--format', 'json']);
   posted.connections = arena.server.connections;
   const bodies = arena.server.requests.slice(before).map(({ body }) => JSON.stringify(JSON.parse(body)));
