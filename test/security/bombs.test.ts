@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ran, startTarget, type Target } from '../fuzz/target.ts';
 import { createProject } from '../helpers/project.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
 
 let target: Target;
 let server: RawServer;
@@ -26,7 +29,7 @@ const PEOPLE = 'msisdn,email,name\n+447400100000,ana@example.com,Ana\n+447400100
 /** Bounds for a command that reads the worst file there can be: CPU, and the most memory at any time. */
 const MOST = { cpuMs: 3_000, megabytes: 512 };
 
-/** Validates and previews; neither may need long, need much or be a bug. */
+/** Previews and, in the full set, validates; neither may need long, need much or be a bug. */
 async function look(
   campaign: object,
   files: Readonly<Record<string, string>> = {},
@@ -39,16 +42,16 @@ async function look(
     'people.csv': PEOPLE,
     ...files,
   });
-  const validated = await target.run({ cwd: project.root, args: ['validate', 'campaign.yaml'] });
   const previewed = await target.run({ cwd: project.root, args: ['preview', 'campaign.yaml', ...options] });
-  for (const ran of [validated, previewed]) {
+  const validated = FULL ? await target.run({ cwd: project.root, args: ['validate', 'campaign.yaml'] }) : previewed;
+  for (const ran of new Set([validated, previewed])) {
     expect([0, 2]).toContain(ran.status);
     expect(ran.cpuMs).toBeLessThan(MOST.cpuMs);
     expect(ran.peakMb).toBeLessThan(MOST.megabytes);
     expect(ran.polluted).toEqual([]);
   }
-  expect(previewed.status).toBe(validated.status);
-  return { ...validated, stdout: validated.stdout + previewed.stdout };
+  expect(validated.status).toBe(previewed.status);
+  return previewed;
 }
 
 function mjml(inside: string): string {
@@ -170,12 +173,11 @@ describe('MJML', () => {
     expect(`${ran.stdout}${ran.stderr}`).not.toMatch(
       /root:|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa{200}/,
     );
-    // The compiler that one mail broke is a new one for the next.
-    const next = await look(
-      { ...EMAIL, content: { subject: 'x', html: 'a.mjml' } },
-      { 'a.mjml': mjml('Hello {{name}}') },
-    );
-    expect(next.status).toBe(0);
+  });
+
+  it('S17: the compiler that one of them broke is a new one for the next', async () => {
+    const next = { 'a.mjml': mjml('Hello {{name}}') };
+    expect((await look({ ...EMAIL, content: { subject: 'x', html: 'a.mjml' } }, next)).status).toBe(0);
   });
 });
 
