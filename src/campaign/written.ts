@@ -102,8 +102,11 @@ export interface ProjectFile {
   readonly locale?: string;
   readonly timeZone?: string;
   readonly defaults?: Partial<
-    Omit<CampaignFile, 'name' | 'template' | 'content' | 'variants' | 'fallback' | 'recipients'>
-  > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts'> };
+    Omit<
+      CampaignFile,
+      'name' | 'template' | 'content' | 'variants' | 'holdout' | 'test' | 'winner' | 'seed' | 'fallback' | 'recipients'
+    >
+  > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts' | 'columns' | 'where'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;
 }
 

@@ -3,7 +3,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Decision } from '../model.ts';
+import type { Channel, Decision } from '../model.ts';
 import { decisions, type View } from '../plan/decide.ts';
 import { checkLimits, createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
@@ -58,7 +58,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
-  const { view, startedAtMs, nextLegOf } = viewOf(plan, ledger, options);
+  const { view, startedAtMs, usedBy } = viewOf(plan, ledger, options);
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -67,7 +67,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
       for (const decided of batch) {
-        const decision = onLeg(decided, nextLegOf(decided.row));
+        const decision = onLeg(decided, usedBy(decided.row));
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
@@ -95,12 +95,12 @@ export async function preview(target: string, options: PreviewOptions): Promise<
 }
 
 /** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onLeg(decision: Decision, leg: number): Decision {
-  if (leg === 0 || decision.decision !== 'send') return decision;
+function onLeg(decision: Decision, used: readonly Channel[] | null): Decision {
+  if (used === null || decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
-  const message = fallbacks[leg - 1];
+  const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
   if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
-  return { ...decision, ...message, fallbacks: fallbacks.slice(leg) };
+  return { ...decision, ...message, fallbacks: rest };
 }
 
 /** What the ledger knows: final outcomes of this run, and suppressions. */
@@ -108,10 +108,10 @@ function viewOf(
   plan: Plan,
   ledger: Ledger | null,
   options: PreviewOptions,
-): { view: View; startedAtMs: number | null; nextLegOf: (row: number) => number } {
+): { view: View; startedAtMs: number | null; usedBy: (row: number) => readonly Channel[] | null } {
   const { campaign } = plan;
   const seen = createSeen();
-  const begun = new Map<number, number>();
+  const begun = new Map<number, readonly Channel[]>();
   const nowMs = options.now();
   const run = ledger?.findRun({
     environment: plan.environment.name,
@@ -124,14 +124,14 @@ function viewOf(
     known: (row, key) => {
       const state = stateOf?.(row, key) ?? null;
       if (state === null || !UNDECIDED.has(state.outcome)) return state;
-      if (state.leg > 0) begun.set(row, state.leg);
+      if (state.used !== undefined) begun.set(row, state.used);
       return null;
     },
     ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     winner: options.winner ?? run?.winner ?? null,
   };
-  return { view, startedAtMs: run?.startedAtMs ?? null, nextLegOf: (row) => begun.get(row) ?? 0 };
+  return { view, startedAtMs: run?.startedAtMs ?? null, usedBy: (row) => begun.get(row) ?? null };
 }
 
 const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

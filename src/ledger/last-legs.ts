@@ -1,3 +1,4 @@
+import type { Channel } from '../model.ts';
 import type { Query, Value } from './connection.ts';
 
 /** A row of a page: first its number, then whatever the reader asked for. */
@@ -53,6 +54,12 @@ export function lastLeg(page: LegPage, hasFallen: HasFallen, first: LegRow): { l
   const legs = page.later?.get(Number(first[0])) ?? [];
   const row = legs.at(-1);
   return row === undefined || hasFallen(row) ? null : { leg: legs.length, row };
+}
+
+/** Channels of the legs that a recipient who fell back could not receive. `at` is where the query has the channel. */
+export function channelsBefore(page: LegPage, first: LegRow, at: number, ofRun: Channel): readonly Channel[] {
+  const fallen = [first, ...(page.later?.get(Number(first[0])) ?? []).slice(0, -1)];
+  return fallen.map((row) => (row[at] ?? ofRun) as Channel);
 }
 
 /** From which row to which somebody fell back. */

@@ -1,7 +1,7 @@
 import { problem } from '../errors.ts';
 import type { Channel, LegOutcome, Outcome, OutcomeState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
+import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { isRunHeld } from './lock.ts';
@@ -29,7 +29,7 @@ export function reader(
       ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
-    `SELECT row, key, state, reason FROM recipients
+    `SELECT row, key, state, reason, channel FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
@@ -93,8 +93,11 @@ export function reader(
         asked = row;
         const first = window.first[at];
         if (first === undefined || first[0] !== row || first[1] !== key) return null;
-        const last = hasFallen(first) ? lastLeg(window, hasFallen, first) : { leg: 0, row: first };
-        return last === null ? null : { leg: last.leg, ...shown(last.row[2], last.row[3], claimed) };
+        if (!hasFallen(first)) return { leg: 0, ...shown(first[2], first[3], claimed) };
+        const last = lastLeg(window, hasFallen, first);
+        if (last === null) return null;
+        const used = channelsBefore(window, first, 4, run.channel);
+        return { leg: last.leg, ...shown(last.row[2], last.row[3], claimed), used };
       };
     },
   };

@@ -95,6 +95,8 @@ export interface PendingRow {
   readonly key: string;
   /** Of this leg, over all starts. */
   readonly attempts: number;
+  /** Channels of the legs before it, which the recipient could not receive; empty for leg 0. */
+  readonly used: readonly Channel[];
 }
 
 export interface ClaimRequest {
@@ -218,6 +220,8 @@ export interface RowState {
   readonly leg: number;
   readonly outcome: OutcomeState;
   readonly reason: string | null;
+  /** Channels of the legs before it; absent for leg 0. */
+  readonly used?: readonly Channel[];
 }
 
 export interface SuppressFacts {

@@ -1,6 +1,7 @@
+import type { Channel } from '../model.ts';
 import { keepReserve, leaveMarker } from './companions.ts';
 import type { Connection } from './connection.ts';
-import { type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
+import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
 import { fileError } from './ledger-error.ts';
 import type { PendingRow } from './records.ts';
@@ -33,7 +34,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
   const nextPending = connection.query(
-    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -77,7 +78,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       for (let after = afterRow; found.length < limit; ) {
         const page = readPage(nextPending, hasFallen, list, after, limit);
         for (const first of page.first) {
-          const pending = pendingOf(page, first);
+          const pending = pendingOf(page, first, run.channel);
           if (pending !== null) found.push(pending);
         }
         if (page.first.length < limit) break;
@@ -93,10 +94,17 @@ function hasFallen(row: LegRow): boolean {
   return row[1] === null;
 }
 
-function pendingOf(page: LegPage, first: LegRow): PendingRow | null {
-  const last = hasFallen(first) ? lastLeg(page, hasFallen, first) : { leg: 0, row: first };
+const NONE: readonly Channel[] = [];
+
+function pendingOf(page: LegPage, first: LegRow, channel: Channel): PendingRow | null {
+  if (!hasFallen(first)) return pendingRow(first, 0, NONE);
+  const last = lastLeg(page, hasFallen, first);
   if (last === null) return null;
-  return { row: Number(last.row[0]), leg: last.leg, key: String(last.row[1]), attempts: Number(last.row[2]) };
+  return pendingRow(last.row, last.leg, channelsBefore(page, first, 3, channel));
+}
+
+function pendingRow(row: LegRow, leg: number, used: readonly Channel[]): PendingRow {
+  return { row: Number(row[0]), leg, key: String(row[1]), attempts: Number(row[2]), used };
 }
 
 function jsonOrNull(value: unknown): string | null {

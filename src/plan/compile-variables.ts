@@ -1,6 +1,7 @@
 import { problem } from '../errors.ts';
 import type { Leg, SourceText, Variables } from '../model.ts';
 import { columnTag } from '../templates/compile.ts';
+import { addressKindOf } from './leg-of.ts';
 import { compileNamed, isText, type Personalised, type Workshop } from './workshop.ts';
 
 type ProviderTemplate = Extract<Leg['template'], { kind: 'provider' }>;
@@ -13,7 +14,7 @@ export function compileVariables(
   required: Set<string>,
 ): Personalised | null {
   const { campaign, diagnostics } = shop;
-  if (campaign.recipients.kind === 'contact') {
+  if (addressKindOf(campaign, leg) === 'contact') {
     if (leg.variables !== null || template.needs !== null) {
       const message = 'Contacts of the address book take no variables: the API has no place for them.';
       const hint = 'Remove "variables" and "template.needs", or send to numbers (`recipients.to`).';
@@ -41,7 +42,8 @@ function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables
   const { campaign, columns } = shop;
   const at = { file: campaign.file, line: template.place.at?.line ?? 1, column: template.place.at?.column ?? 1 };
   if (template.needs === null) {
-    const others = columns.filter((name) => name !== campaign.recipients.to);
+    const addresses = [campaign.recipients.to, ...campaign.fallbacks.map(({ to }) => to)];
+    const others = columns.filter((name) => !addresses.includes(name));
     return Object.fromEntries(others.map((name) => [name, { text: name, ...at }]));
   }
   const found: Record<string, SourceText | Record<string, SourceText>> = Object.create(null);

@@ -13,7 +13,7 @@ import type {
   Validity,
 } from '../model.ts';
 import { segmentsOf } from '../util/json.ts';
-import { legsOf } from './leg-of.ts';
+import { addressKindOf, legsOf } from './leg-of.ts';
 import { renamed, withValueAt } from './place-value.ts';
 
 /** Makes requests of decisions. */
@@ -81,7 +81,7 @@ interface Form {
 
 function createForm(campaign: Campaign, leg: Leg, environment: Environment, startMs: number): Form {
   const { wire } = environment;
-  const { kind } = campaign.recipients;
+  const kind = addressKindOf(campaign, leg);
   const head = {
     ...optional('accountReference', campaign.accountReference),
     name: campaign.name,
@@ -104,12 +104,8 @@ function createForm(campaign: Campaign, leg: Leg, environment: Environment, star
           body: (message, [entry]) =>
             entry === undefined ? '' : `${start}${body(message)}${contact(entry, campaign, environment)}}`,
         }
-      : createRecipientsForm({ start, end, body, hasTemplate: templateId !== null }, kindOn(leg.channel), environment);
+      : createRecipientsForm({ start, end, body, hasTemplate: templateId !== null }, kind, environment);
   return leg.content === null ? form : withContent(form, leg.channel, environment);
-}
-
-function kindOn(channel: Channel): AddressKind {
-  return channel === 'email' ? 'email' : 'msisdn';
 }
 
 interface Frame {

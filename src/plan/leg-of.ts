@@ -1,4 +1,4 @@
-import type { Campaign, Leg, LegMessage } from '../model.ts';
+import type { AddressKind, Campaign, Channel, Leg, LegMessage } from '../model.ts';
 
 /** The leg that a message was written for. */
 export function legsOf(campaign: Campaign): (message: LegMessage, variant: string | null) => Leg {
@@ -8,4 +8,14 @@ export function legsOf(campaign: Campaign): (message: LegMessage, variant: strin
     if (leg > 0) return fallbacks.get(channel) ?? campaign;
     return (variant === null ? undefined : variants.get(variant)) ?? campaign;
   };
+}
+
+/** What the addresses of a leg are: the list's own, unless a fallback has a column for its channel. */
+export function addressKindOf({ recipients }: Campaign, leg: Leg & { readonly to?: string | null }): AddressKind {
+  const hasColumn = typeof leg.to === 'string';
+  return recipients.kind === 'contact' && !hasColumn ? 'contact' : kindOn(leg.channel);
+}
+
+function kindOn(channel: Channel): AddressKind {
+  return channel === 'email' ? 'email' : 'msisdn';
 }

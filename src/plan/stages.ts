@@ -1,5 +1,5 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { AddressKind, Campaign, Channel, Fallback, Recipient, Row } from '../model.ts';
+import type { AddressKind, Campaign, Fallback, Recipient, Row } from '../model.ts';
 import { type AddressReader, createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import type { List } from '../recipients/read.ts';
@@ -9,6 +9,7 @@ import type { TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type CompiledLeg, compileLeg } from './compile-leg.ts';
+import { addressKindOf } from './leg-of.ts';
 import { createWriter, type Writer } from './message.ts';
 import { type CheckContent, compileNamed, type Workshop } from './workshop.ts';
 
@@ -109,14 +110,9 @@ function segmentOf(campaign: Campaign, columns: readonly string[], diagnostics: 
   return null;
 }
 
-function kindOn(channel: Channel, own: AddressKind): AddressKind {
-  if (own === 'contact') return own;
-  return channel === 'email' ? 'email' : 'msisdn';
-}
-
 function checkFallbackAddress(fallback: Fallback, campaign: Campaign, list: List, diagnostics: Diagnostic[]): void {
   const { recipients, file } = campaign;
-  const needed = kindOn(fallback.channel, recipients.kind);
+  const needed = addressKindOf(campaign, fallback);
   if (fallback.to === null) {
     if (needed === recipients.kind) return;
     const message = `The fallback to ${fallback.channel} has no address: the list is one of ${KINDS[recipients.kind]}.`;
@@ -140,7 +136,7 @@ const KINDS: Readonly<Record<AddressKind, string>> = {
 
 function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly string[]): FallbackMessage['address'] {
   if (fallback.to === null) return null;
-  const kind = kindOn(fallback.channel, campaign.recipients.kind);
+  const kind = addressKindOf(campaign, fallback);
   const read = createAddressReader(kind, campaign.recipients.defaultCountry);
   return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
 }

@@ -1,40 +1,11 @@
 import { backoffMs } from '../http/backoff.ts';
 import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
-import type { Endpoint } from '../http/connect.ts';
-import type { CompiledWire } from '../http/pointers.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
-import type { LegFacts, ResultRecord } from '../ledger/records.ts';
-import type { Attempt, LegMessage, SendRequest } from '../model.ts';
-import type { Expander } from '../plan/expand.ts';
-import type { Desk } from './desk.ts';
-import type { Pace } from './pace.ts';
-import { type Due, dueOn, nextLeg, type Parcel } from './parcel.ts';
-import type { Progress } from './progress.ts';
-import type { Ramp } from './ramp.ts';
-import type { Stop } from './stop.ts';
-
-/** What one delivery works with; the same for all deliveries of a start. */
-export interface Shift {
-  readonly desk: Desk;
-  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
-  readonly pace: Pace;
-  readonly ramp: Ramp;
-  readonly stop: Stop;
-  readonly progress: Progress;
-  readonly wire: CompiledWire;
-  readonly attempts: number;
-  readonly expand: Expander;
-  /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */
-  readonly factsOf: (due: Due) => LegFacts | null;
-  readonly costOf: (message: LegMessage) => number | null;
-  /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
-  readonly isLate: () => boolean;
-  readonly expire: (row: number, leg: number) => void;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** No new request is to be made: halted, interrupted, or the ledger failed. */
-  readonly stopped: AbortSignal;
-}
+import type { ResultRecord } from '../ledger/records.ts';
+import type { Attempt, SendRequest } from '../model.ts';
+import type { Due, Parcel } from './parcel.ts';
+import { type More, settle } from './settle.ts';
+import type { Shift } from './shift.ts';
 
 /**
  * Brings the recipients of a parcel to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
@@ -48,9 +19,6 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
     if (more !== null) left.unshift(...more);
   }
 }
-
-/** What is to be sent to after a request: halves, and fallbacks. */
-type More = readonly Parcel[] | null;
 
 /**
  * One request until nobody of it is left to try again. A request is made only when a connection stands (`ready`), and
@@ -96,7 +64,7 @@ async function expire(due: Parcel, shift: Shift): Promise<null> {
   // Whoever was just refused, or fell back, is pending when that is written, and only then can expire.
   await shift.desk.written();
   if (shift.stopped.aborted) return null;
-  for (const { decision, message } of due) shift.expire(decision.row, message.leg);
+  for (const { decision, leg } of due) shift.expire(decision.row, leg);
   return null;
 }
 
@@ -132,17 +100,17 @@ async function claim(due: Parcel, made: number, shift: Shift): Promise<Parcel | 
 function claimOne(due: Due, made: number, shift: Shift) {
   const { decision, message, before } = due;
   const facts = shift.factsOf(due);
-  const request = { row: decision.row, leg: message.leg, to: message.to, key: decision.key, attempts: before + made };
+  const request = { row: decision.row, leg: due.leg, to: message.to, key: decision.key, attempts: before + made };
   return shift.desk.claim(facts === null ? request : { ...request, facts });
 }
 
 /** Counted as an attempt, as one that is stopped before its first byte is: by the count the ledger knows whose claim it is. */
-function unclaimed({ decision, message, before }: Due, made: number): ResultRecord {
+function unclaimed({ decision, leg, before }: Due, made: number): ResultRecord {
   const nothing = { httpStatus: null, messageId: null, error: null };
   const attempts = before + made;
   return {
     row: decision.row,
-    leg: message.leg,
+    leg,
     from: 'claimed',
     state: 'pending',
     reason: 'stopped',
@@ -194,116 +162,4 @@ function note(facts: Attempt, verdict: Verdict, shift: Shift): Verdict {
   if (verdict.outcome === 'accepted') shift.ramp.accepted();
   if (facts.status === 429) shift.ramp.throttled();
   return verdict;
-}
-
-interface Settled {
-  /** Who is to be tried again; null: nobody. */
-  readonly again: Parcel | null;
-  readonly retryAfterMs: number | null;
-  readonly more: More;
-}
-
-const DONE: Settled = { again: null, retryAfterMs: null, more: null };
-
-/** Hands what became of everybody to the desk. */
-function settle(
-  due: Parcel,
-  attempt: number,
-  from: 'claimed' | 'pending',
-  facts: Attempt,
-  verdicts: readonly Verdict[],
-  shift: Shift,
-): Settled {
-  if (due.length === 1) {
-    const [verdict] = verdicts;
-    return verdict === undefined ? DONE : settleOne(due[0], attempt, from, facts, verdict, shift);
-  }
-  const again: Due[] = [];
-  const halves: Due[] = [];
-  const more: Parcel[] = [];
-  let retryAfterMs: number | null = null;
-  let noted: Verdict | null = null;
-  for (let i = 0; i < due.length; i++) {
-    const one = due[i];
-    const verdict = verdicts[i];
-    if (one === undefined || verdict === undefined) continue;
-    if (verdict.split) {
-      record(one, attempt, from, facts, verdict, 'pending', shift);
-      halves.push({ ...one, before: one.before + attempt });
-      continue;
-    }
-    // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
-    const settled = settleOne(one, attempt, from, facts, verdict, shift, noted?.outcome === verdict.outcome);
-    noted = verdict;
-    if (settled.again !== null) again.push(...settled.again);
-    if (settled.more !== null) more.push(...settled.more);
-    retryAfterMs ??= settled.retryAfterMs;
-  }
-  const middle = Math.ceil(halves.length / 2);
-  for (const half of [halves.slice(0, middle), halves.slice(middle)]) {
-    const [first, ...rest] = half;
-    if (first !== undefined) more.push([first, ...rest]);
-  }
-  const [first, ...rest] = again;
-  return { again: first === undefined ? null : [first, ...rest], retryAfterMs, more: more.length === 0 ? null : more };
-}
-
-function settleOne(
-  due: Due,
-  attempt: number,
-  from: 'claimed' | 'pending',
-  facts: Attempt,
-  verdict: Verdict,
-  shift: Shift,
-  sameEvent = false,
-): Settled {
-  // Also when the run was stopped meanwhile: whoever could have been tried again waits for the next start.
-  if (verdict.again && verdict.halt === null && attempt < shift.attempts) {
-    record(due, attempt, from, facts, verdict, 'pending', shift);
-    if (!sameEvent && !shift.stopped.aborted) noteRetry(shift);
-    return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
-  }
-  const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? nextLeg(due, shift.costOf) : null;
-  if (next !== null) {
-    record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);
-    if (due.message.leg === 0 && !shift.stopped.aborted) shift.stop.fellBack();
-    const fallback = dueOn(due.decision, due.message.leg + 1, 0);
-    return { ...DONE, more: fallback === undefined ? null : [[fallback]] };
-  }
-  record(due, attempt, from, facts, verdict, verdict.outcome, shift);
-  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
-  shift.progress.settled(verdict.outcome);
-  // What still comes in after a signal did not end this start.
-  if (!shift.stopped.aborted) shift.stop.note(verdict, due.message.leg, sameEvent);
-  return DONE;
-}
-
-/** Once for a request, however many it is for: figures and lanes are those of requests. */
-function noteRetry({ progress, ramp }: Shift): void {
-  progress.retried();
-  ramp.retried(progress.figures.retried, progress.figures.posted);
-}
-
-function record(
-  { decision, message, before }: Due,
-  attempt: number,
-  from: 'claimed' | 'pending',
-  facts: Attempt,
-  verdict: Verdict,
-  state: ResultRecord['state'],
-  shift: Shift,
-  next: ReturnType<typeof nextLeg> = null,
-): void {
-  const result: ResultRecord = {
-    row: decision.row,
-    leg: message.leg,
-    from,
-    state,
-    reason: verdict.reason,
-    attempts: before + attempt,
-    httpStatus: facts.status,
-    messageId: verdict.messageId,
-    error: verdict.error,
-  };
-  shift.desk.record(next === null ? result : { ...result, next });
 }

@@ -4,9 +4,9 @@ import type { Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import type { Shift } from './deliver.ts';
-import { createPacker, type Due, dueOn, type Parcel } from './parcel.ts';
+import { createPacker, type Due, dueOf, type Parcel } from './parcel.ts';
 import type { Pool } from './pool.ts';
+import type { Shift } from './shift.ts';
 import type { Todo } from './todo.ts';
 
 export interface FeedOptions {
@@ -38,11 +38,11 @@ export async function feed(options: FeedOptions): Promise<void> {
       const aside: Aside = { skipped: [], deferred: [] };
       for (const decision of batch) {
         if (stopped.aborted || left <= 0) break;
-        const due = dueOf(decision, options, aside);
+        const due = whoseTurn(decision, options, aside);
         if (due === null) continue;
         left -= 1;
         // A fallback is a request of its own; who else gets the same may share one.
-        const parcel = due.message.leg > 0 ? [due] : packer.add(due, due.decision.variant);
+        const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
         const full = parcel === null ? undefined : put(pool, parcel);
         if (full !== undefined) await full;
       }
@@ -77,16 +77,18 @@ interface Aside {
 }
 
 /** Whose turn it is; null where a rule came between. */
-function dueOf(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
+function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
   const { row, line } = decision;
-  const leg = todo.legOf(row);
+  const pending = todo.find(row);
+  if (pending === null) throw unexpected(line);
+  const { leg } = pending;
   const skip = (reason: string): null => {
     aside.skipped.push({ row, leg, reason });
     shift.progress.settled('skipped');
     return null;
   };
   if (shift.isLate()) return skip('expired');
-  if (decision.key !== todo.keyOf(row)) throw unexpected(line);
+  if (decision.key !== pending.key) throw unexpected(line);
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, leg, reason: decision.reason });
     shift.progress.settled('deferred');
@@ -96,7 +98,7 @@ function dueOf(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): 
   if (decision.decision === 'skip') return skip(decision.reason);
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
-  return dueOn(decision, leg, todo.attemptsOf(row)) ?? skip('removed');
+  return dueOf(decision, pending) ?? skip('removed');
 }
 
 /**

@@ -1,11 +1,15 @@
-import type { LegFacts, NextLeg } from '../ledger/records.ts';
-import type { LegMessage, SendDecision } from '../model.ts';
+import type { LegFacts, NextLeg, PendingRow } from '../ledger/records.ts';
+import type { Channel, LegMessage, SendDecision } from '../model.ts';
 
 /** Somebody whose turn it is, on one leg. */
 export interface Due {
   readonly decision: SendDecision;
   /** What this leg says: the decision itself for the first one. */
   readonly message: LegMessage;
+  /** As the ledger counts: 0, then one more for each leg that was begun. */
+  readonly leg: number;
+  /** Channels of the legs before, which the recipient could not receive: none of them is tried again. */
+  readonly used: readonly Channel[];
   /** Attempts of this leg in earlier starts. */
   readonly before: number;
 }
@@ -13,18 +17,30 @@ export interface Due {
 /** Whom one request is for: usually one, more only where they get the same. */
 export type Parcel = readonly [Due, ...Due[]];
 
-/** The leg whose number the ledger gives; undefined where the campaign has no such fallback for this row any more. */
-export function dueOn(decision: SendDecision, leg: number, before: number): Due | undefined {
-  const message = leg === 0 ? decision : decision.fallbacks[leg - 1];
-  return message === undefined ? undefined : { decision, message, before };
+/** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
+export function dueOf(decision: SendDecision, { leg, used, attempts }: PendingRow): Due | undefined {
+  const message = leg === 0 ? decision : unused(decision, used);
+  return message === undefined ? undefined : { decision, message, leg, used, before: attempts };
 }
 
-/** What goes out when this leg cannot be received; null after the last one. */
-export function nextLeg({ decision, message }: Due, costOf: (message: LegMessage) => number | null): NextLeg | null {
-  const next = decision.fallbacks[message.leg];
-  return next === undefined ? null : { ...legFacts(decision, next, costOf), to: next.to };
+/** What goes out when this leg cannot be received; undefined after the last one. */
+export function dueAfter({ decision, message, leg, used }: Due): Due | undefined {
+  const now = [...used, message.channel];
+  const next = unused(decision, now);
+  return next === undefined ? undefined : { decision, message: next, leg: leg + 1, used: now, before: 0 };
 }
 
+/** By channel, not by number: an amended campaign may have other fallbacks, or the same in another order. */
+function unused({ fallbacks }: SendDecision, used: readonly Channel[]): LegMessage | undefined {
+  return fallbacks.find(({ channel }) => !used.includes(channel));
+}
+
+/** What the ledger is told of a leg that begins. */
+export function nextLeg({ decision, message }: Due, costOf: (message: LegMessage) => number | null): NextLeg {
+  return { ...legFacts(decision, message, costOf), to: message.to };
+}
+
+/** What the ledger keeps of a message beside whom it is for. */
 export function legFacts(
   { variant }: SendDecision,
   message: LegMessage,
@@ -47,6 +63,7 @@ export interface Packer<T> {
   rest(): readonly (readonly T[])[];
 }
 
+/** @param most - recipients of one request */
 export function createPacker<T>(most: number): Packer<T> {
   const open = new Map<string | null, T[]>();
   return {

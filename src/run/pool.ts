@@ -1,6 +1,7 @@
 import type { LimitFunction } from 'p-limit';
-import { deliver, type Shift } from './deliver.ts';
+import { deliver } from './deliver.ts';
 import type { Parcel } from './parcel.ts';
+import type { Shift } from './shift.ts';
 
 /** The deliveries that are under way or wait for their turn. */
 export interface Pool {

@@ -8,7 +8,6 @@ import type { CountRecord, RunRecord } from '../ledger/records.ts';
 import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import type { Shift } from './deliver.ts';
 import { createDesk } from './desk.ts';
 import { feed } from './feed.ts';
 import { createPace } from './pace.ts';
@@ -16,6 +15,7 @@ import { legFacts } from './parcel.ts';
 import { createPool } from './pool.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
+import type { Shift } from './shift.ts';
 import { createStop, inputHalt, ledgerHalt } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import { createTodo } from './todo.ts';
@@ -100,8 +100,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     attempts: plan.campaign.send.attempts,
     expand: plan.expander(run.startedAtMs ?? now()),
     // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
-    factsOf: ({ decision, message, before: attempts }) =>
-      message.leg > 0 || decidesLate || attempts > 0 ? legFacts(decision, message, costOf) : null,
+    factsOf: ({ decision, message, leg, before: attempts }) =>
+      leg > 0 || decidesLate || attempts > 0 ? legFacts(decision, message, costOf) : null,
     costOf,
     isLate: () => notAfterMs !== null && now() > notAfterMs,
     expire(row, leg) {

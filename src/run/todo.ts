@@ -4,11 +4,8 @@ import type { PendingRow } from '../ledger/records.ts';
 export interface Todo {
   /** Asked with ascending rows, once each. */
   wants(row: number): boolean;
-  /** Key and earlier attempts of a wanted row, until `wants` has gone a batch further. */
-  keyOf(row: number): string | null;
-  attemptsOf(row: number): number;
-  /** The leg that is to be sent: 0, or that of a fallback that was begun. */
-  legOf(row: number): number;
+  /** What the ledger holds of a wanted row, until `wants` has gone a batch further. */
+  find(row: number): PendingRow | null;
   /** The row that was asked for last; -1 before the first. */
   readonly lastRow: number;
 }
@@ -33,7 +30,7 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
     older = wanted;
     wanted = new Map();
   };
-  const find = (row: number): PendingRow | undefined => wanted.get(row) ?? older.get(row);
+  const find = (row: number): PendingRow | null => wanted.get(row) ?? older.get(row) ?? null;
 
   return {
     wants(row) {
@@ -50,9 +47,7 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
       }
       return false;
     },
-    keyOf: (row) => find(row)?.key ?? null,
-    attemptsOf: (row) => find(row)?.attempts ?? 0,
-    legOf: (row) => find(row)?.leg ?? 0,
+    find,
     get lastRow() {
       return asked;
     },

@@ -107,8 +107,8 @@ describe('results', () => {
     const failed = resultOf(0, { from: 'pending', state: 'failed', reason: 'dns', httpStatus: null, messageId: null });
     const again = resultOf(1, { ...failed, row: 1, state: 'pending', attempts: 2 });
     ledger.commit(run, [failed, again], [], NOON);
-    expect(fates(ledger, run)).toEqual(['failed(dns)', 'pending(dns)']);
-    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 1, leg: 0, key: keyOf(1), attempts: 2 }]);
+    expect(fates(ledger, run)).toMatchObject(['failed(dns)', 'pending(dns)']);
+    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 1, leg: 0, key: keyOf(1), attempts: 2 }]);
   });
 
   it('an acceptance without a claim is refused, and the whole transaction is undone', () => {

@@ -61,8 +61,8 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(ledger.legs(run).map(({ channel, leg, fellBack }) => [channel, leg, fellBack])).toEqual(
       ledger.counts(run).map(() => ['rcs', 0, false]),
     );
-    expect(ledger.stateOf(run)(0, keyOf(0))).toEqual({ leg: 0, outcome: 'accepted', reason: null });
-    expect(ledger.pending(run, -1, 9)).toEqual([{ row: 5, leg: 0, key: keyOf(5), attempts: 0 }]);
+    expect(ledger.stateOf(run)(0, keyOf(0))).toMatchObject({ leg: 0, outcome: 'accepted', reason: null });
+    expect(ledger.pending(run, -1, 9)).toMatchObject([{ row: 5, leg: 0, key: keyOf(5), attempts: 0 }]);
     expect(thrown(() => ledger.setWinner(run, 'a'))).toMatchObject({ exit: 7, code: 'ledger-write' });
     ledger.close();
     expect(readFileSync(path).equals(before)).toBe(true);

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
+const SETTLE = 'src/run/settle.ts';
 const DESK = 'src/run/desk.ts';
 
 const CLAIM = `    if (unopened === null) {
@@ -104,7 +105,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'a recipient that waits for another attempt stays claimed',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    if (!sameEvent &&`,
         is: `    if (!sameEvent &&`,
       },
@@ -114,7 +115,7 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
-    edits: [{ file: DELIVER, was: 'attempt < shift.attempts)', is: 'attempt <= shift.attempts)' }],
+    edits: [{ file: SETTLE, was: 'attempt < shift.attempts)', is: 'attempt <= shift.attempts)' }],
     proof: { in: 'run/retry-after.test.ts', only: 'three attempts' },
   },
   {
@@ -146,7 +147,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'Retry-After of a 503, which is not tried again, is not waited for',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: '  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);\n',
         is: '',
       },
@@ -199,10 +200,10 @@ export const SENDING: readonly Mutant[] = [
     name: 'ids-swapped',
     planted: 'each recipient gets the message id of the one before',
     edits: [
-      { file: DELIVER, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
+      { file: SETTLE, was: '    messageId: verdict.messageId,\n', is: '    messageId: swapped(verdict.messageId),\n' },
       {
-        file: DELIVER,
-        was: 'async function expire(due: Parcel, shift: Shift): Promise<null> {',
+        file: SETTLE,
+        was: 'const DONE: Settled =',
         is: `let held: string | null = null;
 function swapped(id: string | null): string | null {
   const last = held;
@@ -210,7 +211,7 @@ function swapped(id: string | null): string | null {
   return last ?? id;
 }
 
-async function expire(due: Parcel, shift: Shift): Promise<null> {`,
+const DONE: Settled =`,
       },
     ],
     proof: { in: 'processes/concurrency.test.ts', only: 'starts that overlap' },

@@ -1,6 +1,7 @@
 import type { Edit, Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
+const SETTLE = 'src/run/settle.ts';
 const RUN = 'src/run/run.ts';
 const FEED = 'src/run/feed.ts';
 const DECIDE = 'src/plan/decide.ts';
@@ -47,12 +48,12 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'whoever is in doubt on the first leg gets the fallback',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
         is: `const next = (verdict.reason === 'unsupported-channel' || verdict.outcome === 'in-doubt') && from === 'claimed' ?`,
       },
       {
-        file: DELIVER,
+        file: SETTLE,
         was: 'record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);',
         is: `record(due, attempt, from, facts, verdict, 'rejected', shift, next);`,
       },
@@ -64,7 +65,7 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'whoever is refused for any reason gets the fallback',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: `const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ?`,
         is: `const next = verdict.outcome === 'rejected' && from === 'claimed' ?`,
       },
@@ -79,7 +80,7 @@ const FALLBACKS: readonly Mutant[] = [
         file: DELIVER,
         was: '    const request = own ?? shift.expand.one(due[0].decision, due[0].message);\n',
         is: `    const request = own ?? shift.expand.one(due[0].decision, due[0].message);
-    if (due[0].message.leg > 0) await shift.endpoint.post(request.body, request.reference);
+    if (due[0].leg > 0) await shift.endpoint.post(request.body, request.reference);
 `,
       },
     ],
@@ -90,9 +91,9 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a start that continues takes a fallback that was begun for a first leg',
     edits: [
       {
-        file: 'src/run/todo.ts',
-        was: 'legOf: (row) => find(row)?.leg ?? 0,',
-        is: 'legOf: (row) => (find(row)?.leg ?? 0) * 0,',
+        file: 'src/run/parcel.ts',
+        was: 'const message = leg === 0 ? decision : unused(decision, used);',
+        is: 'const message = leg === 0 || used.length > 0 ? decision : unused(decision, used);',
       },
     ],
     proof: fallbacks('the next start sends the fallback alone'),
@@ -216,7 +217,7 @@ const SHARED: readonly Mutant[] = [
     planted: 'the answers about the recipients of a request are given out from the end',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: '    const verdict = verdicts[i];\n',
         is: '    const verdict = verdicts[due.length - 1 - i];\n',
       },
@@ -228,7 +229,7 @@ const SHARED: readonly Mutant[] = [
     planted: 'when a request was refused for some, all of it is sent again in halves',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: '    if (verdict.split) {\n',
         is: `    if (verdict.split || verdicts.some(({ outcome }) => outcome === 'rejected')) {\n`,
       },
@@ -240,7 +241,7 @@ const SHARED: readonly Mutant[] = [
     planted: 'of a request without an answer only the first is in doubt, and the others are sent again',
     edits: [
       {
-        file: DELIVER,
+        file: SETTLE,
         was: '    if (verdict.split) {\n',
         is: `    if (verdict.split || (verdict.outcome === 'in-doubt' && i > 0)) {\n`,
       },

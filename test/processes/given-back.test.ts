@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
-import { deliver, type Shift } from '../../src/run/deliver.ts';
+import { deliver } from '../../src/run/deliver.ts';
 import { createDesk } from '../../src/run/desk.ts';
+import type { Shift } from '../../src/run/shift.ts';
 import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, NOON, rows } from '../ledger/values.ts';
 
@@ -37,7 +38,7 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
     stopped: stopping.signal,
   } as unknown as Shift;
   const decision = { decision: 'send', row: 0, leg: 0, to, key, fallbacks: [] } as unknown as SendDecision;
-  await deliver([{ decision, message: decision, before: 0 }], shift);
+  await deliver([{ decision, message: decision, leg: 0, used: [], before: 0 }], shift);
   await desk.flush();
   expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
   expect(ledger.pending(run, -1, 10)).toHaveLength(2);

@@ -91,15 +91,15 @@ it('walks the rows that are still to do along with the list, over the borders of
     leg: 0,
     key: `k${i * 3 + 1}`,
     attempts: i % 2,
+    used: [],
   }));
   const todo = createTodo((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
   const wanted: number[] = [];
   for (let row = 0; row < 27_100; row++) {
     if (!todo.wants(row)) continue;
     wanted.push(row);
-    expect(todo.keyOf(row)).toBe(`k${row}`);
-    expect(todo.attemptsOf(row)).toBe(((row - 1) / 3) % 2);
+    expect(todo.find(row)).toMatchObject({ key: `k${row}`, attempts: ((row - 1) / 3) % 2 });
   }
   expect(wanted).toEqual(pending.map((p) => p.row));
-  expect(todo.keyOf(0)).toBeNull();
+  expect(todo.find(0)).toBeNull();
 });

@@ -1,0 +1,34 @@
+import type { Endpoint } from '../http/connect.ts';
+import type { CompiledWire } from '../http/pointers.ts';
+import type { LegFacts } from '../ledger/records.ts';
+import type { LegMessage } from '../model.ts';
+import type { Expander } from '../plan/expand.ts';
+import type { Desk } from './desk.ts';
+import type { Pace } from './pace.ts';
+import type { Due } from './parcel.ts';
+import type { Progress } from './progress.ts';
+import type { Ramp } from './ramp.ts';
+import type { Stop } from './stop.ts';
+
+/** What one delivery works with; the same for all deliveries of a start. */
+export interface Shift {
+  readonly desk: Desk;
+  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly pace: Pace;
+  readonly ramp: Ramp;
+  readonly stop: Stop;
+  readonly progress: Progress;
+  readonly wire: CompiledWire;
+  readonly attempts: number;
+  readonly expand: Expander;
+  /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */
+  readonly factsOf: (due: Due) => LegFacts | null;
+  readonly costOf: (message: LegMessage) => number | null;
+  /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
+  readonly isLate: () => boolean;
+  readonly expire: (row: number, leg: number) => void;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** No new request is to be made: halted, interrupted, or the ledger failed. */
+  readonly stopped: AbortSignal;
+}
