@@ -107,12 +107,12 @@ function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail, ch
       );
       if (wrong !== undefined) return inRow(wrong, at);
     }
-    if (finishEmail === null || isProvider) {
-      return { text, content, headers: null, replaced: NOTHING_REPLACED, sms: null };
-    }
+    if (finishEmail === null) return { text, content, headers: null, replaced: NOTHING_REPLACED, sms: null };
     const email = finishEmail(content ?? EMPTY, text);
     const headers = Object.keys(email.headers).length === 0 ? null : email.headers;
-    return { text: email.text, content: email.content, headers, replaced: NOTHING_REPLACED, sms: null };
+    // The provider has the text, too.
+    const said = isProvider ? null : email.text;
+    return { text: said, content: email.content, headers, replaced: NOTHING_REPLACED, sms: null };
   };
 }
 

@@ -90,6 +90,8 @@ function legsIn(campaign: Campaign): readonly Leg[] {
   return [campaign, ...campaign.variants.map(({ leg }) => leg), ...campaign.fallbacks];
 }
 
+const UNSUBSCRIBE_HEADER = /^list-unsubscribe(?:-post)?$/i;
+
 /** What the environment puts somewhere must not meet what the campaign puts there. */
 function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
@@ -107,6 +109,11 @@ function checkPlaces(campaign: Campaign, { name, wire }: Environment): readonly 
       found.push(
         problem('invalid-value', message, { at, hint: 'Give each key a name that no other key beside it has.' }),
       );
+    }
+    const header = Object.keys(campaign.recipientMetaData ?? {}).find((key) => UNSUBSCRIBE_HEADER.test(key));
+    if (header !== undefined && leg.content.tree['unsubscribe'] !== undefined) {
+      const message = `"recipientMetaData.${header}" and "content.unsubscribe" both say how to unsubscribe.`;
+      found.push(problem('invalid-value', message, { at, hint: 'Keep one of them.' }));
     }
     if (campaign.recipients.kind !== 'contact') continue;
     if (!wire.content[leg.channel].startsWith('/recipients/')) continue;

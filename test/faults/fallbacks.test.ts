@@ -329,6 +329,26 @@ it('J1: amended between the legs so that there is no fallback any more, it is sk
   expect(scene.objections()).toEqual([]);
 });
 
+const APP = '{ channel: messaging-app, from: "+447700900100", template: { text: "App" } }';
+const SMS = '{ channel: sms, from: Riverside, template: { text: "Hello {{name}}" } }';
+
+it('J1: fallbacks in another order by an amended campaign are each tried once, by channel', async () => {
+  const message = FALLBACK.map((line) => (line.startsWith('fallback') ? `fallback: [${APP}, ${SMS}]` : line));
+  const stop = new AbortController();
+  await using told = await withBetween(() => undefined, { message });
+  const { api, scene } = told;
+  const refusing = { ...UNSUPPORTED, after: () => stop.abort() };
+  api.behave = hitting({ RCS: [UNSUPPORTED], MessagingApp: [refusing] });
+  await scene.begin({ interrupt: stop.signal });
+  expect(scene.tale()[HIT]).toBe('fell-back > fell-back > pending');
+  api.behave = () => ({});
+  const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
+  scene.write('campaign.yaml', text.replace(/^fallback.*$/m, `fallback: [${SMS}, ${APP}]`));
+  expect((await scene.begin({ amend: true })).report.state).toBe('finished');
+  expect(requestsOf(api, HIT)).toEqual({ RCS: 1, MessagingApp: 1, SMS: 1 });
+  expect(scene.tale()[HIT]).toBe('fell-back > fell-back > accepted');
+});
+
 it('J1: whoever is taken off the list between the legs gets no fallback, and stays accounted for', async () => {
   await using told = await interrupted();
   const { api, scene } = told;
