@@ -153,18 +153,22 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
+/** The value without what was dropped; undefined for a list of which nothing is left, because an empty one is wrong too. */
 function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
-    return value.flatMap((item, i) => {
+    const left = value.flatMap((item, i) => {
       const inner = `${pointer}/${i}`;
-      return dropped.has(inner) ? [] : [without(item, inner, dropped)];
+      const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
+      return kept === undefined ? [] : [kept];
     });
+    return left.length === 0 && value.length > 0 ? undefined : left;
   }
   if (!isObject(value)) return value;
   const copy: Record<string, unknown> = Object.create(null);
   for (const [key, item] of Object.entries(value)) {
     const inner = pointer + pointerTo([key]);
-    if (!dropped.has(inner)) copy[key] = without(item, inner, dropped);
+    const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
+    if (kept !== undefined) copy[key] = kept;
   }
   return copy;
 }
