@@ -12,7 +12,7 @@ import { loadPrices } from '../plan/prices.ts';
 import { suppressionView } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
-import { checkWinner } from '../run/winner.ts';
+import { checkWinner, winnerOfRun } from '../run/winner.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
@@ -129,7 +129,7 @@ function viewOf(
     },
     ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
-    winner: options.winner ?? run?.winner ?? null,
+    winner: options.winner ?? winnerOfRun(plan, run ?? null),
   };
   return { view, startedAtMs: run?.startedAtMs ?? null, usedBy: (row) => begun.get(row) ?? null };
 }

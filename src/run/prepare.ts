@@ -11,6 +11,7 @@ import { identityHash } from '../plan/settings.ts';
 import { suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
+import { winnerOfRun } from './winner.ts';
 
 export interface PrepareOptions {
   readonly ledger: Ledger;
@@ -123,7 +124,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
 
 /** What somebody said last counts: now, at an earlier start, in the campaign. */
 function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null): string | null {
-  return winner ?? run?.winner ?? plan.campaign.split.winner;
+  return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner;
 }
 
 function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord): RunRecord {

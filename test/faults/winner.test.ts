@@ -182,3 +182,18 @@ it('in shared requests, with fallbacks: one variant in each request, and each ro
   expect(api.asked.some(({ recipients }) => recipients.length > 1)).toBe(true);
   expect(scene.objections({ legs: 2 })).toEqual([]);
 });
+
+it('J1: an amended campaign that has lost the winner is refused until another one is named', async () => {
+  await using told = await tested();
+  const { scene } = told;
+  await scene.begin({ winner: 'B', limit: 1 });
+  const text = scene.contents().get(scene.path('campaign.yaml'))?.toString() ?? '';
+  scene.write('campaign.yaml', text.replace('name: B', 'name: C'));
+  const posted = scene.evidence().receipts.length;
+  await expect(scene.begin({ amend: true })).rejects.toMatchObject({
+    exit: 2,
+    diagnostics: [{ code: 'usage', message: expect.stringContaining('"B"'), hint: expect.stringContaining('A, C') }],
+  });
+  expect(scene.evidence().receipts).toHaveLength(posted);
+  expect((await scene.begin({ amend: true, winner: 'C' })).report.state).toBe('finished');
+});
