@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { runCli } from '../helpers/cli.ts';
 
 export const CLI = new URL('../../src/cli.ts', import.meta.url).pathname;
 
@@ -17,21 +17,8 @@ export async function handbill(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    cwd,
-    env: { PATH: process.env['PATH'], HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { status, out, err };
+  const { status, stdout, stderr } = await runCli(args, { cwd, env });
+  return { status, out: stdout, err: stderr };
 }
 
 /** A folder with these files, a git repository by its looks; removed with `remove`. */

@@ -10,6 +10,7 @@ import { readProject } from '../../src/campaign/project.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { CODES, EXIT } from '../../src/errors.ts';
 import { OUTCOME_WORDS } from '../../src/report/words.ts';
+import { COMPILED } from '../helpers/cli.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const README = read('README.md');
@@ -68,7 +69,10 @@ test('every code of the closed set is said somewhere', () => {
 function handbill(args: string, cwd: string): { readonly status: number | null; readonly text: string } {
   const { HANDBILL_LEDGER: _ledger, ...env } = process.env;
   const cli = join(ROOT, 'src', 'cli.ts');
-  const ended = spawnSync(process.execPath, [cli, ...args.split(' ')], { cwd, env: { ...env, NO_COLOR: '1' } });
+  const ended = spawnSync(process.execPath, [cli, ...args.split(' ')], {
+    cwd,
+    env: { ...env, NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED },
+  });
   return { status: ended.status, text: `${ended.stdout}${ended.stderr}` };
 }
 

@@ -9,7 +9,7 @@ const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
 const CLI = join(ROOT, 'src', 'cli.ts');
 // Stripping the types of every source takes half of a short command's time. Entries are found by content, so that a
 // changed source is never run in its old form.
-const COMPILED = join(tmpdir(), `handbill-compiled-${process.getuid?.() ?? 0}`);
+export const COMPILED = join(tmpdir(), `handbill-compiled-${process.getuid?.() ?? 0}`);
 
 /** How a process ended and what it said. */
 export interface CliResult {
