@@ -49,7 +49,7 @@ describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to 
 describe('A1, B1, C10: killed between the legs, or with several recipients in one request', () => {
   it('at random instants', { timeout: PATIENCE_MS }, async () => {
     const given = { rows: 50, kills: 6, concurrency: 4, latencyMs: 30, api: 'faulty', faults: 20 } as const;
-    const kills = FULL ? 60 : 6;
+    const kills = FULL ? 24 : 6;
     // The rounds of one kind are few, so that both are played at a time.
     const totals = await Promise.all(
       KINDS.map((kind) => killAtRandom({ kills, seed: 30_000, given: { ...given, kind } }, api)),
