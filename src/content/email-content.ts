@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../model.ts';
+import { escapeMarkup } from '../util/html.ts';
 
 /** An email as it goes on the wire: rich content, and the text beside it. */
 export interface EmailContent {
@@ -39,7 +40,7 @@ export function withPreheader(html: string, preheader: string): string {
   if (!/\S/.test(preheader)) return html;
   const at = bodyStart(html);
   const padding = PAD.repeat(Math.max(0, PADDED_LENGTH - preheader.length));
-  return `${html.slice(0, at)}<div style="${HIDDEN}">${escapeText(preheader)}${padding}</div>${html.slice(at)}`;
+  return `${html.slice(0, at)}<div style="${HIDDEN}">${escapeMarkup(preheader)}${padding}</div>${html.slice(at)}`;
 }
 
 /** Longer than what any inbox shows: 130 characters and some for narrow ones. */
@@ -71,16 +72,3 @@ function tagEnd(html: string, from: number): number {
   }
   return 0;
 }
-
-/** Escaped and otherwise as it stands: what a page for eyes would show by its number (bidirectional marks) is sent. */
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};

@@ -45,8 +45,7 @@ export function writeFallbacks(
     if ('code' in address) return address;
     const found = missingVariable(fallback, recipient, at) ?? fallback.write(address, values, at);
     if ('code' in found) return found;
-    // Legs are counted as they are sent: one that is left out has no number.
-    written.push(found.leg === written.length + 1 ? found : { ...found, leg: written.length + 1 });
+    written.push(found);
   }
   return written;
 }

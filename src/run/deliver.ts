@@ -13,11 +13,9 @@ import type { Shift } from './shift.ts';
  * this one.
  */
 export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
-  const left: Parcel[] = [parcel];
-  for (let next = left.shift(); next !== undefined; next = left.shift()) {
-    const more = await deliverOne(next, shift);
-    if (more !== null) left.unshift(...more);
-  }
+  const more = await deliverOne(parcel, shift);
+  if (more === null) return;
+  for (const next of more) await deliver(next, shift);
 }
 
 /**

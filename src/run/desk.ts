@@ -10,7 +10,7 @@ export interface DeskLedger {
 /**
  * The desk where deliveries hand in what happened and ask for the next recipient. All that comes in during one turn of
  * the event loop goes into one transaction: outcomes first, then claims. So a commit is shared by all who wait for it,
- * and claimed rows without a recorded outcome never exceed the number of deliveries in flight (FAILURES rule 1).
+ * and claimed rows without a recorded outcome are never more than the deliveries in flight are for (FAILURES rule 1).
  */
 export interface Desk {
   /** Resolves once the claim is on disk. Rejects when the ledger cannot be written: then nothing may be posted. */

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { AsideRow, RunRecord } from '../ledger/records.ts';
+import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -82,12 +82,7 @@ function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Asid
   const pending = todo.find(row);
   if (pending === null) throw unexpected(line);
   const { leg } = pending;
-  const skip = (reason: string): null => {
-    aside.skipped.push({ row, leg, reason });
-    shift.progress.settled('skipped');
-    return null;
-  };
-  if (shift.isLate()) return skip('expired');
+  if (shift.isLate()) return skip(pending, 'expired', aside, shift);
   if (decision.key !== pending.key) throw unexpected(line);
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, leg, reason: decision.reason });
@@ -95,10 +90,16 @@ function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Asid
     return null;
   }
   // Refused by the API, asked for again, and left out by a rule of the amended campaign in between.
-  if (decision.decision === 'skip') return skip(decision.reason);
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
-  return dueOf(decision, pending) ?? skip('removed');
+  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, shift);
+}
+
+function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress }: Shift): null {
+  aside.skipped.push({ row, leg, reason });
+  progress.settled('skipped');
+  return null;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import type { CountRecord, RunRecord } from '../ledger/records.ts';
+import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
@@ -16,7 +16,7 @@ import { createPool } from './pool.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
 import type { Shift } from './shift.ts';
-import { createStop, inputHalt, ledgerHalt } from './stop.ts';
+import { createStop, inputHalt, ledgerHalt, type StopContext } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import { createTodo } from './todo.ts';
 
@@ -61,7 +61,7 @@ export interface RunEnd {
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, concurrency, now, timers = TIMERS } = options;
   const { run, recovered } = ledger.start(options.run, now());
-  const before = ledger.counts(run);
+  const before = ledger.legs(run);
   const began = timers.monotonicMs();
   const stopping = new AbortController();
   const interrupted = (): void => stopping.abort();
@@ -82,7 +82,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     inFlight: concurrency * plan.recipientsPerRequest,
     rows: run.rows,
     limits: plan.campaign.limits,
-    before: { accepted: sumOf(before, 'accepted'), rejected: sumOf(before, 'rejected'), ...firstLegsOf(ledger, run) },
+    before: answersIn(before),
     onHalt: () => stopping.abort(),
   });
   const { notAfterMs } = plan.campaign.send;
@@ -135,16 +135,20 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   return { run: ended, state, halt, recovered, posted, ledgerError };
 }
 
-function firstLegsOf(ledger: Ledger, run: RunRecord): { readonly firstLegs: number; readonly fellBack: number } {
-  const first = ledger.legs(run).filter(({ leg }) => leg === 0);
+/** What earlier starts were answered; one look at the list says all of it. */
+function answersIn(legs: readonly LegCount[]): StopContext['before'] {
+  const first = legs.filter(({ leg }) => leg === 0);
   return {
+    accepted: sumOf(legs, 'accepted'),
+    rejected: sumOf(legs, 'rejected'),
     firstLegs: sumOf(first, 'accepted'),
     fellBack: first.reduce((sum, { fellBack, count }) => (fellBack ? sum + count : sum), 0),
   };
 }
 
-function sumOf(counts: readonly CountRecord[], outcome: OutcomeState): number {
-  return counts.reduce((sum, count) => (count.outcome === outcome ? sum + count.count : sum), 0);
+/** Recipients with an outcome: a leg that fell back is none. */
+function sumOf(legs: readonly LegCount[], outcome: OutcomeState): number {
+  return legs.reduce((sum, leg) => (leg.outcome === outcome && !leg.fellBack ? sum + leg.count : sum), 0);
 }
 
 function stateAfter(ledger: Ledger, run: RunRecord, halt: Halt | null, interrupted: boolean): EndState {

@@ -27,8 +27,12 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
  * (control characters, bidirectional marks) is shown by its number, as everywhere where people read.
  */
 export function escapeHtml(text: string): string {
-  const visible = safe(text);
-  return SPECIAL.test(visible) ? visible.replace(SPECIAL_ALL, (character) => ENTITIES[character] ?? '') : visible;
+  return escapeMarkup(safe(text));
+}
+
+/** The same for what is sent and not shown here: characters that nobody sees stay as they are. */
+export function escapeMarkup(text: string): string {
+  return SPECIAL.test(text) ? text.replace(SPECIAL_ALL, (character) => ENTITIES[character] ?? '') : text;
 }
 
 function render(value: HtmlValue): string {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 import type { Ran, Target } from './target.ts';
@@ -70,7 +70,7 @@ export async function openArena(
     write(name, content);
   }
   const outside = JSON.stringify(entries(base, ['project']));
-  const inside = JSON.stringify(entries(root, OWN).map(([name]) => name));
+  const inside = new Set(entries(root, OWN).map(([name]) => name));
 
   return {
     root,
@@ -85,9 +85,15 @@ export async function openArena(
       if (ran.status === 2 && server.connections !== before.connections) {
         wrong.push(`refused, but made a connection and ${requests} requests`);
       }
-      const files = entries(root, OWN).map(([name]) => name);
+      const files = new Set(entries(root, OWN).map(([name]) => name));
+      const ledgers = ledgersNamed(args).flatMap((name) => [resolve(root, name), resolve(root, name, '../locks')]);
+      const added = [...files].filter((name) => !inside.has(name));
+      const asked = added.filter((name) => ledgers.some((ledger) => name.startsWith(ledger) || isWithin(ledger, name)));
+      for (const name of asked) rmSync(name, { recursive: true, force: true });
       if (JSON.stringify(entries(base, ['project'])) !== outside) wrong.push('wrote outside the project');
-      if (JSON.stringify(files) !== inside) wrong.push(`left other files behind: ${files}`);
+      if (asked.length < added.length) wrong.push(`left other files behind: ${added}`);
+      const lost = [...inside].filter((name) => !files.has(name));
+      if (lost.length > 0) wrong.push(`took files away: ${lost}`);
       if (wrong.length === 0) return ran;
       throw new Error(`handbill ${args.join(' ')}\n  ${wrong.join('\n  ')}\n${clip(ran.stdout)}\n${clip(ran.stderr)}`);
     },
@@ -144,6 +150,20 @@ function entries(folder: string, except: readonly string[]): readonly (readonly 
     .filter((path) => !except.some((name) => `${relative(folder, path)}/`.startsWith(`${name}/`)))
     .map((path) => [path, statSync(path).size, statSync(path).mtimeMs] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The ledgers that a command line asks for: such a file may be made, with its companions, its folder and its locks. */
+function ledgersNamed(args: readonly string[]): readonly string[] {
+  return args
+    .flatMap((arg, at) => {
+      if (arg.startsWith('--ledger=')) return [arg.slice('--ledger='.length)];
+      return arg === '--ledger' ? args.slice(at + 1, at + 2) : [];
+    })
+    .filter((name) => name !== '');
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
 }
 
 function clip(text: string): string {

@@ -319,7 +319,7 @@ const WINNERS: readonly Mutant[] = [
       { file: FEED, was: 'winner: run.winner }', is: 'winner: plan.campaign.split.winner }' },
       {
         file: 'src/run/prepare.ts',
-        was: 'return winner ?? run?.winner ?? plan.campaign.split.winner;',
+        was: 'return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner;',
         is: 'return winner ?? plan.campaign.split.winner;',
       },
     ],
