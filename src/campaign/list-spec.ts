@@ -45,6 +45,7 @@ export function readList(
     delimiter: delimiter ?? null,
     encoding: encoding ?? null,
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
+    timeZone: null,
     columns: columns ?? {},
     where,
   };

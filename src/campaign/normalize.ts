@@ -66,6 +66,10 @@ export function normalizeCampaign(input: NormalizeInput): {
     partials: sources.partials,
     send: readSend(merged, report),
     limits: readLimits(merged, report),
+    suppressions: [],
+    exclude: [],
+    frequency: null,
+    isCounted: true,
     file: input.file,
     project,
     inputs: [...input.inputs, ...sources.inputs],
@@ -154,6 +158,8 @@ function readSend(merged: Merged, report: Report): SendSettings {
     attempts: attempts ?? DEFAULTS.attempts,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     notAfterMs,
+    window: null,
+    canary: null,
     recipientsPerRequest: recipientsPerRequest ?? DEFAULTS.recipientsPerRequest,
   };
 }

@@ -72,6 +72,8 @@ export async function readProject(
     environments,
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
     senderRules: senderRulesOf(written.senders, report),
+    suppressionKey: null,
+    defaultCountry: null,
   };
   return { project, written, yaml, inputs, diagnostics };
 }

@@ -35,9 +35,12 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
  */
 export function readAsNewest(db: DatabaseSync): void {
   if (userVersion(db) === NEWEST_VERSION) return;
+  // Of two columns with one name the first counts.
   db.exec('CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel FROM main.recipients');
   db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
-  db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner FROM main.runs');
+  db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at FROM main.runs');
+  db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
+    NULL AS source, NULL AS created_at WHERE 0`);
 }
 
 export function userVersion(db: DatabaseSync): number {

@@ -40,6 +40,10 @@ export interface RunRecord extends RunIdentity {
   readonly rows: number;
   /** The variant that whoever is not in the test gets; null while it is not decided. */
   readonly winner: string | null;
+  /** What it sent counts towards the frequency caps of other campaigns. */
+  readonly isCounted: boolean;
+  /** When personal data was taken out of it; such a run is never continued. */
+  readonly purgedAtMs: number | null;
   /** Figures of the requests over all starts; opaque to the ledger. */
   readonly figures: JsonObject | null;
 }

@@ -16,11 +16,11 @@ export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 
 export function runStore(connection: Connection): RunStore {
   const byNumber = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner FROM runs WHERE number = ?`,
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at FROM runs WHERE number = ?`,
   );
   const all = connection.query(
     `SELECT number, environment, campaign, occurrence, channel, state, halt, inputs, identity_hash, created_at,
-      started_at, last_start_at, finished_at, starts, rows, figures, list, winner FROM runs WHERE state <> 'loading'
+      started_at, last_start_at, finished_at, starts, rows, figures, list, winner, counted, purged_at FROM runs WHERE state <> 'loading'
       ORDER BY number`,
   );
   const find = connection.query(
@@ -101,6 +101,8 @@ function toRecord(row: readonly Value[], path: string): RunRecord {
     starts: Number(row[13]),
     rows: Number(row[14]),
     winner: (row[17] ?? null) as string | null,
+    isCounted: row[18] !== 0,
+    purgedAtMs: numberOrNull(row[19]),
     figures: parsed<JsonObject>(row[15], path),
   };
 }

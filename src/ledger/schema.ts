@@ -19,6 +19,9 @@ export interface Migration {
  *   once more: the number of attempts says which doubt of that person an entry is about. It refers to the run and the
  *   key, because `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, but for
  *   a late acceptance of somebody who was to be sent to again.
+ * - Personal data (version 4) leaves a run that is `purged`, and no other: its rows lose their key, address, id and
+ *   error, once and for good, and keep what became of them. `suppressed_hashes` hold keyed hashes of addresses, with
+ *   the id of the key. A run that is not `counted` says nothing to the frequency caps of others.
  * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
  *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
  */
@@ -217,6 +220,42 @@ BEGIN
     VALUES (NEW.list, NEW.leg + 1, NEW.row, NEW.line, NEW.key, 'pending');
 END`,
       'PRAGMA user_version = 3',
+    ],
+  },
+  {
+    version: 4,
+    schemaSha256: '3833d2668617254f5b115eecaa56f328e4b00fe0e1670bcadb9f4926dac26e78',
+    statements: [
+      'ALTER TABLE runs ADD COLUMN counted INTEGER NOT NULL DEFAULT 1',
+      'ALTER TABLE runs ADD COLUMN purged_at INTEGER',
+      `CREATE TABLE suppressed_hashes (
+  hash TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  reason TEXT,
+  until_at INTEGER,
+  source TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID`,
+      'DROP TRIGGER recipients_identity',
+      `CREATE TRIGGER recipients_identity AFTER UPDATE OF list, leg, row, key ON recipients
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.list = OLD.list AND (runs.state = 'loading'
+  OR (runs.purged_at IS NOT NULL AND NEW.list = OLD.list AND NEW.leg = OLD.leg AND NEW.row = OLD.row AND NEW.key IS NULL)))
+BEGIN
+  SELECT RAISE(ABORT, 'a recipient may not become another one');
+END`,
+      'DROP TRIGGER resolutions_fixed',
+      `CREATE TRIGGER resolutions_fixed AFTER UPDATE ON resolutions
+WHEN NOT EXISTS (SELECT 1 FROM runs WHERE runs.number = OLD.run AND runs.purged_at IS NOT NULL
+  AND NEW.run = OLD.run AND NEW.key = '' AND NEW.verdict = OLD.verdict)
+BEGIN
+  SELECT RAISE(ABORT, 'what resolved a doubt may not be changed');
+END`,
+      `CREATE TRIGGER runs_purged AFTER UPDATE OF state, purged_at ON runs
+WHEN OLD.purged_at IS NOT NULL AND (NEW.state = 'running' OR NEW.purged_at IS NOT OLD.purged_at)
+BEGIN
+  SELECT RAISE(ABORT, 'a run that was purged may not be continued');
+END`,
+      'PRAGMA user_version = 4',
     ],
   },
 ];

@@ -25,6 +25,14 @@ export interface Campaign extends Leg {
   readonly recipients: ListSpec;
   readonly send: SendSettings;
   readonly limits: Limits;
+  /** Files with addresses, or keyed hashes of them, that must not be sent to; beside the list in the ledger. */
+  readonly suppressions: readonly SuppressionFile[];
+  /** Whoever was accepted or is in doubt there gets nothing here. */
+  readonly exclude: readonly Excluded[];
+  /** Most messages per person over all campaigns of the environment; null: no cap. */
+  readonly frequency: Frequency | null;
+  /** What this campaign sends counts towards the caps of others; false where it says that it is exempt. */
+  readonly isCounted: boolean;
   /** Path of the campaign file as the user would name it. */
   readonly file: string;
   readonly project: Project;
@@ -132,6 +140,8 @@ export interface ListSpec {
   /** null: found from the first bytes (byte order mark), else UTF-8. */
   readonly encoding: ListEncoding | null;
   readonly onInvalid: 'refuse' | 'skip';
+  /** Column with the IANA time zone of the recipient. */
+  readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: Readonly<Record<string, ColumnType>>;
   /** Who of the list is meant: a query over the typed columns; null: everybody. */
@@ -161,8 +171,64 @@ export interface SendSettings {
   /** Total time of one request, connect to last byte. */
   readonly timeoutMs: number;
   readonly notAfterMs: number | null;
+  /** When somebody may be sent to; null: at any time. */
+  readonly window: SendWindow | null;
+  /** Steps in which the list is sent to, with a gate after each; null: all at once. */
+  readonly canary: Canary | null;
   /** Most recipients of one request. */
   readonly recipientsPerRequest: number;
+}
+
+export interface SuppressionFile {
+  /** Real path of the file to open. */
+  readonly path: string;
+  /** The path as the user would name it. */
+  readonly file: string;
+}
+
+/** Another campaign, or one occurrence of it. */
+export interface Excluded {
+  readonly campaign: string;
+  /** Null: any. */
+  readonly occurrence: string | null;
+}
+
+/** A cap: `max` messages per person in a time that ends now. */
+export interface Frequency {
+  readonly max: number;
+  readonly per: Period;
+}
+
+/** Calendar units are those of the person's time zone; a week begins on Monday. */
+export type Period =
+  | { readonly kind: 'rolling'; readonly ms: number }
+  | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' };
+
+/** When messages may go out, in wall time. */
+export interface SendWindow {
+  /** Minutes since midnight; where `to` is not after `from`, the window crosses midnight. The end is exclusive. */
+  readonly fromMinute: number;
+  readonly toMinute: number;
+  /** Days on which a window opens, 1 (Monday) to 7 (Sunday). */
+  readonly days: readonly number[];
+  /** Days on which none opens, `YYYY-MM-DD`. */
+  readonly holidays: readonly string[];
+  /** IANA name; `recipient`: that of each recipient. */
+  readonly timeZone: string;
+}
+
+/** The list is sent to in steps; after each a pause, and a gate on what became of it. */
+export interface Canary {
+  /** Recipients that have been sent to when a step ends: a count, or a share of the list. Ascending; then the rest. */
+  readonly steps: readonly Threshold[];
+  readonly pauseMs: number;
+  readonly gate: CanaryGate;
+}
+
+/** Shares between 0 and 1; null: not asked for. */
+export interface CanaryGate {
+  /** Least share of accepted recipients among those with an outcome. */
+  readonly accepted: number | null;
 }
 
 export interface Limits {

@@ -87,9 +87,13 @@ export interface DeferDecision extends Decided {
   readonly reason: DeferReason;
   /** What they may get by then, every variant and fallback; empty where the list was looked at before. */
   readonly mayGet: readonly LegMessage[];
+  /** What the rule saw, where that is more than the reason says. */
+  readonly detail?: string;
+  /** When the rule will allow it, in ms since 1970, where that is known. */
+  readonly untilMs?: number;
 }
 
-export const DEFER_REASONS = ['winner-undecided'] as const;
+export const DEFER_REASONS = ['winner-undecided', 'outside-window', 'zone-unknown', 'canary-undecided'] as const;
 export type DeferReason = (typeof DEFER_REASONS)[number];
 
 /** The ledger already holds a final outcome for this recipient and occurrence. */

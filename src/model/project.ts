@@ -15,6 +15,10 @@ export interface Project {
   readonly prices: string | null;
   /** What countries do to alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
   readonly senderRules: Readonly<Record<string, SenderRule>>;
+  /** Key of the hashes in suppression lists; null: hashes cannot be read or made. */
+  readonly suppressionKey: KeySource | null;
+  /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
+  readonly defaultCountry: string | null;
 }
 
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */

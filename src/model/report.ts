@@ -19,6 +19,7 @@ export const HALT_RULES = [
   'refusals',
   'api-down',
   'throttled',
+  'canary',
   'input-changed',
   'ledger',
 ] as const;

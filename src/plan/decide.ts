@@ -2,6 +2,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type {
   Decision,
   DeferDecision,
+  DeferReason,
   DoneDecision,
   InvalidDecision,
   LegMessage,
@@ -29,6 +30,12 @@ export interface View {
     key: string,
   ) => { readonly outcome: OutcomeState; readonly reason: string | null } | null;
   readonly suppressed?: (to: string, key: string) => boolean;
+  /** Says where somebody was reached who must not be reached here as well; null: nowhere. */
+  readonly excluded?: (to: string, key: string) => string | null;
+  /** Says what somebody was sent already, where that is as much as the cap allows; null: it is less. */
+  readonly capped?: (recipient: Recipient) => string | null;
+  /** Says why somebody is not to be sent to at this hour; null: the window is open. */
+  readonly closed?: (recipient: Recipient) => Closed | null;
   /** Rows that are passed over without a look: asked once per row, in list order. */
   readonly wanted?: (row: number) => boolean;
   /** The bytes that the list must still have. */
@@ -38,6 +45,17 @@ export interface View {
   /** The variant that those get who are not in the test; default: what the campaign says. */
   readonly winner?: string | null;
 }
+
+/** What a window says outside of it. */
+export type Closed =
+  | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
+  | {
+      readonly decision: 'defer';
+      readonly reason: 'outside-window' | 'zone-unknown';
+      readonly detail: string;
+      /** When it opens, in ms since 1970; null where that is not known. */
+      readonly opensAtMs: number | null;
+    };
 
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
@@ -111,11 +129,23 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     const known = view.known?.(row.row, key);
     if (known) return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
     if (view.suppressed?.(to, key)) return skip(recipient, 'suppressed');
+    const reached = view.excluded?.(to, key) ?? null;
+    if (reached !== null) return skip(recipient, 'excluded', reached);
     const assigned = assign(key);
     if (assigned.kind === 'holdout') return skip(recipient, 'holdout');
+    const capped = view.capped?.(recipient) ?? null;
+    if (capped !== null) return skip(recipient, 'frequency-cap', capped);
+    const closed = view.closed?.(recipient) ?? null;
+    if (closed !== null && closed.decision === 'skip') return skip(recipient, closed.reason, closed.detail);
     try {
       const values = stages.values(recipient.values);
-      if (assigned.kind === 'undecided') return undecided(plan, view, recipient, values);
+      if (closed !== null) {
+        const later = deferred(plan, view, recipient, values, closed.reason);
+        if (later.decision !== 'defer') return later;
+        const { detail, opensAtMs } = closed;
+        return opensAtMs === null ? { ...later, detail } : { ...later, detail, untilMs: opensAtMs };
+      }
+      if (assigned.kind === 'undecided') return deferred(plan, view, recipient, values, 'winner-undecided');
       const message = messages[assigned.kind === 'variant' ? assigned.index : 0];
       if (message === undefined) throw new Error('a plan has a message for every assignment');
       const at = { file, line: row.line };
@@ -165,12 +195,13 @@ function excluded(row: Row, values: readonly string[], { stages }: Plan, view: V
   return detail === null ? decision : { ...decision, detail };
 }
 
-/** Whoever waits for the winner must be able to get any variant: what is wrong with one is wrong before the test. */
-function undecided(
+/** Whoever waits must be able to get any variant and fallback: what is wrong with one is wrong before the first request. */
+function deferred(
   plan: Plan,
   view: View,
   recipient: Recipient,
   values: TemplateValues,
+  reason: DeferReason,
 ): DeferDecision | InvalidDecision | SkipDecision {
   // In the send pass every message was written once already, by the check pass over the same bytes.
   const mayGet =
@@ -179,7 +210,7 @@ function undecided(
       : NO_MESSAGES;
   if ('code' in mayGet) return invalid(view, recipient, recipient, reasonOf(mayGet), mayGet);
   const { row, line, key, to } = recipient;
-  return { decision: 'defer', row, line, key, to, reason: 'winner-undecided', mayGet };
+  return { decision: 'defer', row, line, key, to, reason, mayGet };
 }
 
 /** What a row with this diagnostic is skipped as. */
@@ -187,8 +218,9 @@ function reasonOf({ code }: Diagnostic): SkipReason {
   return code === 'missing-variable' || code === 'invalid-address' ? code : 'render-error';
 }
 
-function skip(recipient: Recipient, reason: SkipReason): SkipDecision {
-  return { decision: 'skip', row: recipient.row, line: recipient.line, key: recipient.key, to: recipient.to, reason };
+function skip({ row, line, key, to }: Recipient, reason: SkipReason, detail?: string): SkipDecision {
+  const decision: SkipDecision = { decision: 'skip', row, line, key, to, reason };
+  return detail === undefined ? decision : { ...decision, detail };
 }
 
 function invalid(

@@ -22,6 +22,9 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   removed: 'the list or the campaign has it no more',
   // deferred
   'winner-undecided': 'waits for the variant that wins the test',
+  'outside-window': 'waits until its window opens',
+  'zone-unknown': 'waits: the time zone of the recipient is not known',
+  'canary-undecided': 'waits for the gate of the canary',
   // nothing was sent
   dns: 'the name of the API was not found',
   connect: 'no connection to the API',

@@ -32,6 +32,8 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'api-down':
     'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
+  canary:
+    'Look at `handbill report`. When it is right to go on, say so in `send.canary.gate` of the campaign, and send again.',
   'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
 };
@@ -142,6 +144,7 @@ function haltMessage(rule: HaltRule, verdict: Verdict): string {
     refusals: `Too many recipients were refused${why}.`,
     'api-down': `The API cannot be reached${why}.`,
     throttled: `The API asks to wait for more than 15 minutes${why}.`,
+    canary: `The gate of the canary is shut${why}.`,
     'input-changed': `An input was changed while it was being sent from${why}.`,
     ledger: `The ledger could not be written${why}.`,
   }[rule];

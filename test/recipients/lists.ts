@@ -44,6 +44,7 @@ export function specOf(path: string, settings: Partial<ListSpec> = {}): ListSpec
     defaultCountry: null,
     delimiter: null,
     encoding: null,
+    timeZone: null,
     onInvalid: 'refuse',
     columns: {},
     where: null,
