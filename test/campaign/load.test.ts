@@ -57,6 +57,7 @@ describe('the smallest campaign', () => {
         delimiter: null,
         encoding: null,
         onInvalid: 'refuse',
+        timeZone: null,
       },
       send: {
         concurrency: 16,
@@ -64,9 +65,15 @@ describe('the smallest campaign', () => {
         attempts: 3,
         timeoutMs: 20_000,
         notAfterMs: null,
+        window: null,
+        canary: null,
         recipientsPerRequest: 1,
       },
       limits: { maxRecipients: null, maxParts: null, maxCost: null, stopAfterInDoubt: null, stopAfterRejected: null },
+      suppressions: [],
+      exclude: [],
+      frequency: null,
+      isCounted: true,
       file: 'smallest/campaign.yaml',
     });
     expect(partials.size).toBe(0);
@@ -142,6 +149,7 @@ describe('a campaign that says everything', () => {
         delimiter: ';',
         encoding: 'windows-1252',
         onInvalid: 'skip',
+        timeZone: null,
       },
       send: {
         concurrency: 4,
@@ -149,6 +157,8 @@ describe('a campaign that says everything', () => {
         attempts: 5,
         timeoutMs: 30_000,
         notAfterMs: Date.UTC(2026, 10, 21, 17, 0, 0, 123),
+        window: null,
+        canary: null,
         recipientsPerRequest: 1,
       },
       limits: {
@@ -158,6 +168,10 @@ describe('a campaign that says everything', () => {
         stopAfterInDoubt: { count: 7 },
         stopAfterRejected: { share: 0.05 },
       },
+      suppressions: [],
+      exclude: [],
+      frequency: null,
+      isCounted: true,
       file: 'everything/spring/campaign.yaml',
     });
     expect(template).toEqual({

@@ -34,6 +34,8 @@ describe('a new list', () => {
       starts: 0,
       rows: 3,
       winner: null,
+      isCounted: true,
+      purgedAtMs: null,
       figures: null,
     });
     expect(other.findRun(HELLO)).toEqual(run);

@@ -306,8 +306,8 @@ const WINNERS: readonly Mutant[] = [
     edits: [
       {
         file: DECIDE,
-        was: `if (assigned.kind === 'undecided') return undecided`,
-        is: `if (assigned.kind === 'undecided' && key === '') return undecided`,
+        was: `if (assigned.kind === 'undecided') return deferred`,
+        is: `if (assigned.kind === 'undecided' && key === '') return deferred`,
       },
     ],
     proof: winner('sends to the test alone'),
