@@ -26,8 +26,8 @@ export interface ValidateOptions {
   readonly skipInvalid?: boolean;
   /** How many diagnostics of each code are kept; 20 when absent. Counts are exact anyway. */
   readonly keep?: number;
-  /** Called with each diagnostic as it is found, kept or not. */
-  readonly onDiagnostic?: (diagnostic: Diagnostic) => Promise<void> | void;
+  /** Called with each diagnostic as it is found, kept or not, and the campaign that was being checked. */
+  readonly onDiagnostic?: (diagnostic: Diagnostic, campaign: string | null) => Promise<void> | void;
 }
 
 /** What was found in one campaign file. */
@@ -59,7 +59,10 @@ export interface Validation {
  */
 export async function validate(paths: readonly string[], options: ValidateOptions): Promise<Validation> {
   const cwd = await realpath(options.cwd);
-  const collector = createCollector(options.keep ?? 20, options.onDiagnostic);
+  let checked: string | null = null;
+  const { onDiagnostic } = options;
+  const listener = onDiagnostic && ((diagnostic: Diagnostic) => onDiagnostic(diagnostic, checked));
+  const collector = createCollector(options.keep ?? 20, listener);
   const found = await findCampaigns(paths, cwd);
   await collector.addOnce(found.diagnostics);
   if (found.files.length === 0 && found.diagnostics.length === 0) {
@@ -69,10 +72,11 @@ export async function validate(paths: readonly string[], options: ValidateOption
   const siblings = new Map<string, readonly NamedCampaign[]>();
   const files: CheckedFile[] = [];
   for (const file of found.files) {
+    checked = displayPath(file, cwd);
     const before = { errors: collector.errors, warnings: collector.warnings };
     const estimate = await checkFile(file, { ...options, cwd }, collector, siblings);
     files.push({
-      file: displayPath(file, cwd),
+      file: checked,
       errors: collector.errors - before.errors,
       warnings: collector.warnings - before.warnings,
       estimate,

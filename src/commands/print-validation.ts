@@ -1,38 +1,85 @@
+import { realpath } from 'node:fs/promises';
 import type { Code, Diagnostic } from '../errors.ts';
-import type { Estimate } from '../plan/estimate.ts';
-import { countOf, number } from '../report/words.ts';
+import { countOf } from '../report/words.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CheckedFile, ValidateOptions, Validation } from './check-campaigns.ts';
 import { countKey } from './collector.ts';
 import type { CommandContext } from './context.ts';
+import { withOutput } from './output-sink.ts';
+import { version } from './overview.ts';
+import { repositoryPaths } from './repository.ts';
+import type { ValidationDocument } from './validation-document.ts';
+import { figuresOf } from './validation-figures.ts';
+import { createGatherer, PER_ROW, sumUp } from './validation-findings.ts';
+import { withoutCommands } from './validation-github.ts';
+
+export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
+export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];
 
 type Run = (more: Partial<ValidateOptions>) => Promise<Validation>;
+
+interface Printing {
+  readonly context: CommandContext;
+  /** Takes the results. */
+  readonly out: CommandContext['out'];
+  /** Nothing is to be said where there are no errors. */
+  readonly quiet: boolean;
+  /** Results go to a file, which is written all the same: whoever reads it waits for one. */
+  readonly toFile: boolean;
+}
+
+type Print = (run: Run, printing: Printing) => Promise<Validation>;
 
 /** Errors that are shown; the rest is counted. */
 const SHOWN = 20;
 
-/** Warnings that a list may have in every row: one line stands for all of them. */
-const PER_ROW: readonly Code[] = ['unassigned-number', 'unicode-message', 'transliterated', 'duplicate-address'];
-
-/** Diagnostics on stderr, then a line for each campaign on stdout. */
-export async function printText(run: Run, context: CommandContext, quiet: boolean): Promise<Validation> {
-  const validation = await run({});
-  if (quiet && validation.errors === 0) return validation;
-  const errors = validation.diagnostics.filter((one) => one.severity === 'error').slice(0, SHOWN);
-  const warnings = summedUp(validation);
-  const all = [...errors, ...warnings];
-  context.err(formatDiagnostics(all, { colour: context.colour.err, total: validation.errors + warnings.length }));
-  await context.out(validation.files.map(fileLine).join(''));
+/**
+ * Runs the validation and prints it, to stdout or to a file. Beside a file the diagnostics are shown on stderr as in
+ * `text`, so that the log of a CI system has them too.
+ *
+ * @param output - file to write, relative to the working directory
+ */
+export async function printValidation(
+  format: ValidationFormat,
+  run: Run,
+  context: CommandContext,
+  { quiet, output }: { readonly quiet: boolean; readonly output: string | undefined },
+): Promise<Validation> {
+  const toFile = output !== undefined;
+  const validation = await withOutput(output, context, (out) => PRINTERS[format](run, { context, out, quiet, toFile }));
+  if (toFile && format !== 'text' && !isSilent(quiet, validation)) complain(validation, context);
   return validation;
 }
 
+function isSilent(quiet: boolean, { errors }: Validation): boolean {
+  return quiet && errors === 0;
+}
+
+/** Diagnostics on stderr, then a line for each campaign on stdout. */
+const printText: Print = async (run, { context, out, quiet, toFile }) => {
+  const validation = await run({});
+  const silent = isSilent(quiet, validation);
+  if (!silent) complain(validation, context);
+  if (!silent || toFile) await out(validation.files.map(fileLine).join(''));
+  return validation;
+};
+
+/** The first errors, and each kind of warning, on stderr. */
+function complain(validation: Validation, context: CommandContext): void {
+  const errors = validation.diagnostics.filter((one) => one.severity === 'error').slice(0, SHOWN);
+  const warnings = summedUp(validation);
+  const all = [...errors, ...warnings];
+  const text = formatDiagnostics(all, { colour: context.colour.err, total: validation.errors + warnings.length });
+  context.err(context.env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(text) : text);
+}
+
 /** One document, written while the lists are read, so that a million faults need no memory. */
-export async function printJson(run: Run, context: CommandContext, quiet: boolean): Promise<Validation> {
+const printJson: Print = async (run, { out, quiet, toFile }) => {
   let begun = false;
   // With --quiet nothing may be printed before it is known that there is an error: warnings are few kinds, and wait.
   const held: Diagnostic[] = [];
-  let speaking = !quiet;
+  let speaking = !quiet || toFile;
   let block = '';
   const write = (diagnostic: Diagnostic) => {
     block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(record(diagnostic))}`;
@@ -40,10 +87,9 @@ export async function printJson(run: Run, context: CommandContext, quiet: boolea
     if (block.length < BLOCK) return;
     const full = block;
     block = '';
-    return context.out(full);
+    return out(full);
   };
   const validation = await run({
-    keep: 0,
     onDiagnostic: (diagnostic) => {
       if (!speaking && diagnostic.severity === 'warning') {
         if (held.length < MAX_HELD) held.push(diagnostic);
@@ -54,10 +100,32 @@ export async function printJson(run: Run, context: CommandContext, quiet: boolea
       return write(diagnostic);
     },
   });
-  if (quiet && validation.errors === 0) return validation;
-  await context.out(begun ? `${block}\n] }\n` : '{ "diagnostics": [] }\n');
+  if (!toFile && isSilent(quiet, validation)) return validation;
+  await out(begun ? `${block}\n] }\n` : '{ "diagnostics": [] }\n');
   return validation;
+};
+
+/** A document that is made of everything that was found, within bounds. */
+function printDocument(load: () => Promise<(document: ValidationDocument) => string>): Print {
+  return async (run, { context, out, quiet, toFile }) => {
+    const gatherer = createGatherer();
+    const validation = await run({ onDiagnostic: gatherer.add });
+    if (!toFile && isSilent(quiet, validation)) return validation;
+    const pathOf = await repositoryPaths(await realpath(context.cwd));
+    const format = await load();
+    await out(format({ validation, kinds: gatherer.kinds(), pathOf, version: version() }));
+    return validation;
+  };
 }
+
+/** A new format is a file and a line here, loaded when it is asked for. */
+const PRINTERS: Readonly<Record<ValidationFormat, Print>> = {
+  text: printText,
+  json: printJson,
+  sarif: printDocument(async () => (await import('./validation-sarif.ts')).formatSarif),
+  github: printDocument(async () => (await import('./validation-github.ts')).formatGithub),
+  junit: printDocument(async () => (await import('./validation-junit.ts')).formatJunit),
+};
 
 /** Characters per write: a diagnostic is much smaller than a good write. */
 const BLOCK = 64 * 1024;
@@ -86,27 +154,11 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
     if (!PER_ROW.includes(one.code)) return [one];
     if (shown.has(one.code)) return [];
     shown.add(one.code);
-    const others = (counts.get(countKey(one)) ?? 1) - 1;
-    return [
-      others === 0 ? one : { ...one, message: `${one.message} The same kind in ${countOf(others, 'more row')}.` },
-    ];
+    return [{ ...one, message: sumUp(one.message, counts.get(countKey(one)) ?? 1) }];
   });
 }
 
 function fileLine({ file, errors, estimate }: CheckedFile): string {
   const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
-  return `${safeLine(file)}: ${estimate === null ? '' : `${figures(estimate)}: `}${verdict}\n`;
-}
-
-function figures({ rows, send, skipped, deferred, invalid, parts, encodings }: Estimate): string {
-  const reasons = Object.entries(skipped).map(([reason, count]) => `${number(count)} ${reason}`);
-  const deferredRows = Object.values(deferred).reduce((sum, count) => sum + count, 0);
-  const skippedRows = Object.values(skipped).reduce((sum, count) => sum + count, 0);
-  const texts = [countOf(rows, 'recipient'), `${number(send)} to send`];
-  if (deferredRows > 0) texts.push(`${number(deferredRows)} deferred`);
-  if (skippedRows > 0) texts.push(`${number(skippedRows)} skipped (${reasons.join(', ')})`);
-  if (invalid > 0) texts.push(`${number(invalid)} invalid`);
-  // Only an SMS has parts.
-  if (Object.keys(encodings).length > 0) texts.push(countOf(parts, 'part'));
-  return texts.join(', ');
+  return `${safeLine(file)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
 }

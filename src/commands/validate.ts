@@ -3,7 +3,7 @@ import { EXIT } from '../errors.ts';
 import { type ValidateOptions, validate } from './check-campaigns.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
-import { printJson, printText } from './print-validation.ts';
+import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print-validation.ts';
 
 export { type CheckedFile, type ValidateOptions, type Validation, validate } from './check-campaigns.ts';
 
@@ -15,16 +15,20 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--recipients <file>', 'check this list instead of that of the campaign')
     .option('--skip-invalid', 'count bad rows as skipped instead of refusing them')
+    .option('-o, --output <file>', 'write to this file, whole or not at all; what is wrong is shown on stderr too')
     .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(addFormat(command, ['text', 'json']));
+  addLedger(addFormat(command, VALIDATION_FORMATS));
   addExamples(command, [
     ['handbill validate', 'every campaign below this folder'],
     ['handbill validate hello', 'campaigns/hello/campaign.yaml'],
     ['handbill validate hello --recipients /secure/people.csv', ''],
     ['handbill validate --format json', 'one document for scripts'],
+    ['handbill validate --format github', 'annotations of GitHub Actions'],
+    ['handbill validate --format sarif -o handbill.sarif', 'for code scanning'],
+    ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
   ]);
   command.action(async (paths: readonly string[], given: Given) => {
-    const { recipients, skipInvalid, quiet, format } = given;
+    const { recipients, skipInvalid, quiet = false, format, output } = given;
     const options: ValidateOptions = {
       cwd: context.cwd,
       now: context.now(),
@@ -33,8 +37,7 @@ export function configure(command: Command, context: CommandContext): void {
       ...ledgerOption(given.ledger, context),
     };
     const run = (more: Partial<ValidateOptions>) => validate(paths, { ...options, ...more });
-    const print = format === 'json' ? printJson : printText;
-    const { errors } = await print(run, context, quiet === true);
+    const { errors } = await printValidation(format, run, context, { quiet, output });
     context.exit(errors > 0 ? EXIT.refused : EXIT.done);
   });
 }
@@ -43,6 +46,7 @@ interface Given {
   readonly recipients?: string;
   readonly skipInvalid?: true;
   readonly quiet?: true;
-  readonly format: 'text' | 'json';
+  readonly format: ValidationFormat;
+  readonly output?: string;
   readonly ledger?: string;
 }

@@ -1,4 +1,5 @@
 import type { Code, Diagnostic } from '../errors.ts';
+import { countOf } from '../report/words.ts';
 
 /** Diagnostics of one code in one file, found while one campaign was checked. */
 export interface Kind {
@@ -20,12 +21,7 @@ export interface Gatherer {
 }
 
 /** Warnings that a list may have in every row: one line stands for all of them. */
-export const PER_ROW: readonly Code[] = [
-  'unassigned-number',
-  'unicode-message',
-  'transliterated',
-  'duplicate-address',
-];
+export const PER_ROW: readonly Code[] = ['unassigned-number', 'unicode-message', 'transliterated', 'duplicate-address'];
 
 /** What GitHub shows of one analysis. */
 export const MOST_FINDINGS = 5000;
@@ -82,8 +78,7 @@ export function findingsOf(kinds: readonly Kind[], limit: number): readonly Find
 
 /** The message of a warning that stands for all rows of its kind. */
 export function sumUp(message: string, count: number): string {
-  if (count === 1) return message;
-  return `${message} The same kind in ${(count - 1).toLocaleString('en-GB')} more ${count === 2 ? 'row' : 'rows'}.`;
+  return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}.`;
 }
 
 function isSummedUp({ severity, code }: Kind): boolean {

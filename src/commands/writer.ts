@@ -6,7 +6,7 @@ import { problem, refuse } from '../errors.ts';
  *
  * Throws a HandbillError (exit status 2, `output-exists`) when the stream fails otherwise, such as on a full disk.
  */
-export function createWriter(stream: NodeJS.WriteStream): (text: string) => Promise<void> | void {
+export function createWriter(stream: NodeJS.WritableStream): (text: string) => Promise<void> | void {
   let gone = false;
   let failure: Error | null = null;
   let waiting: (() => void)[] = [];

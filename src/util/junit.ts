@@ -51,7 +51,8 @@ function suiteElement({ name, properties, cases, timestamp, seconds = 0, output 
 function caseElement(one: JunitCase): Xml {
   const { name, className, result, message = '', type = null, details = '', file = null, line = null } = one;
   const facts = { name, classname: className, file, line, time: timeOf(0) };
-  if (result === 'passed') return element('testcase', facts, details === '' ? [] : [element('system-out', {}, details)]);
+  if (result === 'passed')
+    return element('testcase', facts, details === '' ? [] : [element('system-out', {}, details)]);
   return element('testcase', facts, [element(result, { message, type }, details)]);
 }
 
