@@ -3,10 +3,11 @@ import { formatCsv } from './format-csv.ts';
 import { formatHtml } from './format-html.ts';
 import { formatJson } from './format-json.ts';
 import { formatJsonl } from './format-jsonl.ts';
+import { formatJunit } from './format-junit.ts';
 import { formatText } from './format-text.ts';
 import type { Formatter, ReportOptions } from './formatter.ts';
 
-export const REPORT_FORMATS = ['text', 'json', 'jsonl', 'csv', 'html'] as const;
+export const REPORT_FORMATS = ['text', 'json', 'jsonl', 'csv', 'html', 'junit'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** A new format is a file and a line here. */
@@ -16,12 +17,14 @@ const FORMATTERS: Readonly<Record<ReportFormat, Formatter>> = {
   jsonl: formatJsonl,
   csv: formatCsv,
   html: formatHtml,
+  junit: formatJunit,
 };
 
 /**
  * A report as text, in pieces, so that a million recipients are never in memory. `text` and `json` are the summary and
  * leave `outcomes` unread; `jsonl` and `csv` have one record per row; `html` shows the summary and the first rows that
- * were not accepted. `json`, `jsonl` and `csv` hold what they are given; `text` and `html` are for eyes.
+ * were not accepted; `junit` counts by outcome and reason, and names the first rows that were rejected, failed or are in
+ * doubt. `json`, `jsonl` and `csv` hold what they are given; the others are for eyes.
  */
 export function formatReport(
   format: ReportFormat,

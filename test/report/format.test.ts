@@ -8,7 +8,7 @@ import { LISTED_RECIPIENTS } from '../../src/report/format-html.ts';
 import { CSV_FIELDS, LEG_FIELDS } from '../../src/report/record.ts';
 import { collect, FELL_BACK, OPTIONS, OUTCOMES_OF_ALL_KINDS, outcome, PLAIN, SPLIT, TROUBLED } from './examples.ts';
 
-const EXTENSIONS = { text: 'txt', json: 'json', jsonl: 'jsonl', csv: 'csv', html: 'html' } as const;
+const EXTENSIONS = { text: 'txt', json: 'json', jsonl: 'jsonl', csv: 'csv', html: 'html', junit: 'xml' } as const;
 const golden = (name: string) => new URL(`../fixtures/report/${name}`, import.meta.url).pathname;
 
 describe('golden outputs', () => {

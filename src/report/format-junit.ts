@@ -1,0 +1,149 @@
+import { OUTCOMES, type Outcome, type OutcomeState, type Report } from '../model.ts';
+import { type JunitCase, type JunitSuite, junitText } from '../util/junit.ts';
+import { mask } from '../util/mask.ts';
+import type { Outcomes, ReportOptions } from './formatter.ts';
+import { nextSteps } from './next-steps.ts';
+import { reasonWords } from './reason-words.ts';
+import { totalsKey } from './tally.ts';
+import { countOf, number, OUTCOME_WORDS, STATE_WORDS } from './words.ts';
+
+/** Recipients of one group that are named, masked; the rest is counted. */
+const NAMED = 20;
+
+/** The outcomes whose recipients are named: whoever asks for rows need ask for no others. */
+export const JUNIT_OUTCOMES: readonly OutcomeState[] = ['rejected', 'failed', 'in-doubt'];
+
+/** Recipients that share outcome and reason. */
+interface Group {
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+  readonly count: number;
+  readonly named: string[];
+}
+
+/**
+ * A run as tests: one for the run itself and one for each outcome and reason, never one for each recipient. Who was
+ * rejected or failed is a failure, who is in doubt an error, who was left out or waits is skipped.
+ */
+export async function* formatJunit(report: Report, outcomes: Outcomes, options: ReportOptions): AsyncGenerator<string> {
+  const groups = groupsOf(report);
+  await nameRecipients(groups, outcomes);
+  const suite: JunitSuite = {
+    name: `${report.campaign} · ${report.environment} · ${report.occurrence}`,
+    properties: propertiesOf(report, options),
+    cases: [runCase(report), ...groups.map((group) => groupCase(report, group))].map((one) => ({
+      ...one,
+      file: options.campaignFile ?? null,
+    })),
+    ...timesOf(report),
+    output: stepsOf(report, options.campaignFile ?? report.campaign),
+  };
+  yield junitText(`handbill ${report.run}`, [suite]);
+}
+
+function groupsOf({ totals, reasons }: Report): readonly Group[] {
+  return OUTCOMES.flatMap((outcome) => {
+    const named = Object.entries(reasons[totalsKey(outcome)] ?? {});
+    const rest = totals[totalsKey(outcome)] - named.reduce((sum, [, count]) => sum + count, 0);
+    const all: (readonly [string | null, number])[] = [...named, [null, rest]];
+    return all.flatMap(([reason, count]) => (count > 0 ? [{ outcome, reason, count, named: [] }] : []));
+  });
+}
+
+/** Takes the first recipients of each group; reads no further than it must. */
+async function nameRecipients(groups: readonly Group[], outcomes: Outcomes): Promise<void> {
+  const naming = groups.filter(({ outcome }) => JUNIT_OUTCOMES.includes(outcome));
+  const byName = new Map(naming.map((group) => [nameOf(group), group]));
+  let wanted = naming.reduce((sum, { count }) => sum + Math.min(count, NAMED), 0);
+  if (wanted === 0) return;
+  for await (const batch of outcomes) {
+    for (const row of batch) {
+      const group = byName.get(nameOf(row));
+      if (group === undefined || group.named.length >= NAMED) continue;
+      group.named.push(recipientOf(row));
+      wanted -= 1;
+    }
+    if (wanted <= 0) return;
+  }
+}
+
+/** Without the key, which is an address as a rule, and without the API's answer, which may repeat one. */
+function recipientOf({ line, to, httpStatus }: Outcome): string {
+  const status = httpStatus === null ? '' : `, HTTP ${httpStatus}`;
+  return `line ${line}: ${to === null ? 'no address' : mask(to)}${status}`;
+}
+
+function nameOf({ outcome, reason }: Pick<Group, 'outcome' | 'reason'>): string {
+  return reason === null ? outcome : `${outcome}: ${reason}`;
+}
+
+function runCase(report: Report): JunitCase {
+  const { state, halt } = report;
+  const one = { name: 'run', className: classOf(report) };
+  const said = `The run ${STATE_WORDS[state]}.`;
+  if (halt !== null) {
+    return { ...one, result: 'error', type: halt.rule, message: halt.message, details: `${halt.next}\n` };
+  }
+  if (state === 'interrupted' || state === 'halted') return { ...one, result: 'error', type: state, message: said };
+  if (state === 'running') return { ...one, result: 'skipped', message: said };
+  return { ...one, result: 'passed', details: `${said}\n` };
+}
+
+function groupCase(report: Report, group: Group): JunitCase {
+  const { outcome, reason, count, named } = group;
+  const words = reason === null ? '' : reasonWords(reason);
+  const message = `${countOf(count, 'recipient')}: ${OUTCOME_WORDS[outcome]}${words === '' ? '' : ` (${words})`}`;
+  const one = { name: nameOf(group), className: classOf(report) };
+  const result = RESULTS[outcome];
+  if (result === 'passed') return { ...one, result, details: `${message}\n` };
+  if (result === 'skipped') return { ...one, result, message };
+  const rest = count > named.length ? [`${number(count - named.length)} more.`] : [];
+  const details = named.length === 0 ? '' : `\n${[...named, ...rest].join('\n')}\n`;
+  return { ...one, result, message, type: reason ?? outcome, details };
+}
+
+const RESULTS: Readonly<Record<OutcomeState, JunitCase['result']>> = {
+  accepted: 'passed',
+  rejected: 'failure',
+  failed: 'failure',
+  skipped: 'skipped',
+  deferred: 'skipped',
+  'in-doubt': 'error',
+  pending: 'skipped',
+};
+
+/** Package and class, as Jenkins parts them: names of campaigns and environments have no dots. */
+function classOf({ campaign, environment }: Report): string {
+  return `${campaign}.${environment}`;
+}
+
+function propertiesOf(report: Report, { currency = null }: ReportOptions): JunitSuite['properties'] {
+  const { run, campaign, environment, occurrence, state, totals, requests, sms, deliveries } = report;
+  return {
+    ...{ run, campaign, environment, occurrence, state },
+    ...prefixed('totals', { ...totals }),
+    'requests.posted': requests.posted,
+    'requests.retried': requests.retried,
+    ...(sms.parts > 0 ? { 'sms.parts': sms.parts } : {}),
+    ...(sms.cost === null ? {} : { cost: sms.cost, ...(currency === null ? {} : { currency }) }),
+    ...prefixed('deliveries', deliveries),
+  };
+}
+
+function prefixed(prefix: string, counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).map(([key, count]) => [`${prefix}.${key}`, count]));
+}
+
+/** The schemas want an instant without its zone; it is UTC. */
+function timesOf({ startedAt, finishedAt }: Report): { readonly timestamp?: string; readonly seconds?: number } {
+  const from = Date.parse(startedAt);
+  if (Number.isNaN(from)) return {};
+  const ms = finishedAt === null ? Number.NaN : Date.parse(finishedAt) - from;
+  const timestamp = new Date(from).toISOString().slice(0, 19);
+  return { timestamp, seconds: ms >= 0 ? ms / 1000 : 0 };
+}
+
+function stepsOf(report: Report, campaign: string): string {
+  const steps = nextSteps(report, campaign);
+  return steps.map(({ text, command }) => `${text}\n${command === null ? '' : `    ${command}\n`}`).join('');
+}
