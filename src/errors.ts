@@ -104,6 +104,8 @@ export const CODES = {
   'input-changed': 'An input changed since the plan was sealed or since the run began.',
   'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
   'plan-invalid': 'The plan file is not one that this handbill wrote.',
+  'not-approved': 'The environment takes plans alone that enough people have signed, and these have not.',
+  'signing-failed': 'A plan could not be signed, or signatures could not be looked at.',
   'not-confirmed': 'What was asked for was not confirmed.',
   interrupted: 'The command was told to stop before it had sent anything.',
   'too-late': 'The run is older than handbill continues without being told to.',
@@ -118,6 +120,11 @@ export const CODES = {
   'output-exists': 'The output cannot be written there.',
   'runtime-too-old': 'This Node.js is older than handbill needs.',
   locked: 'Another process holds this run.',
+  // Suppression lists
+  'invalid-suppression': 'A row or the header of a suppression list cannot be understood.',
+  'missing-suppression-key': 'A suppression list holds keyed hashes, but their key is not there.',
+  'invalid-suppression-key': 'The key of the hashes in suppression lists is too short.',
+  'other-suppression-key': 'Hashes of a suppression list were made with another key.',
   // Ledger
   'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',
   'ledger-write': 'The ledger could not be written.',

@@ -9,11 +9,13 @@ import {
   type AsideRow,
   type ClaimAnswer,
   type ClaimRequest,
+  type ClaimRules,
   FELL_BACK,
   type ResultRecord,
   type RunRecord,
 } from './records.ts';
 import type { RunStore } from './runs.ts';
+import { type IsSuppressed, suppressionCheck } from './suppression-check.ts';
 
 /** Characters of the API's text that are kept with a refusal. */
 const ERROR_LENGTH = 2048;
@@ -29,6 +31,7 @@ export function commitStore(
   lateAnswer: DoubtStore['lateAnswer'],
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   const legs = legStore(connection);
+  const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
@@ -71,12 +74,19 @@ export function commitStore(
     if (from === 'claimed') lateAnswer(list, { ...r, error }, now);
   };
 
-  const claimOne = (run: RunRecord, list: number, request: ClaimRequest, now: number): ClaimAnswer => {
+  const claimOne = (
+    run: RunRecord,
+    list: number,
+    request: ClaimRequest,
+    isSuppressed: IsSuppressed,
+    now: number,
+  ): ClaimAnswer => {
     const { row, leg, to, key, attempts, facts } = request;
     const claimed =
-      leg === 0 && facts === undefined
+      !isSuppressed(to, key) &&
+      (leg === 0 && facts === undefined
         ? claim(now, list, row, key, to, attempts ?? null) === 1
-        : legs.claim(run, list, request, now);
+        : legs.claim(run, list, request, now));
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back: then there is no such leg, and it is not ours.
     const found = look.get(list, leg, row) ?? look.get(list, 0, row);
@@ -93,6 +103,7 @@ export function commitStore(
     results: readonly ResultRecord[],
     claims: readonly ClaimRequest[],
     nowMs: number,
+    rules?: ClaimRules,
   ): ClaimAnswer[] =>
     connection.write(nowMs, results.length + claims.length, (now) => {
       const { list, state } = runs.listOf(run);
@@ -100,7 +111,9 @@ export function commitStore(
       for (const result of results) recordOne(run, list, result, now);
       if (claims.length > 0 && state !== 'running')
         throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
-      return claims.map((request) => claimOne(run, list, request, now));
+      if (claims.length === 0) return [];
+      const isSuppressed = checkUnder(rules, now);
+      return claims.map((request) => claimOne(run, list, request, isSuppressed, now));
     });
 
   const putAside = (run: RunRecord, state: 'skipped' | 'deferred', rows: readonly AsideRow[], nowMs: number): void =>
@@ -114,13 +127,13 @@ export function commitStore(
   let full: LedgerError | null = null;
 
   return {
-    commit(run, results, claims, nowMs) {
+    commit(run, results, claims, nowMs, rules) {
       if (full !== null && claims.length > 0) {
         write(run, results, [], nowMs);
         throw full.asRecorded();
       }
       try {
-        return write(run, results, claims, nowMs);
+        return write(run, results, claims, nowMs, rules);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;

@@ -4,9 +4,11 @@ import type {
   AsideRow,
   ClaimAnswer,
   ClaimRequest,
+  ClaimRules,
   CountRecord,
   DoubtRow,
   FinishFacts,
+  HashEntry,
   Holder,
   LegCount,
   LoadRow,
@@ -20,6 +22,7 @@ import type {
   RunRecord,
   SealFacts,
   SuppressEntry,
+  SuppressedHash,
   SuppressFacts,
   Suppression,
 } from './records.ts';
@@ -77,6 +80,7 @@ export interface Ledger {
    * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to again
    * takes an acceptance. No late answer begins another leg.
    *
+   * @param rules what a claim looks at besides the ledger's own addresses; while the ledger holds hashes, it is needed
    * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
    * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
@@ -85,6 +89,7 @@ export interface Ledger {
     results: readonly ResultRecord[],
     claims: readonly ClaimRequest[],
     nowMs: number,
+    rules?: ClaimRules,
   ): ClaimAnswer[];
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
@@ -124,6 +129,8 @@ export interface Ledger {
   legs(run: RunRecord): LegCount[];
   /** Every recipient in list order, in batches; memory stays flat. */
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
+  /** When somebody of this run was last claimed, in ms since 1970; null: nobody was. One pass over the list. */
+  lastClaimMs(run: RunRecord): number | null;
   /** Looks up what became of a row while the list is unchanged; null where row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 
@@ -139,6 +146,21 @@ export interface Ledger {
   /** Every entry, expired ones too, by address. */
   suppressions(): Iterable<Suppression>;
   isSuppressed(address: string, nowMs: number): boolean;
+  /**
+   * Addresses and hashes in one transaction, all or nothing. Returns how many were not suppressed before.
+   *
+   * @throws HandbillError (exit 2): the ledger holds hashes that were made with another key
+   */
+  suppressAll(addresses: readonly SuppressEntry[], hashes: readonly HashEntry[], nowMs: number): number;
+  /** Takes hashes off the list. */
+  unsuppressHash(hash: string): boolean;
+  /** Every hash, expired ones too, in their order. */
+  suppressedHashes(): Iterable<SuppressedHash>;
+  isHashSuppressed(hash: string, nowMs: number): boolean;
+  /** Id of the one key that all hashes were made with; null while there are none. */
+  hashKeyId(): string | null;
+  /** How many entries there are, expired ones too. */
+  suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 
   /** Idempotent. */
   close(): void;

@@ -247,3 +247,23 @@ export interface SuppressEntry {
 export interface Suppression extends SuppressEntry {
   readonly createdAtMs: number;
 }
+
+/** A keyed hash of an address, as 64 hex digits, and the id of the key. */
+export interface HashEntry extends Omit<SuppressEntry, 'address'> {
+  readonly hash: string;
+  readonly keyId: string;
+}
+
+export interface SuppressedHash extends HashEntry {
+  readonly createdAtMs: number;
+}
+
+/** What a claim looks at besides the addresses in the ledger, handed in because the ledger knows no lists and no key. */
+export interface ClaimRules {
+  /** They stand on a list that is no table of the ledger. */
+  isListed(to: string, key: string, nowMs: number): boolean;
+  /** How the ledger may hold this recipient: the address, and the key where that is an address too. */
+  forms(to: string, key: string): readonly string[];
+  /** Makes the hashes that the ledger may hold; null: there is no key. */
+  readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
+}

@@ -1,18 +1,32 @@
-import type { Connection } from './connection.ts';
+import { problem, refuse } from '../errors.ts';
+import type { Connection, Query } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import type { SuppressEntry, Suppression } from './records.ts';
+import type { HashEntry, SuppressEntry, SuppressedHash, Suppression } from './records.ts';
 
 export type SuppressionStore = Pick<
   Ledger,
-  'suppress' | 'suppressMany' | 'unsuppress' | 'suppressions' | 'isSuppressed'
+  | 'suppress'
+  | 'suppressMany'
+  | 'suppressAll'
+  | 'unsuppress'
+  | 'unsuppressHash'
+  | 'suppressions'
+  | 'suppressedHashes'
+  | 'isSuppressed'
+  | 'isHashSuppressed'
+  | 'hashKeyId'
+  | 'suppressionCounts'
 >;
 
 const BATCH_ROWS = 1000;
 
-/** Who must not be sent to. The claim reads the same table in its transaction (commits.ts). */
+/** Who must not be sent to. The claim reads the same tables in its transaction (commits.ts). */
 export function suppressionStore(connection: Connection): SuppressionStore {
   const active = connection.query(
     'SELECT 1 FROM suppressions WHERE address = ? AND (until_at IS NULL OR until_at > ?)',
+  );
+  const activeHash = connection.query(
+    'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
   );
   // The entry that lasts longer stays: an import must not take back what somebody asked for.
   const add = connection.statement(
@@ -21,44 +35,101 @@ export function suppressionStore(connection: Connection): SuppressionStore {
       SET reason = excluded.reason, until_at = excluded.until_at, source = excluded.source
       WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`,
   );
+  const addHash = connection.statement(
+    `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (hash) DO UPDATE
+      SET reason = excluded.reason, until_at = excluded.until_at, source = excluded.source
+      WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`,
+  );
   const remove = connection.statement('DELETE FROM suppressions WHERE address = ?');
+  const removeHash = connection.statement('DELETE FROM suppressed_hashes WHERE hash = ?');
   const next = connection.query(
     `SELECT address, reason, until_at, source, created_at FROM suppressions WHERE address > ?
       ORDER BY address LIMIT ?`,
   );
+  const nextHashes = connection.query(
+    `SELECT hash, reason, until_at, source, created_at, key_id FROM suppressed_hashes WHERE hash > ?
+      ORDER BY hash LIMIT ?`,
+  );
+  const anyKeyId = connection.query('SELECT key_id FROM suppressed_hashes LIMIT 1');
+  const counts = connection.query(
+    'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
+  );
+  const hashKeyId = (): string | null => (anyKeyId.get()?.[0] ?? null) as string | null;
 
-  const suppressMany = (entries: readonly SuppressEntry[], nowMs: number): number =>
-    connection.write(nowMs, entries.length, (now) => {
-      let added = 0;
-      for (const { address, reason, untilMs, source } of entries) {
-        if (active.get(address, now) === undefined) added++;
-        add(address, reason, untilMs, source, now);
-      }
-      return added;
-    });
+  const addAddresses = (entries: readonly SuppressEntry[], now: number): number => {
+    let added = 0;
+    for (const { address, reason, untilMs, source } of entries) {
+      if (active.get(address, now) === undefined) added++;
+      add(address, reason, untilMs, source, now);
+    }
+    return added;
+  };
+  const addHashes = (entries: readonly HashEntry[], now: number): number => {
+    let added = 0;
+    let known = hashKeyId();
+    for (const { hash, keyId, reason, untilMs, source } of entries) {
+      // One key for all: a claim makes one hash of an address, and compares it with every entry.
+      if (known !== null && keyId !== known) throw otherKey(connection.path, known, keyId);
+      known = keyId;
+      if (activeHash.get(hash, now) === undefined) added++;
+      addHash(hash, keyId, reason, untilMs, source, now);
+    }
+    return added;
+  };
+  const suppressAll: Ledger['suppressAll'] = (addresses, hashes, nowMs) =>
+    connection.write(
+      nowMs,
+      addresses.length + hashes.length,
+      (now) => addAddresses(addresses, now) + addHashes(hashes, now),
+    );
 
   return {
-    suppressMany,
+    suppressAll,
+    suppressMany: (entries, nowMs) => suppressAll(entries, [], nowMs),
     suppress: (address, { reason, untilMs, source, nowMs }) =>
-      suppressMany([{ address, reason, untilMs, source }], nowMs) === 1,
+      suppressAll([{ address, reason, untilMs, source }], [], nowMs) === 1,
     unsuppress: (address) => connection.write(0, 1, () => remove(address)) === 1,
+    unsuppressHash: (hash) => connection.write(0, 1, () => removeHash(hash)) === 1,
     *suppressions(): Iterable<Suppression> {
-      let after = '';
-      for (;;) {
-        const rows = next.all(after, BATCH_ROWS);
-        if (rows.length === 0) return;
-        after = String(rows.at(-1)?.[0]);
-        for (const [address, reason, untilAt, source, createdAt] of rows) {
-          yield {
-            address: String(address),
-            reason: reason as string | null,
-            untilMs: untilAt as number | null,
-            source: String(source),
-            createdAtMs: Number(createdAt),
-          };
-        }
-      }
+      for (const row of walk(next)) yield { address: String(row[0]), ...factsOf(row) };
+    },
+    *suppressedHashes(): Iterable<SuppressedHash> {
+      for (const row of walk(nextHashes)) yield { hash: String(row[0]), keyId: String(row[5]), ...factsOf(row) };
     },
     isSuppressed: (address, nowMs) => active.get(address, nowMs) !== undefined,
+    isHashSuppressed: (hash, nowMs) => activeHash.get(hash, nowMs) !== undefined,
+    hashKeyId,
+    suppressionCounts() {
+      const [addresses, hashes] = counts.get() ?? [];
+      return { addresses: Number(addresses), hashes: Number(hashes) };
+    },
   };
+}
+
+type Row = readonly unknown[];
+
+/** Every row behind the one before, in batches: who reads does not hold up who writes. */
+function* walk(next: Query): Iterable<Row> {
+  for (let after = ''; ; ) {
+    const rows = next.all(after, BATCH_ROWS);
+    if (rows.length === 0) return;
+    after = String(rows.at(-1)?.[0]);
+    yield* rows;
+  }
+}
+
+function factsOf([, reason, untilAt, source, createdAt]: Row): Omit<Suppression, 'address'> {
+  return {
+    reason: reason as string | null,
+    untilMs: untilAt as number | null,
+    source: String(source),
+    createdAtMs: Number(createdAt),
+  };
+}
+
+function otherKey(path: string, known: string, given: string): Error {
+  const message = `The hashes were made with another key (${given}) than those on the list (${known}).`;
+  const hint = 'A list has one key: use that of the list, or import the addresses themselves.';
+  return refuse(problem('other-suppression-key', message, { at: { file: path }, hint }));
 }
