@@ -22,8 +22,14 @@ export const DEFAULTS = {
   toEmail: 'email',
   /** One recipient in each request. */
   recipientsPerRequest: 1,
+  /** Pause after each step of a canary, in milliseconds: none. */
+  canaryPauseMs: 0,
+  /** Share of recipients that the API must have accepted before a canary goes on. */
+  canaryAccepted: 0.95,
   /** An impossible row refuses the whole run. */
   onInvalid: 'refuse',
+  /** A scheduled instant that was missed is made up for. */
+  missed: 'catch-up',
   /** Ledger, relative to the root of the project. */
   ledger: '.handbill/ledger.db',
 } as const;

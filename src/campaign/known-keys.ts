@@ -6,7 +6,6 @@ import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './schemas.ts
  */
 const NOT_YET: Readonly<Record<FileKind, ReadonlySet<string>>> = {
   campaign: new Set([
-    'schedule',
     'suppressions',
     'exclude',
     'frequency',
@@ -15,7 +14,8 @@ const NOT_YET: Readonly<Record<FileKind, ReadonlySet<string>>> = {
     'winner.wait',
     'winner.tie',
     'send.window',
-    'send.canary',
+    'send.canary.gate.delivered',
+    'send.canary.gate.optedOut',
   ]),
   project: new Set(['webhook', 'suppressions', 'defaultCountry']),
 };

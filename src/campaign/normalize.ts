@@ -1,5 +1,15 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { Campaign, InputFile, Limits, Project, SendSettings, SourceText, Threshold, Validity } from '../model.ts';
+import type {
+  Campaign,
+  InputFile,
+  Limits,
+  Project,
+  Schedule,
+  SendSettings,
+  SourceText,
+  Threshold,
+  Validity,
+} from '../model.ts';
 import { freezeAll, pointerTo } from '../util/json.ts';
 import { durationMs, instantMs, ratePerSecond, share } from '../util/units.ts';
 import { checkLocale, checkTimeZone, type Finding } from './check-values.ts';
@@ -7,6 +17,7 @@ import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import { mainLeg, type Report, readFallbacks, readSplit, readVariants } from './legs.ts';
 import { readList } from './list-spec.ts';
 import type { Merged } from './merge.ts';
+import { readCanary } from './read-canary.ts';
 import type { Sources } from './sources.ts';
 
 export interface NormalizeInput {
@@ -20,6 +31,7 @@ export interface NormalizeInput {
   readonly listIsPassed: boolean;
   /** A key was misspelt and has been reported, so that it is not missing as well. */
   isExcused(pointer: string): boolean;
+  readonly schedule: Schedule | null;
   /** Ms since 1970. */
   readonly now: number;
 }
@@ -66,6 +78,7 @@ export function normalizeCampaign(input: NormalizeInput): {
     partials: sources.partials,
     send: readSend(merged, report),
     limits: readLimits(merged, report),
+    schedule: input.schedule,
     suppressions: [],
     exclude: [],
     frequency: null,
@@ -159,7 +172,7 @@ function readSend(merged: Merged, report: Report): SendSettings {
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     notAfterMs,
     window: null,
-    canary: null,
+    canary: readCanary(merged, report),
     recipientsPerRequest: recipientsPerRequest ?? DEFAULTS.recipientsPerRequest,
   };
 }

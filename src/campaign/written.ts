@@ -29,6 +29,7 @@ export interface CampaignFile extends LegFile {
   readonly recipients: string | RecipientsFile | readonly InlineRow[];
   readonly send?: SendFile;
   readonly limits?: LimitsFile;
+  readonly schedule?: ScheduleFile;
 }
 
 /** What a campaign, a variant and a fallback can say about a message. */
@@ -83,6 +84,13 @@ export interface SendFile {
   readonly timeout?: string;
   readonly recipientsPerRequest?: number;
   readonly notAfter?: string;
+  readonly canary?: 'none' | number | string | readonly (number | string)[] | CanaryFile;
+}
+
+export interface CanaryFile {
+  readonly steps?: number | string | readonly (number | string)[];
+  readonly pause?: string;
+  readonly gate?: { readonly accepted?: string };
 }
 
 export interface LimitsFile {
@@ -90,6 +98,12 @@ export interface LimitsFile {
   readonly maxParts?: number;
   readonly maxCost?: number;
   readonly stopAfter?: { readonly inDoubt?: number | string; readonly rejected?: number | string };
+}
+
+export interface ScheduleFile {
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly missed?: 'catch-up' | 'skip';
 }
 
 /** A project file (handbill.yaml) as it was written. */
@@ -104,7 +118,17 @@ export interface ProjectFile {
   readonly defaults?: Partial<
     Omit<
       CampaignFile,
-      'name' | 'template' | 'content' | 'variants' | 'holdout' | 'test' | 'winner' | 'seed' | 'fallback' | 'recipients'
+      | 'name'
+      | 'template'
+      | 'content'
+      | 'variants'
+      | 'holdout'
+      | 'test'
+      | 'winner'
+      | 'seed'
+      | 'fallback'
+      | 'recipients'
+      | 'schedule'
     >
   > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts' | 'columns' | 'where'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;
@@ -117,7 +141,13 @@ export interface EnvironmentFile {
   readonly concurrency?: number;
   readonly proxy?: string;
   readonly wire?: WireFile;
+  readonly approvers?: SignersFile;
+  readonly approvals?: number;
+  readonly planners?: SignersFile;
 }
+
+/** Who may sign: named here, or in a file. */
+export type SignersFile = readonly { readonly name: string; readonly key: string }[] | { readonly file: string };
 
 export interface WireFile {
   readonly channels?: Partial<Record<Channel, string>>;

@@ -38,13 +38,19 @@ export function line(figures: Readonly<Figures>, elapsedMs: number): string {
   const perSecond = elapsedMs > 0 ? (done * 1000) / elapsedMs : 0;
   const share = toDo === 0 ? 100 : Math.floor((100 * done) / toDo);
   const left = perSecond > 0 ? `${duration(((toDo - done) * 1000) / perSecond)} left` : 'starting';
+  const next = figures.waits === null ? left : `waits until ${clock(figures.waits.untilMs)} (${figures.waits.why})`;
   const outcomes = Object.entries(settled)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${name} ${number(count)}`);
   return [
     `${number(done)} of ${number(toDo)} (${share} %)`,
     `${number(Math.round(perSecond))}/s`,
-    left,
+    next,
     ...outcomes,
   ].join('  ');
+}
+
+/** Wall time of this machine: whoever looks at the line sits in front of it. */
+function clock(epochMs: number): string {
+  return new Date(epochMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }

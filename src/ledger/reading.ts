@@ -16,11 +16,12 @@ type Fate = Omit<RowState, 'leg'>;
 export function reader(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'counts' | 'legs' | 'outcomes' | 'stateOf'> {
+): Pick<Ledger, 'counts' | 'legs' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
   const count = connection.query(
     `SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
       WHERE list = ? GROUP BY state, reason, encoding, variant, channel, leg`,
   );
+  const lastClaim = connection.query('SELECT max(claimed_at) FROM recipients WHERE list = ?');
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
       encoding, cost_micros, updated_at, claimed_at FROM recipients
@@ -76,6 +77,8 @@ export function reader(
       }
       if (runs.listOf(run).list !== list) throw amendedMeanwhile(connection.path);
     },
+
+    lastClaimMs: (run) => (lastClaim.get(runs.listOf(run).list)?.[0] ?? null) as number | null,
 
     stateOf(run) {
       const { list, state } = runs.listOf(run);

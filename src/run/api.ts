@@ -6,9 +6,11 @@ import { readKey } from '../http/credentials.ts';
 import { type CompiledWire, compilePointers } from '../http/pointers.ts';
 import { checkTlsEnvironment } from '../http/tls-environment.ts';
 import type { Environment, KeySource } from '../model.ts';
+import type { SealedPlan } from '../plan/seal.ts';
 import { canonical } from '../plan/settings.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { createRedactor } from '../util/redact.ts';
+import { requireApproval } from './approved.ts';
 
 /** The way to an environment's API, opened by `open`. */
 export interface Api {
@@ -26,10 +28,14 @@ export interface ApiOptions {
   readonly timeoutMs: number;
   /** Most recipients of one request; default: 1. */
   readonly recipientsPerRequest?: number;
+  /** The plan that is applied; null without one. Where the environment has approvers, they must have signed it. */
+  readonly sealed: SealedPlan | null;
+  readonly nowMs: number;
 }
 
 /**
- * Reads the key and checks that it may be used; returns the function that opens the connection (and starts the
+ * Looks for the approval that the environment asks for: whoever wants its key comes by here. Reads the key and checks
+ * that it may be used; returns the function that opens the connection (and starts the
  * embedded sandbox). In two steps, so that a missing key is said before a long list is looked at.
  * Throws `HandbillError` (exit 2); its text never holds the key.
  */
@@ -37,6 +43,7 @@ export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api
   const tls = checkTlsEnvironment(options.env);
   if (tls !== null) throw refuse(tls);
   const { environment } = options;
+  await requireApproval(environment, options.sealed, options);
   if (environment.apiKey === null) return () => openSandbox(options);
   const key = await keyOf(environment.apiKey, options);
   return async () => {

@@ -4,7 +4,8 @@ import type { Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { createPacker, type Due, dueOf, type Parcel } from './parcel.ts';
+import type { Gate } from './canary-gate.ts';
+import { createPacker, type Due, dueOf, type Packer, type Parcel } from './parcel.ts';
 import type { Pool } from './pool.ts';
 import type { Shift } from './shift.ts';
 import type { Todo } from './todo.ts';
@@ -21,6 +22,8 @@ export interface FeedOptions {
   readonly shift: Shift;
   readonly todo: Todo;
   readonly pool: Pool;
+  /** Null without a canary. */
+  readonly gate: Gate | null;
 }
 
 /** Rows of one transaction; there are hardly ever more than a few. */
@@ -28,10 +31,11 @@ const REMOVED_BATCH = 1000;
 
 /** Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty. */
 export async function feed(options: FeedOptions): Promise<void> {
-  const { plan, ledger, run, todo, pool, shift } = options;
+  const { plan, ledger, run, todo, pool, shift, gate } = options;
   const { stopped } = shift;
   const packer = createPacker<Due>(plan.recipientsPerRequest);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let isLater = false;
   try {
     const view = { wanted: todo.wants, expected: options.list, skipInvalid: true, winner: run.winner };
     for await (const batch of decisions(plan, view)) {
@@ -40,7 +44,18 @@ export async function feed(options: FeedOptions): Promise<void> {
         if (stopped.aborted || left <= 0) break;
         const due = whoseTurn(decision, options, aside);
         if (due === null) continue;
+        if (gate !== null && !gate.isOpen() && !(await atGate(gate, packer, options))) {
+          // The gate is not decided in this start: whoever is left waits for the next one.
+          isLater = !stopped.aborted;
+          if (!isLater) break;
+        }
+        if (isLater) {
+          aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
+          shift.progress.settled('deferred');
+          continue;
+        }
         left -= 1;
+        gate?.put(1);
         // A fallback is a request of its own; who else gets the same may share one.
         const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
         const full = parcel === null ? undefined : put(pool, parcel);
@@ -60,6 +75,16 @@ export async function feed(options: FeedOptions): Promise<void> {
   }
   const idle = pool.idle();
   if (idle !== undefined) await idle;
+}
+
+/** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
+async function atGate(gate: Gate, packer: Packer<Due>, { pool }: FeedOptions): Promise<boolean> {
+  do {
+    for (const parcel of packer.rest()) await put(pool, parcel);
+    await pool.idle();
+    if (!(await gate.turn())) return false;
+  } while (!gate.isOpen());
+  return true;
 }
 
 function put(pool: Pool, dues: readonly Due[]): Promise<void> | undefined {

@@ -20,6 +20,8 @@ export interface Figures {
   readonly settled: Record<OutcomeState, number>;
   /** Recipients to do in this start. */
   toDo: number;
+  /** What the run waits for, and until when (ms since 1970); null while it sends. */
+  waits: { readonly why: 'canary' | 'window'; readonly untilMs: number } | null;
 }
 
 export interface ProgressWithLatency extends Progress {
@@ -28,7 +30,7 @@ export interface ProgressWithLatency extends Progress {
 
 export function createProgress(): ProgressWithLatency {
   const settled = { accepted: 0, rejected: 0, failed: 0, skipped: 0, deferred: 0, 'in-doubt': 0, pending: 0 };
-  const figures: Figures = { posted: 0, retried: 0, settled, toDo: 0 };
+  const figures: Figures = { posted: 0, retried: 0, settled, toDo: 0, waits: null };
   const times = createLatency();
   return {
     figures,

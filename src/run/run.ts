@@ -8,6 +8,8 @@ import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ListDigest } from '../recipients/read.ts';
+import { createCanary } from './canary.ts';
+import { createGate } from './canary-gate.ts';
 import { createDesk } from './desk.ts';
 import { feed } from './feed.ts';
 import { createPace } from './pace.ts';
@@ -35,6 +37,8 @@ export interface RunOptions {
   readonly limit: number | null;
   /** Ends the start in good order: what is in flight is finished. */
   readonly interrupt: AbortSignal;
+  /** Waits for what is worth waiting for: long pauses of a canary. */
+  readonly wait?: boolean;
   readonly now: () => number;
   readonly random: () => number;
   /** Default: the real ones. */
@@ -117,7 +121,22 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   progress.figures.toDo = sumOf(before, 'pending');
   options.onStart?.(progress.figures);
   const pool = createPool(limit, 2 * concurrency, shift, () => stopping.abort());
-  await feed({ plan, ledger, run, list: options.list, limit: options.limit, now, shift, todo, pool });
+  const { canary } = plan.campaign.send;
+  const gate =
+    canary === null
+      ? null
+      : createGate({
+          steps: createCanary({ canary, before, figures: progress.figures }),
+          pauseMs: canary.pauseMs,
+          lastClaimMs: ledger.lastClaimMs(run),
+          stays: options.wait === true,
+          progress,
+          stop,
+          now,
+          timers,
+          stopped: stopping.signal,
+        });
+  await feed({ plan, ledger, run, list: options.list, limit: options.limit, now, shift, todo, pool, gate });
   const trouble = pool.failure;
   await desk.flush();
 

@@ -1,18 +1,51 @@
-import { refuse } from '../errors.ts';
+import { findProject } from '../campaign/project.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs, type SealedPlan } from '../plan/seal.ts';
 import { hashList } from '../recipients/read.ts';
 
 /**
- * Compares a plan with the one that was sealed.
+ * Compares a plan with the one that was sealed: that it is of the same campaign, environment and occurrence, and that
+ * no input changed.
  *
- * @throws HandbillError exit 2 naming every input that changed
+ * @param cwd - a plan names its campaign, but does not choose the project: where this folder lies in one, it is that
+ * @throws HandbillError exit 2 naming all that differs
  */
-export async function refuseUnlessSealed(plan: Plan, sealed: SealedPlan): Promise<void> {
+export async function refuseUnlessSealed(plan: Plan, sealed: SealedPlan, cwd: string): Promise<void> {
+  await refuseOtherProject(plan, cwd);
+  const others = differences(plan, sealed);
+  if (others.length > 0) throw refuse(...others);
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
   if (changes.length === 0) return;
   const hint = 'Undo the change, or make and review a new plan.';
   throw refuse(...changes.map((change) => ({ ...change, hint })));
+}
+
+/**
+ * The file of a plan may come from anybody. One that leads to another handbill.yaml would bring its own environments and
+ * approvers with it.
+ */
+async function refuseOtherProject(plan: Plan, cwd: string): Promise<void> {
+  const { root, file } = await findProject(cwd);
+  if (file === null || root === plan.campaign.project.root) return;
+  throw refuse(
+    problem('plan-invalid', 'The plan is of a campaign of another project than the one of this folder.', {
+      at: { file: plan.campaign.file },
+      hint: 'Go to that project, if it is the one you mean.',
+    }),
+  );
+}
+
+/** What one plan may not be taken for another in: the same inputs may go out at another time, or to another API. */
+function differences(plan: Plan, sealed: SealedPlan): readonly Diagnostic[] {
+  const pairs = [
+    ['campaign', sealed.campaign.name, plan.campaign.name],
+    ['environment', sealed.environment, plan.environment.name],
+    ['occurrence', sealed.occurrence, plan.occurrence],
+  ] as const;
+  return pairs
+    .filter(([, planned, said]) => planned !== said)
+    .map(([what, planned, said]) => problem('plan-invalid', `The plan was sealed for ${what} "${planned}", not "${said}".`));
 }

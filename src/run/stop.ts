@@ -15,6 +15,8 @@ export interface Stop {
   note(verdict: Verdict, leg?: number, sameEvent?: boolean): void;
   /** Takes a recipient who cannot receive the first leg and is sent the next one. */
   fellBack(): void;
+  /** The gate of the canary is shut: `figure` says which figure shuts it. */
+  shut(figure: string): void;
   readonly halt: Halt | null;
 }
 
@@ -33,7 +35,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
     'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
   canary:
-    'Look at `handbill report`. When it is right to go on, say so in `send.canary.gate` of the campaign, and send again.',
+    'Nobody else was sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
   'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
 };
@@ -116,6 +118,7 @@ export function createStop(context: StopContext): Stop {
         stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
       }
     },
+    shut: (figure) => stop('canary', `The gate of the canary is shut: ${figure}`),
     get halt() {
       return halt;
     },
