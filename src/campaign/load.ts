@@ -9,6 +9,7 @@ import { mergeDefaults } from './merge.ts';
 import { campaignNames, type NamedCampaign, sameNames } from './names.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, fromRoot, readProject } from './project.ts';
+import { readSchedule } from './read-schedule.ts';
 import { faultAt } from './read-text.ts';
 import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
@@ -102,6 +103,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     file: fromRoot(root, found.path),
     sha256: hash('sha256', read.bytes, 'hex'),
   };
+  const { schedule, diagnostics: timing } = await readSchedule(merged);
   const { campaign, diagnostics } = normalizeCampaign({
     merged,
     sources,
@@ -110,12 +112,20 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     inputs: [own, ...project.inputs],
     listIsPassed: options.recipients !== undefined,
     isExcused: (pointer) => checked.meant.has(pointer),
+    schedule,
     now: options.now,
   });
   const twins = checked.value.name === undefined ? [] : await twinsOf(found, file, checked.value.name, yaml, options);
   return {
     campaign,
-    diagnostics: [...checked.diagnostics, ...project.diagnostics, ...sources.diagnostics, ...diagnostics, ...twins],
+    diagnostics: [
+      ...checked.diagnostics,
+      ...project.diagnostics,
+      ...sources.diagnostics,
+      ...diagnostics,
+      ...timing,
+      ...twins,
+    ],
   };
 }
 

@@ -141,7 +141,7 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
 }
 
 /** The other campaigns of a project, looked for once; null without a handbill.yaml, where each file has its own. */
-async function siblingsOf(
+export async function siblingsOf(
   file: string,
   cache: Map<string, readonly NamedCampaign[]>,
 ): Promise<readonly NamedCampaign[] | null> {

@@ -6,6 +6,7 @@ import { loadPrices } from '../plan/prices.ts';
 import { type SealedPlan, sealPlan } from '../plan/seal.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { number } from '../report/words.ts';
+import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
@@ -32,7 +33,7 @@ export async function plan(target: string, options: PlanCommandOptions): Promise
   const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients });
   const made = await createPlan(campaign, {
     environment: options.environment ?? 'sandbox',
-    occurrence: options.occurrence ?? 'once',
+    occurrence: await occurrenceToShow(campaign, options.occurrence, now()),
   });
   const seen = createSeen();
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
@@ -52,7 +53,7 @@ export async function plan(target: string, options: PlanCommandOptions): Promise
 
 interface PlanFlags {
   readonly env: string;
-  readonly occurrence: string;
+  readonly occurrence?: string;
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
   readonly output?: string;
@@ -64,7 +65,7 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
-    .option('--occurrence <name>', 'which time this campaign goes out', 'once')
+    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
     .option('-o, --output <file>', 'write the sealed plan here; without it, to stdout')
@@ -77,7 +78,7 @@ export function configure(command: Command, context: CommandContext): void {
       cwd: context.cwd,
       now: context.now,
       environment: flags.env,
-      occurrence: flags.occurrence,
+      ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
       skipInvalid: flags.skipInvalid === true,
       ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
     });

@@ -13,6 +13,7 @@ import { suppressionView } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { checkWinner, winnerOfRun } from '../run/winner.ts';
+import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
@@ -53,7 +54,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   });
   const plan = await createPlan(campaign, {
     environment: options.environment ?? 'sandbox',
-    occurrence: options.occurrence ?? 'once',
+    occurrence: await occurrenceToShow(campaign, options.occurrence, options.at ?? options.now()),
   });
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
@@ -138,7 +139,7 @@ const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']
 
 interface PreviewFlags {
   readonly env: string;
-  readonly occurrence: string;
+  readonly occurrence?: string;
   readonly skipInvalid?: boolean;
   readonly winner?: string;
   readonly limit?: number;
@@ -157,7 +158,7 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<campaign>', 'campaign file, its folder, or its name')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
-    .option('--occurrence <name>', 'which time this campaign goes out', 'once')
+    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--skip-invalid', 'skip bad rows instead of refusing them')
     .option('--winner <variant>', 'as if this variant had won its test')
     .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(1, 1e9))
@@ -182,7 +183,7 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
     cwd: context.cwd,
     now: context.now,
     environment: flags.env,
-    occurrence: flags.occurrence,
+    ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,
     ...(flags.at === undefined ? {} : { at: flags.at }),
     ...(flags.winner === undefined ? {} : { winner: flags.winner }),

@@ -15,7 +15,7 @@ interface SendFlags {
   readonly plan?: string;
   readonly env: string;
   readonly yes?: boolean;
-  readonly occurrence: string;
+  readonly occurrence?: string;
   readonly limit?: number;
   readonly concurrency?: number;
   readonly rate?: number;
@@ -39,7 +39,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--plan <file>', 'send exactly what a sealed plan says')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--yes', 'send without asking')
-    .option('--occurrence <name>', 'which time this campaign goes out', 'once')
+    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
     .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
     .option('--rate <rate>', 'requests over the whole run: 50/s, 600/min, 1000/h', rate)
@@ -88,7 +88,7 @@ async function run(
       env: context.env,
       now: context.now,
       environment: sealed?.environment ?? flags.env,
-      occurrence: sealed?.occurrence ?? flags.occurrence,
+      ...optional('occurrence', sealed?.occurrence ?? flags.occurrence),
       ...ledgerOption(flags.ledger, context),
       ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
       ...optional('sealed', sealed),
@@ -132,7 +132,7 @@ function notPrinted(error: unknown, context: CommandContext): void {
 
 /** A plan says for which environment and occurrence it was sealed; nothing else may be said beside it. */
 function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
-  const differs = (name: 'env' | 'occurrence', said: string, planned: string) =>
+  const differs = (name: 'env' | 'occurrence', said: string | undefined, planned: string) =>
     command.getOptionValueSource(name) === 'cli' && said !== planned
       ? [problem('usage', `The plan was sealed for ${name} "${planned}", not "${said}".`)]
       : [];

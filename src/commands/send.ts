@@ -16,6 +16,7 @@ import { type RunEnd, sendRun } from '../run/run.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
 import { summarise } from '../run/summary.ts';
 import { checkWinner } from '../run/winner.ts';
+import { occurrenceFor, refuseOver } from '../schedule/occurrence.ts';
 import type { Confirmation } from './confirm.ts';
 import { exitOf, type SendResult } from './send-result.ts';
 
@@ -26,7 +27,7 @@ export interface SendOptions {
   readonly random?: () => number;
   /** Default: `sandbox`. */
   readonly environment?: string;
-  /** Default: `once`. */
+  /** Default: with a schedule, the instant that is due; else `once`. */
   readonly occurrence?: string;
   readonly ledger?: string;
   readonly newLedger?: boolean;
@@ -68,7 +69,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   });
   const plan = await createPlan(campaign, {
     environment: options.environment ?? 'sandbox',
-    occurrence: options.occurrence ?? 'once',
+    occurrence: await occurrenceFor(campaign, options.occurrence, now()),
   });
   options.onWarnings?.([...warnings, ...plan.warnings]);
   if (options.winner !== undefined) checkWinner(plan, options.winner);
@@ -84,6 +85,9 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const { ledger } = held;
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const wanted = {
+  if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
+    await refuseOver(campaign, plan.occurrence, now());
+  }
     amend: options.amend === true,
     late: options.late === true,
     retryRejected: options.retryRejected === true,

@@ -54,6 +54,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     semiSpaceMegabytes: 8,
   },
   {
+    name: 'due',
+    summary: 'send every campaign whose schedule says so, each occurrence once',
+    group: CAMPAIGNS,
+    load: () => import('./due-command.ts'),
+    semiSpaceMegabytes: 8,
+  },
+  {
     name: 'report',
     summary: 'what became of every recipient of a run',
     group: RESULTS,

@@ -25,6 +25,8 @@ export interface Campaign extends Leg {
   readonly recipients: ListSpec;
   readonly send: SendSettings;
   readonly limits: Limits;
+  /** When it goes out by itself; null: only when somebody sends it. */
+  readonly schedule: Schedule | null;
   /** Files with addresses, or keyed hashes of them, that must not be sent to; beside the list in the ledger. */
   readonly suppressions: readonly SuppressionFile[];
   /** Whoever was accepted or is in doubt there gets nothing here. */
@@ -250,3 +252,13 @@ export interface InputFile {
   /** SHA-256 of the bytes that were parsed, in hex. */
   readonly sha256: string;
 }
+/** When a campaign goes out by itself. */
+export interface Schedule {
+  /** A cron expression of 5 fields, which fires at some time. */
+  readonly cron: string;
+  /** IANA zone in which the expression is read. */
+  readonly timeZone: string;
+  /** What becomes of an instant at which nothing ran: made up for, the latest one alone; or left out. */
+  readonly missed: 'catch-up' | 'skip';
+}
+

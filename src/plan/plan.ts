@@ -74,7 +74,8 @@ function checkOccurrence(occurrence: string): void {
   );
 }
 
-function environmentOf(campaign: Campaign, name: string): Environment {
+/** The environment of that name; throws `HandbillError` (exit 2) where there is none. */
+export function environmentOf(campaign: Campaign, name: string): Environment {
   const environment = campaign.project.environments.get(name);
   if (environment !== undefined) return environment;
   const known = [...campaign.project.environments.keys()];

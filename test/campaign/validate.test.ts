@@ -64,7 +64,6 @@ describe('a campaign with one mistake has one error', () => {
     ['variables: { a: 1 }', 'wrong-type 6:17', /"variables.a" must be text/, /a: "1"/],
     ['variables: { a: { b: 1 } }', 'wrong-type 6:22', /"variables.a.b" must be text/, /b: "1"/],
     ['winner: { metric: delivered }', 'not-supported 6:11', /"winner.metric" cannot be used yet/, /Remove it/],
-    ['schedule: { cron: "0 9 * * *" }', 'not-supported 6:1', /"schedule" cannot be used yet/, /Remove it/],
     ['send: { window: { from: 09:00 } }', 'not-supported 6:9', /"send.window" cannot be used yet/, /Remove it/],
   ])('%s', (lines, expected, message, hint) => {
     const diagnostics = campaign(`${lines}\n`);
@@ -77,7 +76,7 @@ describe('a campaign with one mistake has one error', () => {
     return undefined;
   });
 
-  test.each(['schedule', 'suppressions', 'exclude', 'frequency'])('%s is refused, not read over', (key) => {
+  test.each(['suppressions', 'exclude', 'frequency'])('%s is refused, not read over', (key) => {
     expect(one(campaign(`${key}: x\n`)).code).toBe('not-supported');
     expect(one(project(`defaults: { ${key}: x }\n`)).code).toBe('not-supported');
   });

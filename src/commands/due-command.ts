@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
+import { instantMs } from '../util/units.ts';
+import { confirm } from './confirm.ts';
+import type { CommandContext } from './context.ts';
+import { due } from './due.ts';
+import { printItem, printNothing, printResult } from './due-print.ts';
+import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
+import { startProgressLine } from './progress-line.ts';
+import { watchSignals } from './signals.ts';
+
+interface DueFlags {
+  readonly env: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly at?: number;
+  readonly ifLocked: 'fail' | 'skip';
+  readonly ledger?: string;
+  readonly format: 'text' | 'json';
+  readonly quiet?: boolean;
+}
+
+/** `handbill due [PATH...]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument(
+      '[path...]',
+      'campaign files, folders or names (default: every campaigns/*/campaign.yaml below this folder)',
+    )
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--yes', 'send without asking')
+    .option('--dry-run', 'say what would be sent, and send nothing')
+    .option('--at <instant>', 'with --dry-run: as if it were then, for example 2026-12-01T09:00:00Z', instant)
+    .addOption(
+      new Option('--if-locked <what>', 'when another process holds a run: leave it to that one, or exit 6')
+        .choices(['skip', 'fail'])
+        .default('skip', 'skip'),
+    )
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), ['text', 'json']);
+  addExamples(command, [
+    ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
+    ['handbill due --dry-run', 'what would be sent now'],
+    ['handbill due --dry-run --at 2026-12-01T09:00:00Z', 'and then'],
+  ]).action(async (paths: readonly string[], flags: DueFlags) => {
+    context.exit(await run(paths, flags, context));
+  });
+}
+
+async function run(paths: readonly string[], flags: DueFlags, context: CommandContext): Promise<ExitStatus> {
+  if (flags.at !== undefined && flags.dryRun !== true) {
+    const hint = 'Add --dry-run. What is sent is sent now.';
+    throw refuse(problem('usage', '--at is only for --dry-run.', { hint }));
+  }
+  const quiet = flags.quiet === true;
+  const signals = watchSignals(context.err);
+  const line = startProgressLine(context, quiet);
+  const printing = { ...context, quiet, format: flags.format, environment: flags.env, dryRun: flags.dryRun === true };
+  try {
+    const result = await due(paths, {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      environment: flags.env,
+      dryRun: flags.dryRun === true,
+      ...(flags.at === undefined ? {} : { at: flags.at }),
+      ifLocked: flags.ifLocked,
+      ...ledgerOption(flags.ledger, context),
+      confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
+      interrupt: signals.first,
+      abort: signals.second,
+      onStart: line.start,
+      onItem: async (item) => {
+        line.stop();
+        await printItem(item, printing);
+      },
+    });
+    if (flags.format === 'json') await printResult(result, printing);
+    else printNothing(result, printing);
+    if (result.exit === EXIT.bug || result.exit === EXIT.ledger) return result.exit;
+    return signals.status() ?? result.exit;
+  } finally {
+    line.stop();
+    signals.stop();
+  }
+}
+
+function instant(text: string): number {
+  const ms = instantMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
+  return ms;
+}

@@ -1,0 +1,218 @@
+import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Environment } from '../model.ts';
+import { environmentOf } from '../plan/plan.ts';
+import { settingsInput } from '../plan/settings.ts';
+import { stateOf } from '../run/summary.ts';
+import { chooseDue, type KnownRun, type Missed, type Step, type StepReason } from '../schedule/choose.ts';
+import { occurrenceAt } from '../schedule/occurrence.ts';
+import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
+import { type SendOptions, send } from './send.ts';
+import type { SendResult } from './send-result.ts';
+
+type Passed = Pick<SendOptions, 'confirm' | 'interrupt' | 'abort' | 'onStart' | 'random' | 'ledger'>;
+
+export interface DueOptions extends Passed {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  /** Default: `sandbox`. */
+  readonly environment?: string;
+  /** Only says what would be done. */
+  readonly dryRun?: boolean;
+  /** The instant that is looked at, ms since 1970; only with `dryRun`. Default: now. */
+  readonly at?: number;
+  /** A run that another process holds: left to it without a word (default), or exit status 6. */
+  readonly ifLocked?: 'skip' | 'fail';
+  /** Called with each item as soon as it is known. */
+  readonly onItem?: (item: DueItem) => Promise<void> | void;
+}
+
+/** What was done, or would be done, about one occurrence of a campaign, or about a campaign with none that is due. */
+export interface DueItem {
+  /** Null where the campaign cannot be read. */
+  readonly campaign: string | null;
+  readonly file: string;
+  readonly occurrence: string | null;
+  /** `refuse`: it was to be sent and could not; `none`: nothing is due. */
+  readonly action: Step['action'] | 'refuse' | 'none';
+  readonly why: StepReason | null;
+  readonly missed: Missed | null;
+  /** The next scheduled instant; null where there is none. */
+  readonly next: string | null;
+  readonly exit: ExitStatus;
+  /** Null where nothing was sent. */
+  readonly result: SendResult | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface DueResult {
+  readonly environment: string;
+  readonly at: string;
+  readonly dryRun: boolean;
+  readonly items: readonly DueItem[];
+  /** Told to stop, or without a ledger: campaigns after the last item were not looked at. */
+  readonly stopped: boolean;
+  /** The worst of all items. */
+  readonly exit: ExitStatus;
+}
+
+/**
+ * Sends every campaign with a schedule that is due, one after the other, and each occurrence once: which one that is,
+ * `chooseDue` says; that it is once, the ledger, as for `send`. What is wrong with one campaign does not keep the others
+ * from being sent.
+ *
+ * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
+ * @throws HandbillError exit 2 where a path means nothing
+ */
+export async function due(paths: readonly string[], options: DueOptions): Promise<DueResult> {
+  const lookedMs = options.at ?? options.now();
+  const environment = options.environment ?? 'sandbox';
+  const { ledger } = options;
+  const found = await readScheduled(paths, {
+    cwd: options.cwd,
+    now: lookedMs,
+    ...(ledger === undefined ? {} : { ledger }),
+  });
+  const items: DueItem[] = [];
+  const add = async (item: DueItem): Promise<void> => {
+    items.push(item);
+    await options.onItem?.(item);
+  };
+  for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) });
+  let stopped = false;
+  for (const one of found.campaigns) {
+    stopped = options.interrupt?.aborted === true || isLedgerGone(items);
+    if (stopped) break;
+    for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item);
+  }
+  const at = new Date(lookedMs).toISOString();
+  return { environment, at, dryRun: options.dryRun === true, items, stopped, exit: worst(items) };
+}
+
+const NOTHING = { campaign: null, occurrence: null, why: null, missed: null, next: null, result: null } as const;
+
+function refusal(diagnostics: readonly Diagnostic[]) {
+  return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
+}
+
+/** H1: where a ledger cannot be written, nothing more is tried: not by opening it again either. */
+function isLedgerGone(items: readonly DueItem[]): boolean {
+  return items.at(-1)?.exit === EXIT.ledger;
+}
+
+async function* stepsOf(
+  one: Scheduled,
+  environment: string,
+  lookedMs: number,
+  options: DueOptions,
+): AsyncGenerator<DueItem> {
+  const { campaign, schedule, clock } = one;
+  const nowMs = options.at ?? options.now();
+  const { notAfterMs } = campaign.send;
+  const following = clock.next(nowMs);
+  const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
+  const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
+  let steps: readonly Step[];
+  try {
+    const runs = knownRuns(campaign, environmentOf(campaign, environment), nowMs);
+    steps = chooseDue(clock, { schedule, notAfterMs, nowMs, lookedMs, runs });
+  } catch (error) {
+    yield { ...about, ...failure(error) };
+    return;
+  }
+  if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
+  for (const step of steps) {
+    const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics: [] };
+    const isToSend = step.action === 'send' || step.action === 'continue';
+    if (!isToSend || options.dryRun === true) yield item;
+    else if (options.interrupt?.aborted === true) return;
+    else {
+      const done = { ...item, ...(await sendStep(one, environment, step, options)) };
+      yield done;
+      if (done.exit === EXIT.ledger) return;
+    }
+  }
+}
+
+type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
+
+async function sendStep(one: Scheduled, environment: string, step: Step, options: DueOptions): Promise<Done> {
+  const { cwd, env, now, confirm, interrupt, abort, onStart, random, ledger } = options;
+  const warnings: Diagnostic[] = [];
+  const passed = { confirm, interrupt, abort, onStart, random, ledger };
+  try {
+    const result = await send(one.path, {
+      ...(Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined)) as Passed),
+      cwd,
+      env,
+      now,
+      environment,
+      occurrence: step.occurrence,
+      onWarnings: (found) => warnings.push(...found),
+    });
+    const { action, why } = step;
+    return {
+      action,
+      why,
+      exit: result.ledgerError === null ? result.exit : EXIT.ledger,
+      result,
+      diagnostics: warnings,
+    };
+  } catch (error) {
+    const isLocked = error instanceof HandbillError && error.exit === EXIT.locked;
+    if (isLocked && options.ifLocked !== 'fail') {
+      return { action: 'leave', why: 'running', exit: EXIT.done, result: null, diagnostics: [] };
+    }
+    return { ...failure(error), why: null, result: null };
+  }
+}
+
+/** A bug that one campaign meets must not keep the next one from being sent either. */
+function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
+  if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
+  const message = `Something happened that handbill does not expect: ${error instanceof Error ? error.message : error}`;
+  return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
+}
+
+/** The ledger is closed again before anything is sent: only one part of a process may have it open. */
+function knownRuns(campaign: Campaign, environment: Environment, nowMs: number): readonly KnownRun[] {
+  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
+  if (ledger === null) return [];
+  try {
+    const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
+    const isSame = ({ inputs }: RunRecord): boolean =>
+      now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
+    return ledger
+      .runs()
+      .filter((run) => run.campaign === campaign.name && run.environment === environment.name)
+      .map((run) => ({
+        occurrence: run.occurrence,
+        state: stateOf(ledger.path, run),
+        halt: run.halt?.rule ?? null,
+        createdAtMs: run.createdAtMs,
+        isSame: isSame(run),
+      }));
+  } finally {
+    ledger.close();
+  }
+}
+
+/** CONTRACT section 4; what nobody can go on with comes first. */
+const WORST: readonly ExitStatus[] = [
+  EXIT.bug,
+  EXIT.ledger,
+  EXIT.terminated,
+  EXIT.interrupted,
+  EXIT.hangup,
+  EXIT.refused,
+  EXIT.halted,
+  EXIT.inDoubt,
+  EXIT.unsent,
+  EXIT.locked,
+];
+
+function worst(items: readonly DueItem[]): ExitStatus {
+  return WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
+}

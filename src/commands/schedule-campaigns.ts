@@ -1,0 +1,73 @@
+import { realpath } from 'node:fs/promises';
+import { findCampaigns } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
+import type { NamedCampaign } from '../campaign/names.ts';
+import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Campaign, Schedule } from '../model.ts';
+import { clockOf } from '../schedule/occurrence.ts';
+import type { CronClock } from '../util/cron.ts';
+import { displayPath, readSmallFile } from '../util/paths.ts';
+import { siblingsOf } from './check-campaigns.ts';
+
+/** A campaign that goes out by itself. */
+export interface Scheduled {
+  readonly campaign: Campaign;
+  readonly schedule: Schedule;
+  readonly clock: CronClock;
+  /** The campaign file, as it was found. */
+  readonly path: string;
+}
+
+/** A campaign file with a schedule that cannot be sent as it is. */
+export interface Unscheduled {
+  readonly file: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ScheduledCampaigns {
+  readonly campaigns: readonly Scheduled[];
+  readonly refused: readonly Unscheduled[];
+}
+
+export interface ScheduledOptions {
+  readonly cwd: string;
+  /** Ms since 1970. */
+  readonly now: number;
+  readonly ledger?: string;
+}
+
+/**
+ * The campaigns with a schedule among those that paths mean (as for `validate`), by path. A campaign that is invalid is
+ * of interest only if it speaks of a schedule: a draft of something else must not trouble what goes out by itself.
+ *
+ * @throws HandbillError exit 2 where a path means nothing
+ */
+export async function readScheduled(paths: readonly string[], options: ScheduledOptions): Promise<ScheduledCampaigns> {
+  const cwd = await realpath(options.cwd);
+  const found = await findCampaigns(paths, cwd);
+  if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);
+  const siblings = new Map<string, readonly NamedCampaign[]>();
+  const campaigns: Scheduled[] = [];
+  const refused: Unscheduled[] = [];
+  for (const path of found.files) {
+    if (!(await mentionsSchedule(path))) continue;
+    const others = await siblingsOf(path, siblings);
+    const { campaign, diagnostics } = await readCampaign(path, {
+      ...options,
+      cwd,
+      ...(others === null ? {} : { siblings: others }),
+    });
+    if (campaign === null) refused.push({ file: displayPath(path, cwd), diagnostics });
+    else if (campaign.schedule !== null) {
+      campaigns.push({ campaign, schedule: campaign.schedule, clock: await clockOf(campaign.schedule), path });
+    }
+  }
+  return { campaigns, refused };
+}
+
+/** Looked for without reading all of it: most campaigns of a large project have none, and `due` comes every few minutes. */
+async function mentionsSchedule(path: string): Promise<boolean> {
+  const read = await readSmallFile(path, MAX_YAML_BYTES);
+  return 'fault' in read || /\bschedule["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
+}

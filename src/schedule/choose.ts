@@ -1,0 +1,112 @@
+import type { HaltRule, RunState, Schedule } from '../model.ts';
+import type { CronClock } from '../util/cron.ts';
+import { instantOf, LATE_MS, occurrenceAt } from './occurrence.ts';
+
+/** How late `skip` still sends, and how far back anything counts for a campaign of which nothing is known. */
+export const GRACE_MS = 3_600_000;
+
+/** A run of a campaign, as the ledger holds it. */
+export interface KnownRun {
+  readonly occurrence: string;
+  /** Said as it is: `running` only while some process holds it. */
+  readonly state: RunState;
+  readonly halt: HaltRule | null;
+  readonly createdAtMs: number;
+  /** The campaign was what it is now: same file, same settings. */
+  readonly isSame: boolean;
+}
+
+export interface DueFacts {
+  readonly schedule: Schedule;
+  /** Nothing that is scheduled after it goes out; null: no end. */
+  readonly notAfterMs: number | null;
+  readonly nowMs: number;
+  /** When this look at all campaigns began: others may have taken hours until this one's turn came. */
+  readonly lookedMs: number;
+  /** Every run of the campaign in the environment. */
+  readonly runs: readonly KnownRun[];
+}
+
+/** What is to be done about one occurrence. */
+export interface Step {
+  readonly occurrence: string;
+  readonly action: 'send' | 'continue' | 'leave' | 'miss';
+  readonly why: StepReason | null;
+  /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
+  readonly missed: Missed | null;
+}
+
+/**
+ * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `superseded`: a later
+ * instant is due, and the campaign skips. `late`: more than its schedule allows. `new`: nothing says that the campaign
+ * was there at that instant.
+ */
+export type StepReason = 'running' | 'halted' | 'superseded' | 'late' | 'new';
+
+export interface Missed {
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
+const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger']);
+
+/**
+ * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours, and the latest instant
+ * that has no run yet. Never more than that one: what was missed before it stays missed.
+ *
+ * A campaign is not sent for an instant before it existed. The ledger is what knows: a run that began before the instant
+ * with the same file and settings. Where there is none, only the last hour counts.
+ */
+export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
+  const { notAfterMs, nowMs } = facts;
+  const latest = clock.latest(Math.min(nowMs, notAfterMs ?? nowMs));
+  const steps = facts.runs.flatMap((run) => unfinished(run, latest, facts));
+  const started = latest !== null && facts.runs.some((run) => run.occurrence === occurrenceAt(latest));
+  if (latest !== null && !started) steps.push(...begin(clock, latest, facts));
+  return steps.sort((a, b) => (a.occurrence < b.occurrence ? -1 : 1));
+}
+
+function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
+  const { schedule, nowMs } = facts;
+  const instant = instantOf(run.occurrence);
+  if (run.state === 'finished' || instant === null || nowMs - instant > LATE_MS || instant > nowMs) return [];
+  const step = (action: Step['action'], why: StepReason | null): Step[] => [
+    { occurrence: run.occurrence, action, why, missed: null },
+  ];
+  if (run.state === 'running') return step('leave', 'running');
+  if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return step('leave', 'halted');
+  if (schedule.missed === 'skip' && latest !== null && instant < latest) return step('leave', 'superseded');
+  return step('continue', null);
+}
+
+function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
+  const { schedule, runs, nowMs, lookedMs } = facts;
+  const isKnown = runs.some((run) => run.isSame && run.createdAtMs <= latest);
+  const occurrence = occurrenceAt(latest);
+  // Its turn may come long after it was looked for, without anybody having missed it.
+  const ageMs = Math.min(lookedMs, nowMs) - latest;
+  const allowedMs = isKnown && schedule.missed === 'catch-up' ? LATE_MS : GRACE_MS;
+  if (ageMs <= allowedMs && nowMs - latest <= LATE_MS) {
+    return [{ occurrence, action: 'send', why: null, missed: isKnown ? missedBefore(clock, latest, runs) : null }];
+  }
+  // Of a campaign that nothing is known of, what is older than a day was never meant.
+  if (!isKnown && ageMs > LATE_MS) return [];
+  return [{ occurrence, action: 'miss', why: isKnown ? 'late' : 'new', missed: null }];
+}
+
+/** What lies between the last instant that ran and this one; at most those of a day. */
+function missedBefore(clock: CronClock, latest: number, runs: readonly KnownRun[]): Missed | null {
+  const ran = runs.map((run) => instantOf(run.occurrence) ?? 0).filter((ms) => ms < latest);
+  const since = Math.max(latest - LATE_MS, ...ran);
+  let count = 0;
+  let first = latest;
+  let last = latest;
+  for (let at = clock.latest(latest - 1); at !== null && at > since; at = clock.latest(at - 1)) {
+    if (count === 0) last = at;
+    first = at;
+    count += 1;
+  }
+  return count === 0 ? null : { count, first: occurrenceAt(first), last: occurrenceAt(last) };
+}
