@@ -7,7 +7,8 @@ import { findProject } from '../campaign/project.ts';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
-import { checkLimits, createEstimator, type Estimate } from '../plan/estimate.ts';
+import { createEstimator, type Estimate } from '../plan/estimate.ts';
+import { checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createWarner } from '../plan/warnings.ts';
@@ -136,7 +137,7 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
     }
   }
   const estimate = estimator.result();
-  await collector.addAll(checkLimits(campaign, estimate));
+  await collector.addAll(checkLimits(campaign, estimate, estimator.worst()));
   return estimate;
 }
 

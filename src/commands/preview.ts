@@ -5,8 +5,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Channel, Decision } from '../model.ts';
 import { decisions, type View } from '../plan/decide.ts';
-import { checkLimits, createEstimator } from '../plan/estimate.ts';
+import { createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
+import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { suppressionView } from '../plan/suppression.ts';
@@ -88,7 +89,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     batches: batches(),
     result() {
       const estimate = estimator.result();
-      const limits = checkLimits(campaign, estimate);
+      const limits = checkLimits(campaign, estimate, estimator.worst());
       return { estimate, problems: [...problems, ...limits], problemCount: invalid + limits.length };
     },
     close: () => ledger?.close(),

@@ -3,7 +3,8 @@ import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Decision, InputFile } from '../model.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { decisions, type View } from './decide.ts';
-import { checkLimits, createEstimator, type Estimate, type Estimator } from './estimate.ts';
+import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
+import { checkLimits } from './limits.ts';
 import type { Plan } from './plan.ts';
 
 /** What a whole list came to. */
@@ -41,7 +42,7 @@ export async function checkList(
     take(batch, estimator);
   }
   const estimate = estimator.result();
-  const limits = checkLimits(plan.campaign, estimate);
+  const limits = checkLimits(plan.campaign, estimate, estimator.worst());
   if (invalid + limits.length > 0) {
     throw new HandbillError(EXIT.refused, [...problems, ...limits], invalid + limits.length);
   }

@@ -1,5 +1,4 @@
 import type { PriceList } from '../content/price.ts';
-import { type Diagnostic, problem } from '../errors.ts';
 import type { Campaign, Decision, DeferDecision, LegMessage, SendDecision } from '../model.ts';
 import { createPricer } from './pricer.ts';
 
@@ -54,6 +53,17 @@ export interface Estimator {
   /** Cost of one message in millionths of the currency; null where it is not known. */
   costOf(message: LegMessage): number | null;
   result(): Estimate;
+  /** The rows that errors about limits point at, by their lines. */
+  worst(): WorstRows;
+}
+
+export interface WorstRows {
+  /** The first recipient above `limits.maxRecipients`. */
+  readonly above: number | null;
+  /** Whose message may cost the most, in millionths of the currency. */
+  readonly dearest: { readonly line: number; readonly costMicros: number } | null;
+  /** The first one with a message that has no price. */
+  readonly unpriced: number | null;
 }
 
 export function createEstimator(campaign: Campaign, prices: PriceList | null): Estimator {
@@ -68,6 +78,11 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
   let costMicros = 0;
   let unpriced = 0;
   let longest: { line: number; parts: number } | null = null;
+  let dearest: { line: number; costMicros: number } | null = null;
+  let above: number | null = null;
+  let firstUnpriced: number | null = null;
+  const most = campaign.limits.maxRecipients ?? Number.POSITIVE_INFINITY;
+  let meant = 0;
 
   const costOf = createPricer(prices);
   const variants: Record<string, number> = Object.fromEntries(campaign.variants.map(({ name }) => [name, 0]));
@@ -80,6 +95,17 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     if (messageParts === 0) return;
     if (longest === null || messageParts > longest.parts) longest = { line, parts: messageParts };
   };
+  const meet = (line: number): void => {
+    meant += 1;
+    if (meant > most && above === null) above = line;
+  };
+  const lack = (line: number): void => {
+    unpriced += 1;
+    firstUnpriced ??= line;
+  };
+  const price = (costMicros: number, line: number): void => {
+    if (dearest === null || costMicros > dearest.costMicros) dearest = { line, costMicros };
+  };
   /** Only the last leg costs anything: the ones before it were refused. */
   const addFallbacks = (decision: SendDecision, cost: number | null): void => {
     let low = cost ?? 0;
@@ -91,7 +117,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       const own = costOf(message);
       if (own === null) {
         // Counted once for a recipient, also where several of the messages have no price.
-        if (isPriced) unpriced += 1;
+        if (isPriced) lack(decision.line);
         isPriced = false;
         continue;
       }
@@ -101,14 +127,17 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     if (decision.fallbacks.length > 0) fallback.recipients += 1;
     fallback.low += low;
     fallback.high += high;
+    price(high, decision.line);
   };
   const addDeferred = ({ reason, line, mayGet }: DeferDecision): void => {
     deferred[reason] = (deferred[reason] ?? 0) + 1;
+    meet(line);
     for (const message of mayGet) note(message, line);
     const costs = mayGet.map(costOf);
     const known = costs.filter((cost) => cost !== null);
-    if (prices !== null && known.length < costs.length) unpriced += 1;
+    if (prices !== null && known.length < costs.length) lack(line);
     if (known.length === 0) return;
+    price(Math.max(...known), line);
     waiting.recipients += 1;
     waiting.low += Math.min(...known);
     waiting.high += Math.max(...known);
@@ -119,8 +148,11 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     send += 1;
     parts += messageParts;
     if (decision.sms !== null) encodings[decision.sms.encoding] = (encodings[decision.sms.encoding] ?? 0) + 1;
-    if (cost !== null) costMicros += cost;
-    else if (prices !== null) unpriced += 1;
+    meet(decision.line);
+    if (cost !== null) {
+      costMicros += cost;
+      price(cost, decision.line);
+    } else if (prices !== null) lack(decision.line);
     note(decision, decision.line);
     if (decision.variant !== null) variants[decision.variant] = (variants[decision.variant] ?? 0) + 1;
     if (campaign.fallbacks.length > 0) addFallbacks(decision, cost);
@@ -136,6 +168,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
 
   return {
     costOf,
+    worst: () => ({ above, dearest, unpriced: firstUnpriced }),
     add(decision) {
       rows += 1;
       if (decision.decision === 'send') addSend(decision);
@@ -170,43 +203,4 @@ function fallbackEstimate(
   prices: PriceList | null,
 ): FallbackEstimate {
   return { recipients, parts, costMicros: prices === null ? null : { low, high } };
-}
-
-/** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
-export function checkLimits(campaign: Campaign, estimate: Estimate): readonly Diagnostic[] {
-  const { maxRecipients, maxParts, maxCost } = campaign.limits;
-  const found: Diagnostic[] = [];
-  const list = campaign.recipients.file;
-  // Whoever waits is sent to later, when nobody looks at the limit again.
-  const recipients = Object.values(estimate.deferred).reduce((sum, count) => sum + count, estimate.send);
-  if (maxRecipients !== null && recipients > maxRecipients) {
-    found.push(
-      problem('too-many-recipients', `${recipients} recipients; limits.maxRecipients allows ${maxRecipients}.`, {
-        at: { file: list },
-        hint: 'Check the list, or raise limits.maxRecipients in the campaign.',
-      }),
-    );
-  }
-  if (maxParts !== null && estimate.longest !== null && estimate.longest.parts > maxParts) {
-    found.push(
-      problem('too-many-parts', `A message has ${estimate.longest.parts} parts; limits.maxParts allows ${maxParts}.`, {
-        at: { file: list, line: estimate.longest.line },
-        hint: 'This row has the longest message: shorten the template or the value, or raise limits.maxParts.',
-      }),
-    );
-  }
-  // Whatever it may come to: with a fallback, or for those who wait, the dearest message of everybody.
-  const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
-  const costMicros = now === null ? null : now + (estimate.waiting?.high ?? 0);
-  if (maxCost !== null && costMicros !== null && costMicros > maxCost * 1e6) {
-    const cost = `${(costMicros / 1e6).toFixed(2)} ${estimate.currency ?? ''}`.trim();
-    const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
-    found.push(
-      problem('too-expensive', `The plan ${may} ${cost}; limits.maxCost allows ${maxCost}.`, {
-        at: { file: campaign.file },
-        hint: 'Raise limits.maxCost, or send to fewer recipients.',
-      }),
-    );
-  }
-  return found;
 }

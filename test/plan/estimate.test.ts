@@ -63,4 +63,15 @@ describe('limits hold for the whole campaign', () => {
     const refused = await planned(`${LONGER}limits: ${JSON.stringify(limits)}\n`, '*,*,0.05,EUR\n').catch((e) => e);
     expect(refused.diagnostics).toMatchObject([{ code: 'too-many-parts' }, { code: 'too-expensive' }]);
   });
+
+  it('a limit of cost that cannot be judged refuses', async () => {
+    const codes = (prices?: string) =>
+      planned(`${LONGER}limits: { maxCost: 100 }\n`, prices).then(
+        () => [],
+        (error: HandbillError) => error.diagnostics.map(({ code, at }) => `${code} ${at?.line ?? '-'}`),
+      );
+    expect(await codes()).toEqual(['no-price -']);
+    expect(await codes('FR,*,0.05,EUR\n')).toEqual(['no-price 2']);
+    expect(await codes('*,*,0.05,EUR\n')).toEqual([]);
+  });
 });

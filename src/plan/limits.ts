@@ -1,0 +1,56 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Campaign } from '../model.ts';
+import type { Estimate, WorstRows } from './estimate.ts';
+
+/** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
+export function checkLimits(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
+  const { maxRecipients, maxParts } = campaign.limits;
+  const found: Diagnostic[] = [];
+  // Whoever waits is sent to later, when nobody looks at the limit again.
+  const recipients = Object.values(estimate.deferred).reduce((sum, count) => sum + count, estimate.send);
+  if (maxRecipients !== null && recipients > maxRecipients) {
+    const message = `${recipients} recipients; limits.maxRecipients allows ${maxRecipients}.`;
+    const hint = 'This row is the first above it: check the list, or raise limits.maxRecipients in the campaign.';
+    found.push(problem('too-many-recipients', message, { at: rowOf(campaign, worst.above), hint }));
+  }
+  if (maxParts !== null && estimate.longest !== null && estimate.longest.parts > maxParts) {
+    const message = `A message has ${estimate.longest.parts} parts; limits.maxParts allows ${maxParts}.`;
+    const hint = 'This row has the longest message: shorten the template or the value, or raise limits.maxParts.';
+    found.push(problem('too-many-parts', message, { at: rowOf(campaign, estimate.longest.line), hint }));
+  }
+  return [...found, ...checkCost(campaign, estimate, worst)];
+}
+
+/** What cannot be priced cannot be below a limit: it refuses as well. */
+function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
+  const { maxCost } = campaign.limits;
+  if (maxCost === null || estimate.send + Object.keys(estimate.deferred).length === 0) return [];
+  if (estimate.costMicros === null) {
+    const message = 'What the plan costs is not known, but limits.maxCost sets a limit.';
+    const hint = 'Name a price list (`prices` in handbill.yaml), or take limits.maxCost out.';
+    return [problem('no-price', message, { at: { file: campaign.file }, hint })];
+  }
+  const found: Diagnostic[] = [];
+  if (estimate.unpriced > 0) {
+    const message = `${estimate.unpriced} recipients have no price, so that limits.maxCost cannot be kept.`;
+    const hint = 'This row is the first of them: add its destination to the price list, or take limits.maxCost out.';
+    found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
+  }
+  // Whatever it may come to: with a fallback, or for those who wait, the dearest message of everybody.
+  const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
+  const costMicros = now + (estimate.waiting?.high ?? 0);
+  if (costMicros <= maxCost * 1e6) return found;
+  const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
+  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${maxCost}.`;
+  const own = worst.dearest === null ? '' : ` (${money(worst.dearest.costMicros, estimate)})`;
+  const hint = `This row has the dearest message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
+  return [...found, problem('too-expensive', message, { at: rowOf(campaign, worst.dearest?.line ?? null), hint })];
+}
+
+function rowOf(campaign: Campaign, line: number | null): { readonly file: string; readonly line?: number } {
+  return line === null ? { file: campaign.recipients.file } : { file: campaign.recipients.file, line };
+}
+
+function money(micros: number, { currency }: Estimate): string {
+  return `${(micros / 1e6).toFixed(2)} ${currency ?? ''}`.trim();
+}
