@@ -93,7 +93,7 @@ export const CODES = {
   'too-many-parts': 'A message has more parts than `limits.maxParts` allows.',
   'too-many-recipients': 'The list has more recipients than `limits.maxRecipients` allows.',
   'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
-  'no-price': 'The price list has no price for this destination.',
+  'no-price': '`limits.maxCost` sets a limit, but there is no price for this destination.',
   'sender-format': 'The sender is not one that networks accept.',
   'sender-country': 'Networks of this country refuse or replace alphanumeric senders, or ask for their registration.',
   'content-invalid': 'The content has a part that its channel does not know, or lacks one that it needs.',
@@ -101,6 +101,8 @@ export const CODES = {
   'content-advice': 'The content can be sent, but will not look or sound as intended, or costs more than it needs to.',
   // Plan, run
   usage: 'The command line is not one that handbill understands.',
+  'git-unavailable': 'git is not installed, cannot be run, or the folder is not in the work tree of a repository.',
+  'unknown-revision': 'git knows no such revision in this clone, or lacks its files.',
   'input-changed': 'An input changed since the plan was sealed or since the run began.',
   'identity-changed': 'What identifies a recipient changed, so that earlier recipients would look new.',
   'plan-invalid': 'The plan file is not one that this handbill wrote.',

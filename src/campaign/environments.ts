@@ -5,6 +5,7 @@ import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { checkWire } from './check-wire.ts';
+import { readApproval } from './read-approval.ts';
 import { readWire } from './read-wire.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile } from './written.ts';
@@ -59,6 +60,7 @@ function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder
     concurrency: concurrency ?? null,
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     wire: readWire(wire),
+    approval: name === SANDBOX ? null : readApproval(written, folder, report),
   };
 }
 

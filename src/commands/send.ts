@@ -32,7 +32,7 @@ export interface SendOptions {
   readonly ledger?: string;
   readonly newLedger?: boolean;
   readonly recipients?: string;
-  /** A plan that was sealed: any change of its inputs is refused. */
+  /** A plan that was sealed: any change of its inputs is refused. Environments with approvers take nothing else. */
   readonly sealed?: SealedPlan;
   readonly limit?: number;
   readonly concurrency?: number;
@@ -73,21 +73,23 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   });
   options.onWarnings?.([...warnings, ...plan.warnings]);
   if (options.winner !== undefined) checkWinner(plan, options.winner);
-  if (options.sealed !== undefined) await refuseUnlessSealed(plan, options.sealed);
+  const { sealed = null } = options;
+  if (sealed !== null) await refuseUnlessSealed(plan, sealed, { cwd, amend: options.amend === true });
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
   const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
+  const approval = { sealed, nowMs: now() };
   const { recipientsPerRequest } = plan;
-  const openApi = await prepareApi({ environment: plan.environment, ...connection, recipientsPerRequest });
+  const openApi = await prepareApi({ environment: plan.environment, ...connection, ...approval, recipientsPerRequest });
   const prices = await loadPrices(campaign.project);
 
   using held = holdRun(campaign.project.ledger, identityOf(plan), now(), options.newLedger === true);
   const { ledger } = held;
-  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
-  const wanted = {
   if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
     await refuseOver(campaign, plan.occurrence, now());
   }
+  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
+  const wanted = {
     amend: options.amend === true,
     late: options.late === true,
     retryRejected: options.retryRejected === true,

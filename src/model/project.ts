@@ -1,3 +1,4 @@
+import type { WindowRule } from './campaign.ts';
 import type { Channel, CharacterSet } from './words.ts';
 
 export type KeySource = { readonly env: string } | { readonly file: string };
@@ -15,6 +16,8 @@ export interface Project {
   readonly prices: string | null;
   /** What countries do to alphanumeric senders, by ISO 3166-1: over the table that comes with handbill. */
   readonly senderRules: Readonly<Record<string, SenderRule>>;
+  /** When people may be sent to, by country and `other`: over the table that comes with handbill. */
+  readonly windows: Readonly<Record<string, WindowRule>>;
   /** Key of the hashes in suppression lists; null: hashes cannot be read or made. */
   readonly suppressionKey: KeySource | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
@@ -34,6 +37,35 @@ export interface Environment {
   readonly concurrency: number | null;
   readonly proxy: string | null;
   readonly wire: Wire;
+  /** Who must have signed a plan before it is sent there; null: nobody. Never for the sandbox. */
+  readonly approval: Approval | null;
+}
+
+/** The rule of an environment that takes approved plans alone. */
+export interface Approval {
+  readonly approvers: SignerSource;
+  /** Who may plan without being an approver; null: nobody else. */
+  readonly planners: SignerSource | null;
+  /** How many approvers must have signed besides whoever planned. */
+  readonly approvals: number;
+}
+
+/** People who may sign: as handbill.yaml names them, or a file in the format of git's allowed signers, as a full path. */
+export type SignerSource = { readonly signers: readonly Signer[] } | { readonly file: string };
+
+/** A key that may sign, and whose it is. */
+export interface Signer {
+  /** Of one person, or (for an authority) patterns of the names that its certificates may give. */
+  readonly names: readonly string[];
+  /** Type and base64, as in a `.pub` file, without the comment. */
+  readonly key: string;
+  /** Signs no plans itself, but certificates of those who do. */
+  readonly authority: boolean;
+  /** The first and the last moment, as ssh-keygen reads them (`20261231`, `20261231120000Z`); null: no such limit. */
+  readonly validAfter: string | null;
+  readonly validBefore: string | null;
+  /** Patterns of what the key may sign; null: anything. */
+  readonly namespaces: string | null;
 }
 
 /** Everything that the API's document leaves unstated, with working defaults. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { MAX_SIGNATURES } from '../approval/signature.ts';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile } from '../model.ts';
 import type { Estimate } from './estimate.ts';
@@ -19,9 +20,11 @@ export interface SealedPlan {
   readonly estimate: Estimate;
   /** SHA-256 over all of the above. */
   readonly seal: string;
+  /** SSH signatures of all of the above, the seal included; absent: nobody signed. */
+  readonly signatures?: readonly string[];
 }
 
-export function sealPlan(facts: Omit<SealedPlan, 'version' | 'seal'>): SealedPlan {
+export function sealPlan(facts: Omit<SealedPlan, 'version' | 'seal' | 'signatures'>): SealedPlan {
   const content = { version: 1 as const, ...facts };
   return { ...content, seal: sealOf(content) };
 }
@@ -37,8 +40,24 @@ export function readSealedPlan(text: string, file: string): SealedPlan | Diagnos
     return invalid('This is not a plan: it is not JSON.');
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
-  const { seal, ...content } = plan;
-  return seal === sealOrNull(content) ? plan : invalid('The plan was changed after it was sealed.');
+  // What a reader sees in the file must be what is sealed and signed: a key that stands twice would be read as its last.
+  if (JSON.stringify(plan) !== withoutSpaces(text)) return invalid('The plan is not spelt as handbill writes it.');
+  return isWhole(plan) ? plan : invalid('The plan was changed after it was sealed.');
+}
+
+/** Is the plan what was sealed? */
+export function isWhole({ seal, signatures: _, ...content }: SealedPlan): boolean {
+  return seal === sealOrNull(content);
+}
+
+/** What signatures of a plan are made of: everything in it but themselves, in one spelling. */
+export function signedBytes({ signatures: _, ...signed }: SealedPlan): Uint8Array {
+  return new TextEncoder().encode(canonical(signed));
+}
+
+/** JSON without the spaces between its parts: files may be laid out anew, and lines may end otherwise. */
+function withoutSpaces(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
 }
 
 /** Null where the plan is nested deeper than the call stack: one that handbill wrote never is. */
@@ -63,9 +82,15 @@ function isPlan(value: unknown): value is SealedPlan {
     (plan.recipients === null || typeof plan.recipients === 'string') &&
     typeof plan.skipInvalid === 'boolean' &&
     typeof plan.seal === 'string' &&
+    areSignatures(plan.signatures) &&
     Array.isArray(plan.inputs) &&
     plan.inputs.every(isInput)
   );
+}
+
+function areSignatures(value: unknown): boolean {
+  if (value === undefined) return true;
+  return Array.isArray(value) && value.length <= MAX_SIGNATURES && value.every((one) => typeof one === 'string');
 }
 
 function isInput(value: unknown): boolean {

@@ -9,12 +9,18 @@ import { hashList } from '../recipients/read.ts';
  * Compares a plan with the one that was sealed: that it is of the same campaign, environment and occurrence, and that
  * no input changed.
  *
- * @param cwd - a plan names its campaign, but does not choose the project: where this folder lies in one, it is that
+ * @param options.cwd - a plan names its campaign, but not the project: where this folder lies in one, it is that
+ * @param options.amend - asked for beside the plan, which would put what was not looked at in the place of a run
  * @throws HandbillError exit 2 naming all that differs
  */
-export async function refuseUnlessSealed(plan: Plan, sealed: SealedPlan, cwd: string): Promise<void> {
-  await refuseOtherProject(plan, cwd);
+export async function refuseUnlessSealed(
+  plan: Plan,
+  sealed: SealedPlan,
+  options: { readonly cwd: string; readonly amend: boolean },
+): Promise<void> {
+  await refuseOtherProject(plan, options.cwd);
   const others = differences(plan, sealed);
+  if (options.amend) others.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
   if (others.length > 0) throw refuse(...others);
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
@@ -39,7 +45,7 @@ async function refuseOtherProject(plan: Plan, cwd: string): Promise<void> {
 }
 
 /** What one plan may not be taken for another in: the same inputs may go out at another time, or to another API. */
-function differences(plan: Plan, sealed: SealedPlan): readonly Diagnostic[] {
+function differences(plan: Plan, sealed: SealedPlan): Diagnostic[] {
   const pairs = [
     ['campaign', sealed.campaign.name, plan.campaign.name],
     ['environment', sealed.environment, plan.environment.name],
@@ -47,5 +53,7 @@ function differences(plan: Plan, sealed: SealedPlan): readonly Diagnostic[] {
   ] as const;
   return pairs
     .filter(([, planned, said]) => planned !== said)
-    .map(([what, planned, said]) => problem('plan-invalid', `The plan was sealed for ${what} "${planned}", not "${said}".`));
+    .map(([what, planned, said]) =>
+      problem('plan-invalid', `The plan was sealed for ${what} "${planned}", not "${said}".`),
+    );
 }

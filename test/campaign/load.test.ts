@@ -87,6 +87,7 @@ describe('the smallest campaign', () => {
       concurrency: null,
       proxy: null,
       wire: DEFAULT_WIRE,
+      approval: null,
     });
     expect(inputs.map(({ role, file }) => [role, file])).toEqual([
       ['campaign', 'test/fixtures/campaign/smallest/campaign.yaml'],
@@ -208,6 +209,7 @@ describe('a campaign that says everything', () => {
       ratePerSecond: 100,
       concurrency: 8,
       proxy: 'http://proxy.example.com:3128',
+      approval: null,
       wire: {
         ...DEFAULT_WIRE,
         channels: { ...DEFAULT_WIRE.channels, 'messaging-app': 'WhatsApp' },

@@ -15,6 +15,7 @@ const environment: Environment = {
   concurrency: null,
   proxy: null,
   wire: DEFAULT_WIRE,
+  approval: null,
 };
 
 function campaign(more: Partial<Campaign> = {}): Campaign {

@@ -1,0 +1,110 @@
+import { refuse } from '../errors.ts';
+import type { Approval, Signer } from '../model.ts';
+import { tellApart } from './people.ts';
+import { readSignature } from './signature.ts';
+import { readSigners } from './signers-file.ts';
+import { type VerifyOptions, verifySignature } from './verify.ts';
+
+/** A signature that counts. */
+export interface Signed {
+  /** The first of the signer's names. */
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly role: 'approver' | 'planner';
+}
+
+/** What the signatures of a plan come to. */
+export interface Judgement {
+  readonly approved: boolean;
+  readonly signed: readonly Signed[];
+  /** Why others do not count, a sentence each. */
+  readonly refused: readonly string[];
+  /** What is missing, as a sentence; empty where nothing is. */
+  readonly missing: string;
+}
+
+interface Good extends Signed {
+  readonly names: readonly string[];
+  readonly keyId: string;
+}
+
+/**
+ * Judges the signatures of a plan by the rule of its environment: as many approvers as it asks for must have signed,
+ * and besides them one more person who may plan. Nobody can be counted twice, so whoever planned, enough others agreed.
+ * Which of them planned needs not be known, and is nothing that could be forged.
+ *
+ * @param bytes - what must have been signed
+ * @throws HandbillError exit 2 where the file of signers cannot be read, or there is no usable ssh-keygen
+ */
+export async function judge(
+  bytes: Uint8Array,
+  signatures: readonly string[],
+  rule: Approval,
+  options: VerifyOptions,
+): Promise<Judgement> {
+  const people = await signersOf(rule);
+  const good: Good[] = [];
+  const refused: string[] = [];
+  for (const text of new Set(signatures)) {
+    const found = await judgeOne(text, bytes, people, options);
+    if (typeof found === 'string') refused.push(`A signature ${found}`);
+    else good.push(found);
+  }
+  const personOf = tellApart([...people.approver, ...people.planner], good);
+  const persons = new Map<string, Good>();
+  // Who is an approver by any signature is an approver, so theirs come first.
+  for (const role of ['approver', 'planner'] as const) {
+    for (const one of good.filter((signed) => signed.role === role)) {
+      if (!persons.has(personOf(one))) persons.set(personOf(one), one);
+    }
+  }
+  const counted = [...persons.values()];
+  const approvers = counted.filter(({ role }) => role === 'approver').length;
+  const approved = approvers >= rule.approvals && counted.length > rule.approvals;
+  const missing = approved ? '' : missingOf(counted.length, approvers, good.length, rule.approvals);
+  const signed = counted.map(({ name, fingerprint, role }) => ({ name, fingerprint, role }));
+  return { approved, signed, refused, missing };
+}
+
+type People = Readonly<Record<Signed['role'], readonly Signer[]>>;
+
+async function signersOf(rule: Approval): Promise<People> {
+  const approvers = await readSigners(rule.approvers);
+  const planners = rule.planners === null ? { signers: [], diagnostics: [] } : await readSigners(rule.planners);
+  const diagnostics = [...approvers.diagnostics, ...planners.diagnostics];
+  if (diagnostics.length > 0) throw refuse(...diagnostics);
+  return { approver: approvers.signers, planner: planners.signers };
+}
+
+/** The signature of somebody, or the rest of a sentence about why it does not count. */
+async function judgeOne(
+  text: string,
+  bytes: Uint8Array,
+  people: People,
+  options: VerifyOptions,
+): Promise<Good | string> {
+  const signature = readSignature(text);
+  if ('problem' in signature) return signature.problem;
+  const { id: keyId, fingerprint } = signature.key;
+  let why = '';
+  for (const role of ['approver', 'planner'] as const) {
+    const verified = await verifySignature(signature, bytes, people[role], options);
+    if ('names' in verified) {
+      return { name: verified.names[0] ?? '', names: verified.names, fingerprint, role, keyId };
+    }
+    // What is said about a key that is known is closer to the point.
+    if (why === '' || verified.isKnown) why = verified.problem;
+  }
+  return `by the key ${fingerprint} does not count: ${why}.`;
+}
+
+function missingOf(persons: number, approvers: number, signatures: number, approvals: number): string {
+  const needs = approvals === 1 ? 'one approver' : `${approvals} approvers`;
+  const rule = `It needs the signature of whoever planned it, and of ${needs} besides.`;
+  if (persons === 0) return `No signature of the plan counts. ${rule}`;
+  const twice = signatures > persons ? ' Several signatures of one person count once.' : '';
+  const people = persons === 1 ? 'One person has' : `${persons} people have`;
+  const among =
+    persons === approvers ? '' : approvers === 0 ? ', none of them an approver' : `, ${approvers} of them approvers`;
+  return `${people} signed${among}. ${rule}${twice}`;
+}

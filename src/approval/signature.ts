@@ -1,0 +1,67 @@
+import { base64Bytes, type SshKey, sshKeyOf, sshStrings } from '../util/ssh-key.ts';
+
+/** What signatures of plans are made for; ssh-keygen takes no signature that was made for something else. */
+export const NAMESPACE = 'handbill-plan';
+
+/** Most signatures of one plan, and most characters of each. */
+export const MAX_SIGNATURES = 20;
+export const MAX_SIGNATURE_LENGTH = 16 * 1024;
+
+/** A signature as it claims to be: whether it is good is for ssh-keygen to say. */
+export interface Signature {
+  readonly key: SshKey;
+  /** The signature as ssh-keygen writes it, spelt anew. */
+  readonly armoured: string;
+}
+
+const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+const END = '-----END SSH SIGNATURE-----';
+const MAGIC = 'SSHSIG';
+const VERSION = 1;
+const HASHES = new Set(['sha256', 'sha512']);
+
+/**
+ * Reads a signature (OpenSSH's PROTOCOL.sshsig): who claims to have signed, and what for. Weak ones (RSA with SHA-1)
+ * are refused here too, whichever ssh-keygen there is.
+ *
+ * @returns in `problem`, the rest of a sentence that begins with "A signature"
+ */
+export function readSignature(text: string): Signature | { readonly problem: string } {
+  const damaged = { problem: 'is damaged.' };
+  if (text.length > MAX_SIGNATURE_LENGTH) return { problem: 'is longer than any that handbill makes.' };
+  const lines = text.replaceAll('\r\n', '\n').trimEnd().split('\n');
+  if (lines[0] !== BEGIN || lines.at(-1) !== END) return damaged;
+  const bytes = base64Bytes(lines.slice(1, -1).join(''));
+  if (bytes === null || Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') !== MAGIC) return damaged;
+  const versionAt = MAGIC.length;
+  const fieldsAt = versionAt + 4;
+  if (bytes.length < fieldsAt) return damaged;
+  const version = new DataView(bytes.buffer, bytes.byteOffset + versionAt, 4).getUint32(0);
+  if (version !== VERSION) return { problem: 'is of a version that handbill does not know.' };
+  const [publicKey, namespace, reserved, hash, signature, ...more] = sshStrings(bytes.subarray(fieldsAt), 6) ?? [];
+  if (publicKey === undefined || signature === undefined || more.length > 0) return damaged;
+  if (textOf(namespace) !== NAMESPACE) return { problem: 'was made for something else than plans.' };
+  if (reserved?.length !== 0 || !HASHES.has(textOf(hash))) return damaged;
+  const key = sshKeyOf(publicKey);
+  if ('problem' in key) return { problem: `does not count: ${key.problem}` };
+  const algorithm = textOf(sshStrings(signature, 1, 'rest')?.[0]);
+  if (!isAllowed(algorithm, key.type)) return { problem: 'was made with an algorithm that is too weak.' };
+  return { key, armoured: armour(bytes) };
+}
+
+/** RSA keys sign with three algorithms, of which the oldest has SHA-1; all others have one, of their own name. */
+function isAllowed(algorithm: string, keyType: string): boolean {
+  return keyType === 'ssh-rsa' ? /^rsa-sha2-(256|512)$/.test(algorithm) : algorithm === keyType;
+}
+
+function armour(bytes: Uint8Array): string {
+  const lines =
+    Buffer.from(bytes)
+      .toString('base64')
+      .match(/.{1,70}/g) ?? [];
+  return `${[BEGIN, ...lines, END].join('\n')}\n`;
+}
+
+function textOf(bytes: Uint8Array | undefined): string {
+  return bytes === undefined ? '' : Buffer.from(bytes).toString('latin1');
+}

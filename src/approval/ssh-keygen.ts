@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { problem, refuse } from '../errors.ts';
+import { safe } from '../util/safe.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Call {
+  /** Fixed words and paths of our own; whatever comes from data stands behind an option that takes a value. */
+  readonly args: readonly string[];
+  /** Where it runs, and where the files lie that `args` name. */
+  readonly folder: string;
+  readonly env: Env;
+  /** What it reads; `terminal` lets it ask for a passphrase or a touch. */
+  readonly input: Uint8Array | 'terminal' | 'nothing';
+  readonly timeoutMs: number;
+  /** Told what ssh-keygen says to whoever sits at the terminal. */
+  readonly onSaid?: (text: string) => void;
+}
+
+export interface Answer {
+  readonly ok: boolean;
+  readonly out: string;
+  /** Its complaints, fit for eyes. */
+  readonly said: string;
+}
+
+/** More than ssh-keygen ever says; what is longer is cut. */
+const MAX_OUTPUT = 64 * 1024;
+
+/** What ssh-keygen needs of the surroundings: to be found, to find the agent, and to ask. */
+const PASSED = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SSH_SK_PROVIDER', 'SSH_SK_HELPER', 'SYSTEMROOT'];
+const PASSED_TO_ASK = ['DISPLAY', 'WAYLAND_DISPLAY', 'SSH_ASKPASS', 'SSH_ASKPASS_REQUIRE', 'TERM', 'XAUTHORITY'];
+
+/**
+ * Runs ssh-keygen: no shell, a surrounding of its own, bounded output and time. Without a terminal it gets none, so
+ * that it fails where it would ask.
+ *
+ * @throws HandbillError exit 2 where there is no ssh-keygen, or one that is too old
+ */
+export async function runSshKeygen(call: Call): Promise<Answer> {
+  const asks = call.input === 'terminal';
+  const child = spawn('ssh-keygen', call.args, {
+    cwd: call.folder,
+    env: surroundings(call.env, asks),
+    stdio: [asks ? 'inherit' : call.input === 'nothing' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // A session of its own has no terminal to ask on, even where the process above has one.
+    detached: !asks,
+    timeout: call.timeoutMs,
+    killSignal: 'SIGKILL',
+    shell: false,
+    windowsHide: true,
+  });
+  // It may leave without having read everything.
+  child.stdin?.on('error', () => undefined);
+  if (call.input instanceof Uint8Array) child.stdin?.end(call.input);
+  const out = gather(child.stdout);
+  const err = gather(child.stderr, call.onSaid);
+  const { status, error } = await new Promise<{ status: number | null; error: Error | null }>((resolve) => {
+    child.once('error', (failed) => resolve({ status: null, error: failed }));
+    child.once('close', (code) => resolve({ status: code, error: null }));
+  });
+  if (error !== null) throw notThere(error);
+  const said = safe(err()).trim();
+  if (/(unknown|illegal|invalid|unrecognized) option -- ?'?Y/i.test(said)) throw tooOld();
+  return { ok: status === 0, out: out(), said: said === '' && status === null ? 'it took too long' : said };
+}
+
+function surroundings(env: Env, asks: boolean): NodeJS.ProcessEnv {
+  const names = asks ? [...PASSED, ...PASSED_TO_ASK] : PASSED;
+  const passed = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  // Dates of approvers mean the same on every machine, and messages have the words that are looked for.
+  return { ...Object.fromEntries(passed), TZ: 'UTC', LC_ALL: 'C' };
+}
+
+function gather(stream: Readable | null, onText?: (text: string) => void): () => string {
+  let text = '';
+  stream?.setEncoding('utf8');
+  stream?.on('data', (chunk: string) => {
+    if (text.length < MAX_OUTPUT) text += chunk.slice(0, MAX_OUTPUT - text.length);
+    onText?.(safe(chunk));
+  });
+  return () => text;
+}
+
+function notThere(error: Error): Error {
+  if (!('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES'))) return error;
+  const message = 'There is no ssh-keygen, with which plans are signed and signatures looked at.';
+  return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
+}
+
+function tooOld(): Error {
+  const message = 'This ssh-keygen is too old: it can neither make nor look at signatures.';
+  return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
+}
+
+/** Does something in a folder that nobody else can look into; nothing of it is left afterwards. */
+export async function inPrivateFolder<T>(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'handbill-signing-'));
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      await writeFile(join(folder, name), content, { mode: 0o600, flag: 'wx' });
+    }
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import type { Code } from '../errors.ts';
+import type { Approval, Signer, SignerSource } from '../model.ts';
+import { readSshKey } from '../util/ssh-key.ts';
+import type { EnvironmentFile, SignersFile } from './written.ts';
+
+type Report = (path: readonly (string | number)[], code: Code, message: string, hint: string) => void;
+
+/**
+ * The rule of an environment about who must have signed its plans; null where it has none. It stands in handbill.yaml
+ * alone, never in a campaign, which would name its own approvers.
+ */
+export function readApproval(
+  written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners'>,
+  folder: string,
+  report: Report,
+): Approval | null {
+  const { approvers, approvals = 1, planners } = written;
+  if (approvers === undefined) {
+    for (const key of ['approvals', 'planners'] as const) {
+      if (written[key] === undefined) continue;
+      report([key], 'missing-key', `"${key}" says nothing without "approvers".`, 'Add "approvers", or leave it out.');
+    }
+    return null;
+  }
+  const read = {
+    approvers: signersOf(approvers, folder, 'approvers', report),
+    planners: planners === undefined ? null : signersOf(planners, folder, 'planners', report),
+    approvals,
+  };
+  if (!canBeMet(read)) {
+    const message = `Fewer people than the plans need are named: ${approvals} to approve, and one more who plans.`;
+    report(['approvers'], 'invalid-value', message, 'Name more people here, or those who plan under "planners".');
+  }
+  return read;
+}
+
+function signersOf(written: SignersFile, folder: string, key: 'approvers' | 'planners', report: Report): SignerSource {
+  // As a key file it may lie outside the project, where a commit cannot change it. It is read when it is needed.
+  if ('file' in written) return { file: resolve(folder, written.file) };
+  const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
+    const hint = 'Write type and base64 as in the .pub file: ssh-ed25519 AAAA...';
+    const read = readSshKey(line);
+    if ('problem' in read) {
+      report([key, index, 'key'], 'invalid-value', read.problem, hint);
+      return [];
+    }
+    if (read.isCertificate) {
+      const message = 'This is a certificate, which runs out. Authorities stand in a file.';
+      report([key, index, 'key'], 'invalid-value', message, hint);
+      return [];
+    }
+    const limits = { authority: false, validAfter: null, validBefore: null, namespaces: null };
+    return [{ names: [name], key: read.text, ...limits }];
+  });
+  return { signers };
+}
+
+/** Files are read when they are needed; whoever is named here can be counted now. Several keys of one name are one. */
+function canBeMet({ approvers, planners, approvals }: Approval): boolean {
+  if ('file' in approvers) return true;
+  const approve = namesOf(approvers.signers);
+  if (approve.size < approvals) return false;
+  if (planners !== null && 'file' in planners) return true;
+  const all = new Set([...approve, ...namesOf(planners?.signers ?? [])]);
+  return all.size > approvals;
+}
+
+function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
+  return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
+}
