@@ -186,6 +186,8 @@ export interface SuppressionFile {
   readonly path: string;
   /** The path as the user would name it. */
   readonly file: string;
+  /** Which file names it: numbers without a country code are read with the default country of that one first. */
+  readonly namedBy: 'campaign' | 'project';
 }
 
 /** Another campaign, or one occurrence of it. */
@@ -208,15 +210,34 @@ export type Period =
 
 /** When messages may go out, in wall time. */
 export interface SendWindow {
-  /** Minutes since midnight; where `to` is not after `from`, the window crosses midnight. The end is exclusive. */
-  readonly fromMinute: number;
-  readonly toMinute: number;
-  /** Days on which a window opens, 1 (Monday) to 7 (Sunday). */
-  readonly days: readonly number[];
-  /** Days on which none opens, `YYYY-MM-DD`. */
+  /** The campaign's own hours; null: only those of the countries. */
+  readonly hours: WindowHours | null;
+  /** Days on which none opens, `YYYY-MM-DD`; days of the zone. */
   readonly holidays: readonly string[];
   /** IANA name; `recipient`: that of each recipient. */
   readonly timeZone: string;
+  /** IANA name of the zone of whoever's is not known; null: they wait. */
+  readonly unknown: string | null;
+  /** The hours of the country of the number hold as well. */
+  readonly countries: boolean;
+}
+
+/** Hours of some days of the week. */
+export interface WindowHours {
+  /**
+   * Minutes since midnight, 0 to 1439 and 1 to 1440. Where `to` is not after `from`, they end on the next day. The end
+   * is exclusive.
+   */
+  readonly fromMinute: number;
+  readonly toMinute: number;
+  /** Days on which they begin, 1 (Monday) to 7 (Sunday). */
+  readonly days: readonly number[];
+}
+
+/** Hours of a country: any of them. */
+export interface WindowRule {
+  readonly hours: readonly WindowHours[];
+  readonly holidays: readonly string[];
 }
 
 /** The list is sent to in steps; after each a pause, and a gate on what became of it. */
@@ -244,14 +265,6 @@ export interface Limits {
 
 export type Threshold = { readonly count: number } | { readonly share: number };
 
-/** A file that went into a plan. */
-export interface InputFile {
-  readonly role: 'campaign' | 'project' | 'template' | 'partial' | 'recipients' | 'settings';
-  /** As the user would name it; relative to the project's root where it lies inside. */
-  readonly file: string;
-  /** SHA-256 of the bytes that were parsed, in hex. */
-  readonly sha256: string;
-}
 /** When a campaign goes out by itself. */
 export interface Schedule {
   /** A cron expression of 5 fields, which fires at some time. */
@@ -262,3 +275,11 @@ export interface Schedule {
   readonly missed: 'catch-up' | 'skip';
 }
 
+/** A file that went into a plan. */
+export interface InputFile {
+  readonly role: 'campaign' | 'project' | 'template' | 'partial' | 'recipients' | 'settings';
+  /** As the user would name it; relative to the project's root where it lies inside. */
+  readonly file: string;
+  /** SHA-256 of the bytes that were parsed, in hex. */
+  readonly sha256: string;
+}

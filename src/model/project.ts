@@ -22,6 +22,8 @@ export interface Project {
   readonly suppressionKey: KeySource | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
   readonly defaultCountry: string | null;
+  /** IANA zone of days that do not belong to a campaign; UTC where nothing is said. */
+  readonly timeZone: string;
 }
 
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */

@@ -19,6 +19,7 @@ const ROWS: readonly (readonly string[])[] = [
     'webhook',
     'sandbox',
     'schedule',
+    'window',
   ],
   ['util'],
   ['model', 'errors'],
