@@ -1,9 +1,10 @@
+import type { Canary } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
-import { costText, fallbackText, partsText } from './estimate-text.ts';
+import { canaryText, costText, fallbackText, partsText } from './estimate-text.ts';
 
 /** What is about to be sent, for the one who is asked. */
 export interface Confirmation {
@@ -12,6 +13,7 @@ export interface Confirmation {
   readonly url: string;
   readonly occurrence: string;
   readonly recipients: number;
+  readonly canary: Canary | null;
   /** Null where an unfinished run continues. */
   readonly estimate: Estimate | null;
 }
@@ -24,10 +26,12 @@ export async function confirm(question: Confirmation, context: CommandContext, s
 
 /** One line: campaign, environment, recipients, parts, cost. */
 export function stating(question: Confirmation): string {
-  const { campaign, occurrence, environment, url, recipients, estimate } = question;
+  const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
   const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
   const said = [`${number(recipients)} recipients`, ...facts.filter((fact) => fact !== null)].join(', ');
-  return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.`);
+  const steps = canaryText(canary);
+  const inSteps = steps === null ? '' : ` In steps: ${steps}.`;
+  return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.${inSteps}`);
 }
 
 function fallbackWords(estimate: Estimate): string | null {

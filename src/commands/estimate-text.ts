@@ -1,5 +1,6 @@
+import type { Canary } from '../model.ts';
 import type { CostRange, Estimate } from '../plan/estimate.ts';
-import { number } from '../report/words.ts';
+import { duration, number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 
 /* How an estimate is said in one line; null where there is nothing to say. */
@@ -27,4 +28,17 @@ export function fallbackText({ fallback }: Estimate): string | null {
   if (fallback === null) return null;
   const parts = partsText(fallback.parts);
   return `for up to ${number(fallback.recipients)}${parts === null ? '' : `, up to ${parts}`}`;
+}
+
+/** `100, 1 %, then the rest; each when at least 95 % were accepted, after 10m`: how a canary goes out. */
+export function canaryText(canary: Canary | null): string | null {
+  if (canary === null) return null;
+  const steps = canary.steps.map((step) => ('count' in step ? number(step.count) : shareText(step.share)));
+  const gate = canary.gate.accepted === null ? '' : `; on while ${shareText(canary.gate.accepted)} are accepted`;
+  const pause = canary.pauseMs === 0 ? '' : `, after ${duration(canary.pauseMs)}`;
+  return `${steps.join(', ')}, then the rest${gate}${pause}`;
+}
+
+function shareText(share: number): string {
+  return `${Number((share * 100).toFixed(6))} %`;
 }

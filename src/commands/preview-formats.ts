@@ -2,7 +2,7 @@ import { describeContent } from '../content/describe.ts';
 import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../model.ts';
 import { number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
-import { costText, fallbackText, partsText } from './estimate-text.ts';
+import { canaryText, costText, fallbackText, partsText } from './estimate-text.ts';
 import type { Preview, Previewed } from './previewed.ts';
 
 export const PREVIEW_FORMATS = ['text', 'json', 'jsonl'] as const;
@@ -195,6 +195,7 @@ function summary(preview: Preview): string {
     ['requests', requestsText(preview)],
     ['cost', costText(estimate)],
     ['fallback', fallbackText(estimate)],
+    ['in steps', canaryText(preview.plan.campaign.send.canary)],
     ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants)],
     ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred)],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],

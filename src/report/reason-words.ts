@@ -24,7 +24,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   'winner-undecided': 'waits for the variant that wins the test',
   'outside-window': 'waits until its window opens',
   'zone-unknown': 'waits: the time zone of the recipient is not known',
-  'canary-undecided': 'waits for the gate of the canary',
+  'canary-undecided': 'waits for a gate of the canary',
   // nothing was sent
   dns: 'the name of the API was not found',
   connect: 'no connection to the API',

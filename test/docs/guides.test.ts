@@ -19,6 +19,7 @@ const GUIDES: Readonly<Record<string, Readonly<Record<string, Code>>>> = {
   'fallback.md': {},
   'provider-templates.md': { wrong: 'template-needs' },
   'recipients.md': {},
+  'canary.md': {},
 };
 
 interface Guide {
@@ -107,6 +108,7 @@ describe('what the guides say of the sandbox', () => {
   test.each([
     ['fallback.md', 'table-ready', { accepted: 2, rejected: 0 }, 3],
     ['recipients.md', 'closed-today', { accepted: 2, rejected: 1 }, 1],
+    ['canary.md', 'spring', { accepted: 1, rejected: 1, pending: 4 }, 2],
   ])('docs/%s: %s', async (page, name, totals, posted) => {
     const folder = mkdtempSync(join(tmpdir(), 'handbill-guide-'));
     try {
