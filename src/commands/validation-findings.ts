@@ -64,7 +64,10 @@ export interface Finding {
   readonly rank: number;
 }
 
-/** Every diagnostic that was kept, at most `limit`: errors before warnings. */
+/**
+ * Diagnostics that were kept, errors before warnings. Where there are more than `limit`, errors have precedence, and
+ * the first of each kind before the second of any.
+ */
 export function findingsOf(kinds: readonly Kind[], limit: number): readonly Finding[] {
   const all = kinds.flatMap((kind) =>
     kind.kept.map((diagnostic, rank) => {
@@ -72,8 +75,13 @@ export function findingsOf(kinds: readonly Kind[], limit: number): readonly Find
       return { campaign: kind.campaign, diagnostic, message: sumUp(diagnostic.message, count), count, rank };
     }),
   );
-  const of = (severity: Diagnostic['severity']) => all.filter(({ diagnostic }) => diagnostic.severity === severity);
-  return [...of('error'), ...of('warning')].slice(0, limit);
+  const bySeverity = all.toSorted((a, b) => weight(a) - weight(b));
+  const chosen = new Set(bySeverity.toSorted((a, b) => weight(a) - weight(b) || a.rank - b.rank).slice(0, limit));
+  return bySeverity.filter((finding) => chosen.has(finding));
+}
+
+function weight({ diagnostic }: Finding): number {
+  return diagnostic.severity === 'error' ? 0 : 1;
 }
 
 /** The message of a warning that stands for all rows of its kind. */

@@ -37,7 +37,7 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
   }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
   // The log shows the message alone: the place must be in it.
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
-  return `::${diagnostic.severity} ${properties.join(',')}::${data(text.join('\n'))}`;
+  return `::${diagnostic.severity} ${properties.join(',')}::${data(text.join('\n').replaceAll(OLD_COMMAND, '## ['))}`;
 }
 
 /** Numbers and our own words only: nothing in it can be taken for a command. */
@@ -64,5 +64,7 @@ function property(text: string): string {
  * in a line.
  */
 export function withoutCommands(text: string): string {
-  return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll('##[', '## [');
+  return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll(OLD_COMMAND, '## [');
 }
+
+const OLD_COMMAND = '##[';
