@@ -155,6 +155,7 @@ async function asked(
     url: environment.url,
     occurrence,
     recipients,
+    canary: campaign.send.canary,
   };
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }
