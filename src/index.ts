@@ -15,6 +15,14 @@ export type { Preview, Previewed } from './commands/previewed.ts';
 export { type SendOptions, send } from './commands/send.ts';
 export { exitOf, type SendResult } from './commands/send-result.ts';
 export { validate } from './commands/validate.ts';
+export { type DiffOptions, diff } from './diff/diff.ts';
+export type {
+  CampaignDiff,
+  CampaignSide,
+  Diff,
+  RuleChange,
+  TextGroup,
+} from './diff/result.ts';
 export {
   CODES,
   type Code,

@@ -47,6 +47,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     semiSpaceMegabytes: 16,
   },
   {
+    name: 'diff',
+    summary: 'what a change in git means: recipients, texts, parts, cost, rules',
+    group: CAMPAIGNS,
+    load: () => import('./diff.ts'),
+    semiSpaceMegabytes: 16,
+  },
+  {
     name: 'send',
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,

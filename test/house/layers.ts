@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path/posix';
 const ROWS: readonly (readonly string[])[] = [
   ['cli', 'index'],
   ['commands'],
-  ['run'],
+  ['run', 'diff'],
   ['plan'],
   [
     'campaign',

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util';
+import { identityHash } from '../plan/settings.ts';
+import { compareRows } from './compare-rows.ts';
+import { maskedAddresses } from './examples.ts';
+import { hideAddresses } from './hide.ts';
+import { chooseLists, type ListOptions } from './lists.ts';
+import { type CampaignOnSide, gatherSide, readOnSide } from './read-campaign-side.ts';
+import type { CampaignDiff, Figures, TextsDiff } from './result.ts';
+import { createGatherer } from './rows.ts';
+import { changedRules, isMessageText, readRules } from './rules.ts';
+import type { Placed } from './side.ts';
+import { changedSources, columnsShown, type ScopedChange } from './sources.ts';
+
+export interface CompareOptions extends ListOptions {
+  readonly now: number;
+  readonly environment: string;
+  readonly skipInvalid: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Columns whose values are compared; the texts of more are compared all the same. */
+const MAX_COLUMNS = 31;
+
+/** Compares a campaign with itself; one of the two may be missing, not both. */
+export async function compareCampaign(
+  before: Placed | null,
+  after: Placed | null,
+  options: CompareOptions,
+): Promise<CampaignDiff> {
+  const lists = await chooseLists(before, after, options);
+  const read = async (placed: Placed | null, list: { path: string | null; isHere: boolean }) =>
+    placed === null
+      ? null
+      : await readOnSide(placed.side, placed.file, { ...options, recipients: list.path, hasList: list.isHere });
+  const old = await read(before, lists.before);
+  const now = await read(after, lists.after);
+  const both = old?.campaign != null && now?.campaign != null;
+  const changes = both && old.campaign && now.campaign ? changedSources(old.campaign, now.campaign) : [];
+  const rows = await compareLists(old, now, changes, lists.areComparable, options.signal);
+  const rules = changedRules(
+    await readRules('campaign', before?.file.path ?? null),
+    await readRules('campaign', after?.file.path ?? null),
+    both ? isMessageText : undefined,
+  );
+  const file = after?.file ?? before?.file;
+  const [wasCalled, isCalled] = [before?.file.name ?? null, after?.file.name ?? null];
+  const renamedFrom = before !== null && after !== null && wasCalled !== isCalled ? wasCalled : null;
+  return {
+    name: isCalled ?? wasCalled ?? file?.place ?? '',
+    change: before === null ? 'added' : after === null ? 'removed' : 'changed',
+    renamedFrom,
+    file: file?.place ?? '',
+    notes: [...(renamedFrom === null ? [] : [RENAMED]), ...identityNotes(old, now), ...lists.notes],
+    before: old === null ? null : { errors: old.findings.list(), figures: rows.figures[0] },
+    after: now === null ? null : { errors: now.findings.list(), figures: rows.figures[1] },
+    // A campaign that is new or gone has nothing to be compared with: its file says it all.
+    rules: before === null || after === null ? [] : rules,
+    recipients: rows.recipients,
+    decisions: rows.decisions,
+    texts: rows.texts,
+  };
+}
+
+/** Nothing of what is compared differs. */
+export function isUnchanged(diff: CampaignDiff): boolean {
+  const { change, renamedFrom, before, after, rules, recipients, decisions, texts } = diff;
+  if (change !== 'changed' || renamedFrom !== null || rules.length > 0 || decisions.length > 0) return false;
+  if (recipients !== null && recipients.added + recipients.removed + recipients.readdressed > 0) return false;
+  return texts.groups.length === 0 && isDeepStrictEqual(before, after);
+}
+
+const RENAMED =
+  'The name of a campaign is its identity in the ledger: under the new one, nobody counts as having been sent to.';
+const IDENTITY =
+  'What identifies a recipient changes (`recipients.key`, `to`, `contact` or `defaultCountry`): a run that was begun is refused, and everybody looks new.';
+
+function identityNotes(old: CampaignOnSide | null, now: CampaignOnSide | null): readonly string[] {
+  if (!old?.campaign || !now?.campaign) return [];
+  return identityHash(old.campaign) === identityHash(now.campaign) ? [] : [IDENTITY];
+}
+
+type Lists = Pick<CampaignDiff, 'recipients' | 'decisions' | 'texts'> & {
+  readonly figures: readonly [Figures | null, Figures | null];
+};
+
+/** Walks through both lists and joins them, as far as they can be read. */
+async function compareLists(
+  old: CampaignOnSide | null,
+  now: CampaignOnSide | null,
+  changes: readonly ScopedChange[],
+  areComparable: boolean,
+  signal: AbortSignal,
+): Promise<Lists> {
+  const columns = commonColumns(old, now);
+  const positions = (side: CampaignOnSide | null) => columns.map((name) => side?.plan?.columns.indexOf(name) ?? -1);
+  const variantsOf = (side: CampaignOnSide | null) => side?.campaign?.variants.map(({ name }) => name) ?? [];
+  const variants = [variantsOf(old), variantsOf(now)] as const;
+  const gatherer = createGatherer([positions(old), positions(now)], variants);
+  const figures = [
+    old === null ? null : await gatherSide(0, old, gatherer, signal),
+    now === null ? null : await gatherSide(1, now, gatherer, signal),
+  ] as const;
+  const nothing: Lists = { figures, recipients: null, decisions: [], texts: onlyTemplates(changes) };
+  if (old?.plan == null || now?.plan == null || figures[0] === null || figures[1] === null) return nothing;
+
+  const found = compareRows(gatherer.rows(), { changes, columns, variants });
+  const afterRows = [...found.addedRows, ...found.decisions.map(({ row }) => row)];
+  for (const { row } of found.texts.groups) if (row !== null) afterRows.push(row);
+  const was = await maskedAddresses(old.plan, found.removedRows, old.skipInvalid);
+  const is = await maskedAddresses(now.plan, afterRows, now.skipInvalid);
+  const shown = (rows: readonly number[], masked: ReadonlyMap<number, string>) =>
+    rows.flatMap((row) => masked.get(row) ?? []);
+  const recipients = {
+    ...found.recipients,
+    addedExamples: shown(found.addedRows, is),
+    removedExamples: shown(found.removedRows, was),
+  };
+  return {
+    figures,
+    recipients: areComparable ? recipients : null,
+    decisions: found.decisions.map(({ row, ...rest }) => ({ ...rest, example: is.get(row) ?? null })),
+    texts: {
+      ...found.texts,
+      groups: found.texts.groups.map(({ row, recipients: count, templates, columns: names, variant }) => ({
+        recipients: count,
+        example: row === null ? null : (is.get(row) ?? null),
+        templates,
+        columns: names.map(hideAddresses),
+        variant,
+      })),
+    },
+  };
+}
+
+/** What can be said of texts where no row was compared. */
+function onlyTemplates(changes: readonly ScopedChange[]): TextsDiff {
+  const templates = changes.map(({ what, shape }) => ({ what, shape }));
+  const group = { recipients: null, example: null, templates, columns: [], variant: null };
+  return { compared: 0, changed: 0, groups: templates.length === 0 ? [] : [group], more: null };
+}
+
+function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): readonly string[] {
+  if (old?.plan == null || now?.plan == null) return [];
+  const common = old.plan.columns.filter((name) => now.plan?.columns.includes(name));
+  return columnsShown([old.plan.campaign, now.plan.campaign], common).slice(0, MAX_COLUMNS);
+}

@@ -1,0 +1,181 @@
+import { mkdir, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { findProject, PROJECT_FILE } from '../campaign/project.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { isInside } from '../util/paths.ts';
+import { checkout, privateFolder } from './checkout.ts';
+import { type CompareOptions, compareCampaign, isUnchanged } from './compare-campaign.ts';
+import type { GitPlace } from './git.ts';
+import type { CampaignDiff, Diff } from './result.ts';
+import { type Range, type Revision, readRange } from './revision.ts';
+import { changedRules, readRules } from './rules.ts';
+import { type CampaignFile, campaignFiles, namedCampaign, type Placed, type Side } from './side.ts';
+
+export interface DiffOptions {
+  readonly cwd: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** The environment variables of the process: git needs PATH and HOME. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly environment?: string;
+  /** A list for both sides, relative to `cwd`, for lists that are not in git. */
+  readonly recipients?: string;
+  readonly skipInvalid?: boolean;
+  /** Ends the comparison; what was written for it is removed. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Says what a change in git means for a campaign, or for all of the project: who is added and removed, whose message
+ * changes and how, what it costs, which rules differ. Reads both sides as git holds them; no ledger is asked, nothing
+ * is sent, and nothing that the repository says is run. The result holds no address in clear.
+ *
+ * @param revision - `REV` (its merge base with HEAD, against the work tree), `REV..REV2` or `REV...REV2`
+ * @param target - a campaign file, its folder or its name; null for all
+ * @throws HandbillError exit 2: `unknown-revision`, `git-unavailable`, `campaign-not-found`; `interrupted`
+ */
+export async function diff(revision: string, target: string | null, options: DiffOptions): Promise<Diff> {
+  const signal = options.signal ?? new AbortController().signal;
+  const cwd = await realpath(options.cwd);
+  const { root } = await findProject(await folderOf(target, cwd));
+  const place: GitPlace = { folder: root, env: options.env, signal };
+  const folder = await privateFolder();
+  try {
+    const range = await readRange(place, revision);
+    const here = isInside(root, cwd) ? relative(root, cwd) : '';
+    const before = await sideOf(place, range.before, join(folder.root, 'before'), here);
+    const after =
+      range.after === null ? { root, cwd } : await sideOf(place, range.after, join(folder.root, 'after'), here);
+    const emptyList = join(folder.root, 'empty.csv');
+    await writeFile(emptyList, '', { mode: 0o600 });
+    return await compare({ before, after, target, range }, { ...options, cwd, signal, emptyList });
+  } catch (error) {
+    if (!signal.aborted || error instanceof HandbillError) throw error;
+    throw new HandbillError(EXIT.interrupted, [problem('interrupted', 'The comparison was interrupted.')]);
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** A campaign may lie in another project than the current folder. */
+async function folderOf(target: string | null, cwd: string): Promise<string> {
+  if (target === null || target.includes('\0')) return cwd;
+  const path = await realpath(resolve(cwd, target)).catch(() => null);
+  if (path === null) return cwd;
+  return /\.ya?ml$/.test(path) ? dirname(path) : path;
+}
+
+async function sideOf(place: GitPlace, { commit }: Revision, into: string, here: string): Promise<Side> {
+  await mkdir(into, { mode: 0o700 });
+  await checkout(place, commit, into);
+  // Paths in messages are relative to the current folder, which this side may not have had.
+  const cwd = join(into, here);
+  const made = await mkdir(cwd, { recursive: true, mode: 0o700 }).then(
+    () => true,
+    () => false,
+  );
+  return { root: into, cwd: made ? cwd : into };
+}
+
+interface Sides {
+  readonly before: Side;
+  readonly after: Side;
+  readonly target: string | null;
+  readonly range: Range;
+}
+
+type Options = DiffOptions & { readonly signal: AbortSignal; readonly emptyList: string };
+
+async function compare({ before, after, target, range }: Sides, options: Options): Promise<Diff> {
+  const names = [nameOf(range.before), range.after === null ? 'work tree' : nameOf(range.after)] as const;
+  const compareOptions: CompareOptions = {
+    now: options.now(),
+    environment: options.environment ?? 'sandbox',
+    skipInvalid: options.skipInvalid === true,
+    signal: options.signal,
+    recipients: options.recipients === undefined ? null : resolve(options.cwd, options.recipients),
+    emptyList: options.emptyList,
+    names,
+  };
+  const all: CampaignDiff[] = [];
+  for (const [old, now] of await pairsOf(before, after, target)) {
+    options.signal.throwIfAborted();
+    all.push(await compareCampaign(old, now, compareOptions));
+  }
+  const changed = all.filter((one) => !isUnchanged(one));
+  const project = changedRules(
+    await readRules('project', await projectFile(before)),
+    await readRules('project', await projectFile(after)),
+  );
+  return {
+    version: 1,
+    before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
+    after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
+    environment: compareOptions.environment,
+    project,
+    campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    unchanged: all
+      .filter(isUnchanged)
+      .map(({ name }) => name)
+      .sort(),
+    notes: range.note === null ? [] : [range.note],
+    valid: all.every((one) => (one.after?.errors.length ?? 0) === 0),
+  };
+}
+
+function nameOf({ name, commit }: Revision): string {
+  return `${name} ${commit.slice(0, 8)}`;
+}
+
+async function projectFile({ root }: Side): Promise<string | null> {
+  return await realpath(join(root, PROJECT_FILE)).catch(() => null);
+}
+
+type Pair = readonly [before: Placed | null, after: Placed | null];
+
+/** Campaigns by their names, which are their identities; then those whose file has another name now. */
+async function pairsOf(before: Side, after: Side, target: string | null): Promise<readonly Pair[]> {
+  const old = await campaignFiles(before);
+  const now = await campaignFiles(after);
+  const wanted = target === null ? null : await wantedOf(before, after, target);
+  if (wanted !== null) {
+    if (wanted.before !== null && !old.some(({ path }) => path === wanted.before?.path)) old.push(wanted.before);
+    if (wanted.after !== null && !now.some(({ path }) => path === wanted.after?.path)) now.push(wanted.after);
+  }
+  const pairs: Pair[] = [];
+  const take = (isSame: (a: CampaignFile, b: CampaignFile) => boolean): void => {
+    for (const file of [...now]) {
+      const twin = old.find((one) => isSame(one, file));
+      if (twin === undefined) continue;
+      old.splice(old.indexOf(twin), 1);
+      now.splice(now.indexOf(file), 1);
+      pairs.push([
+        { side: before, file: twin },
+        { side: after, file },
+      ]);
+    }
+  };
+  // Two files of one name, which is an error of its own, are told apart by where they lie.
+  take((a, b) => a.name !== null && a.name === b.name && a.place === b.place);
+  take((a, b) => a.name !== null && a.name === b.name);
+  take((a, b) => a.place === b.place);
+  pairs.push(...old.map((file): Pair => [{ side: before, file }, null]));
+  pairs.push(...now.map((file): Pair => [null, { side: after, file }]));
+  if (wanted === null) return pairs;
+  const isWanted = (placed: Placed | null, file: CampaignFile | null) =>
+    placed !== null && file !== null && placed.file.path === file.path;
+  return pairs.filter(([a, b]) => isWanted(a, wanted.before) || isWanted(b, wanted.after));
+}
+
+/** The campaign that was named, looked for on the new side first: an old one may be gone. */
+async function wantedOf(
+  before: Side,
+  after: Side,
+  target: string,
+): Promise<{ readonly before: CampaignFile | null; readonly after: CampaignFile | null }> {
+  const now = await namedCampaign(after, target);
+  if (!('problem' in now)) return { before: null, after: now };
+  const old = await namedCampaign(before, target);
+  if ('problem' in old) throw refuse(now.problem);
+  return { before: old, after: null };
+}

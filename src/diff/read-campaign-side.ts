@@ -1,0 +1,157 @@
+import { readCampaign } from '../campaign/load.ts';
+import { CODES, type Diagnostic, HandbillError } from '../errors.ts';
+import type { Campaign } from '../model.ts';
+import { decisions, type View } from '../plan/decide.ts';
+import { createEstimator, type Estimate } from '../plan/estimate.ts';
+import { checkLimits } from '../plan/limits.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { createSeen } from '../recipients/duplicates.ts';
+import { unitsOf } from '../util/money.ts';
+import { hidePersonal } from './hide.ts';
+import type { Figures, Finding } from './result.ts';
+import type { Gatherer } from './rows.ts';
+import type { CampaignFile, Side } from './side.ts';
+
+/** A campaign of one side on its way: what was read of it, and what is wrong with it. */
+export interface CampaignOnSide {
+  readonly campaign: Campaign | null;
+  /** Null where something stands in the way, or the list is not there. */
+  readonly plan: Plan | null;
+  readonly prices: Awaited<ReturnType<typeof loadPrices>>;
+  readonly skipInvalid: boolean;
+  readonly findings: Findings;
+}
+
+export interface ReadOptions {
+  readonly now: number;
+  readonly environment: string;
+  readonly skipInvalid: boolean;
+  /** A list in place of the campaign's own. */
+  readonly recipients: string | null;
+  /** The list, own or not, can be read. */
+  readonly hasList: boolean;
+}
+
+/** Reads a campaign on one side and, where its list is there, makes its plan. Nothing is thrown for what is wrong. */
+export async function readOnSide(side: Side, file: CampaignFile, options: ReadOptions): Promise<CampaignOnSide> {
+  const { now, recipients } = options;
+  const findings = createFindings(side);
+  const override = recipients === null ? {} : { recipients };
+  const { campaign, diagnostics } = await readCampaign(file.path, { cwd: side.cwd, now, ...override });
+  findings.add(diagnostics, null);
+  const read = { campaign, findings, skipInvalid: options.skipInvalid || campaign?.recipients.onInvalid === 'skip' };
+  if (campaign === null || !options.hasList) return { ...read, plan: null, prices: null };
+  try {
+    const plan = await createPlan(campaign, { environment: options.environment, occurrence: 'once' });
+    return { ...read, plan, prices: await loadPrices(campaign.project) };
+  } catch (error) {
+    findings.addThrown(error, campaign);
+    return { ...read, plan: null, prices: null };
+  }
+}
+
+/**
+ * Takes every decision of a side: what the files say, without a ledger and at no particular hour.
+ *
+ * @returns null where the list cannot be read to its end, which is then among the findings
+ */
+export async function gatherSide(
+  side: 0 | 1,
+  { plan, prices, skipInvalid, findings }: CampaignOnSide,
+  gatherer: Gatherer,
+  signal: AbortSignal,
+): Promise<Figures | null> {
+  if (plan === null) return null;
+  const estimator = createEstimator(plan.campaign, prices);
+  const seen = createSeen();
+  const view: View = { isNew: (key) => seen.add(key), skipInvalid };
+  try {
+    for await (const batch of decisions(plan, view)) {
+      signal.throwIfAborted();
+      for (const decision of batch) {
+        estimator.add(decision);
+        gatherer.add(side, decision);
+        if (decision.decision === 'invalid') findings.addRow(decision.problem);
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    findings.addThrown(error, plan.campaign);
+    return null;
+  }
+  const estimate = estimator.result();
+  findings.add(checkLimits(plan.campaign, estimate, estimator.worst()), null);
+  return figuresOf(estimate);
+}
+
+function figuresOf(estimate: Estimate): Figures {
+  const { rows, send, skipped, deferred, invalid, parts, encodings, costMicros, currency, fallback, waiting } =
+    estimate;
+  const now = fallback?.costMicros ?? (costMicros === null ? null : { low: costMicros, high: costMicros });
+  const cost =
+    now === null
+      ? null
+      : { low: unitsOf(now.low + (waiting?.low ?? 0)), high: unitsOf(now.high + (waiting?.high ?? 0)) };
+  const countries = Object.fromEntries(
+    Object.entries(estimate.countries).map(([country, found]) => [
+      country,
+      {
+        messages: found.messages,
+        parts: found.parts,
+        cost: found.costMicros === null ? null : unitsOf(found.costMicros),
+      },
+    ]),
+  );
+  return { rows, send, skipped, deferred, invalid, parts, encodings, cost, currency, countries };
+}
+
+/** What is wrong with one side, without anything personal. */
+export interface Findings {
+  add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
+  /** About a row: its cells may be in the message, so that the code's own sentence takes its place. */
+  addRow(diagnostic: Diagnostic): void;
+  /** What a HandbillError says; throws whatever else it is. */
+  addThrown(error: unknown, campaign: Campaign): void;
+  list(): readonly Finding[];
+}
+
+/** Faults that are listed; each stands for all rows that have it. */
+const MAX_FINDINGS = 20;
+
+function createFindings(side: Side): Findings {
+  const found = new Map<string, { finding: Finding; count: number }>();
+  const put = ({ code, at }: Diagnostic, message: string, isRow: boolean): void => {
+    const place = isRow ? [code, at?.file] : [code, at?.file, at?.line, at?.column, message];
+    const key = JSON.stringify(place);
+    const known = found.get(key);
+    if (known !== undefined) {
+      known.count += 1;
+      return;
+    }
+    const { file = null, line = null, column = null } = at ?? {};
+    found.set(key, { finding: { code, message, file, line, column, count: 1 }, count: 1 });
+  };
+  const add: Findings['add'] = (diagnostics, campaign) => {
+    const list = campaign === null || campaign.recipients.inline !== null ? null : campaign.recipients.file;
+    for (const one of diagnostics) {
+      if (one.severity !== 'error') continue;
+      const isInList = list !== null && one.at?.file === list && (one.at.line ?? 0) > 1;
+      put(one, isInList ? CODES[one.code] : withoutFolder(hidePersonal(one.message), side.root), false);
+    }
+  };
+  return {
+    add,
+    addRow: (diagnostic) => put(diagnostic, CODES[diagnostic.code], true),
+    addThrown(error, campaign) {
+      if (!(error instanceof HandbillError)) throw error;
+      add(error.diagnostics, campaign);
+    },
+    list: () => [...found.values()].slice(0, MAX_FINDINGS).map(({ finding, count }) => ({ ...finding, count })),
+  };
+}
+
+/** The folder in which an older side lies is nobody's business. */
+function withoutFolder(text: string, folder: string): string {
+  return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
+}

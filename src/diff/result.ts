@@ -1,0 +1,142 @@
+import type { Code } from '../errors.ts';
+
+/** What a change in git means, as data: `schemas/diff.schema.json` describes it. It holds no address in clear. */
+export interface Diff {
+  readonly version: 1;
+  readonly before: SideName;
+  readonly after: SideName;
+  readonly environment: string;
+  /** Settings of handbill.yaml that change. */
+  readonly project: readonly RuleChange[];
+  /** Those that change, by name. */
+  readonly campaigns: readonly CampaignDiff[];
+  /** Names of those that do not. */
+  readonly unchanged: readonly string[];
+  /** Sentences about the comparison as a whole. */
+  readonly notes: readonly string[];
+  /** The new side can be sent. */
+  readonly valid: boolean;
+}
+
+export interface SideName {
+  /** As it was written, or `work tree`. */
+  readonly name: string;
+  /** Null for the work tree. */
+  readonly commit: string | null;
+  /** The commit is where that and the other side parted. */
+  readonly mergeBase: boolean;
+}
+
+export interface CampaignDiff {
+  readonly name: string;
+  readonly change: 'added' | 'removed' | 'changed';
+  /** Its name before, where the file has another one now; else null. */
+  readonly renamedFrom: string | null;
+  /** The campaign file, from the root of the project. */
+  readonly file: string;
+  readonly notes: readonly string[];
+  readonly before: CampaignSide | null;
+  readonly after: CampaignSide | null;
+  readonly rules: readonly RuleChange[];
+  /** Null where the lists could not be compared; a note says why. */
+  readonly recipients: RecipientsDiff | null;
+  /** Of recipients on both sides whose decision changed. */
+  readonly decisions: readonly DecisionChange[];
+  readonly texts: TextsDiff;
+}
+
+/** What the campaign comes to on one side. */
+export interface CampaignSide {
+  /** What is wrong with it; empty where it can be sent. */
+  readonly errors: readonly Finding[];
+  /** Null where its list could not be read to the end. */
+  readonly figures: Figures | null;
+}
+
+/** A diagnostic without anything personal: `count` rows have the same. */
+export interface Finding {
+  readonly code: Code;
+  readonly message: string;
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly count: number;
+}
+
+export interface Figures {
+  readonly rows: number;
+  readonly send: number;
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly deferred: Readonly<Record<string, number>>;
+  readonly invalid: number;
+  readonly parts: number;
+  readonly encodings: Readonly<Record<string, number>>;
+  /** In units of the currency; null without prices. With fallbacks: from the cheapest to the dearest. */
+  readonly cost: { readonly low: number; readonly high: number } | null;
+  readonly currency: string | null;
+  readonly countries: Readonly<Record<string, CountryFigures>>;
+}
+
+export interface CountryFigures {
+  readonly messages: number;
+  readonly parts: number;
+  readonly cost: number | null;
+}
+
+export interface RuleChange {
+  /** Where it stands in its file, as `send.rate`. */
+  readonly key: string;
+  /** As written; null where it is not written. What could be a key or an address is hidden. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface RecipientsDiff {
+  /** Different recipients of each side's list, whatever is decided about them. */
+  readonly before: number;
+  readonly after: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly common: number;
+  /** On both sides, but with another address. */
+  readonly readdressed: number;
+  /** A few, masked. */
+  readonly addedExamples: readonly string[];
+  readonly removedExamples: readonly string[];
+}
+
+export interface DecisionChange {
+  readonly before: string;
+  readonly after: string;
+  readonly recipients: number;
+  readonly example: string | null;
+}
+
+export interface TextsDiff {
+  /** Recipients on both sides who are sent to on both. */
+  readonly compared: number;
+  readonly changed: number;
+  readonly groups: readonly TextGroup[];
+  /** Groups that are not listed, and their recipients. */
+  readonly more: { readonly groups: number; readonly recipients: number } | null;
+}
+
+/** Recipients whose messages change in the same way. */
+export interface TextGroup {
+  /** 0 where the text of a template changes, and nobody's message does. Null where recipients were not compared. */
+  readonly recipients: number | null;
+  /** Masked. */
+  readonly example: string | null;
+  readonly templates: readonly TemplateChange[];
+  /** Columns whose values change. */
+  readonly columns: readonly string[];
+  /** Another variant than before; null for no variant. */
+  readonly variant: { readonly before: string | null; readonly after: string | null } | null;
+}
+
+export interface TemplateChange {
+  /** Which text: `text`, `content.subject`, `variants.short.text`, `partials.footer`. */
+  readonly what: string;
+  /** The change, word by word: `[-Hello-]{+Hi+} {{name}}`. */
+  readonly shape: string;
+}

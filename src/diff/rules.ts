@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import { checkCampaign, checkProject } from '../campaign/validate.ts';
+import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
+import { pointerTo, segmentsOf, valueAt } from '../util/json.ts';
+import { readSmallFile } from '../util/paths.ts';
+import { hideAddresses, hidePersonal, isSecret } from './hide.ts';
+import type { RuleChange } from './result.ts';
+
+/** The settings of a file as written, by their JSON pointers; null where the file cannot be read. */
+export type Rules = ReadonlyMap<string, Leaf> | null;
+
+interface Leaf {
+  readonly value: unknown;
+  /** The schema knows it; what it does not know is never shown. */
+  readonly isSound: boolean;
+}
+
+/**
+ * Reads the settings of a campaign file or of handbill.yaml: whatever keys it has, so that a key that is new to
+ * handbill is compared like all others. Recipients that stand in the file are no settings.
+ */
+export async function readRules(kind: 'campaign' | 'project', path: string | null): Promise<Rules> {
+  if (path === null) return new Map();
+  const read = await readSmallFile(path, MAX_YAML_BYTES);
+  if ('fault' in read) return null;
+  const { yaml } = readYaml(read.bytes, path);
+  if (yaml === null) return null;
+  const checked = (kind === 'campaign' ? checkCampaign(yaml) : checkProject(yaml)).value;
+  const leaves = new Map<string, Leaf>();
+  const visit = (value: unknown, segments: readonly string[]): void => {
+    if (kind === 'campaign' && isList(segments, value)) return;
+    if (isBranch(value)) {
+      for (const [key, inner] of Object.entries(value)) visit(inner, [...segments, key]);
+      return;
+    }
+    const pointer = pointerTo(segments);
+    leaves.set(pointer, { value, isSound: isDeepStrictEqual(valueAt(checked, pointer), value) });
+  };
+  visit(yaml.value, []);
+  leaves.delete('/$schema');
+  return leaves;
+}
+
+/** Mappings, and lists of mappings; a list of words is one value. */
+function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (value === null || typeof value !== 'object') return false;
+  const items = Object.values(value);
+  return items.length > 0 && (!Array.isArray(value) || items.some((item) => item !== null && typeof item === 'object'));
+}
+
+function isList(segments: readonly string[], value: unknown): boolean {
+  const at = segments.join('.');
+  return at === 'recipients.list' || at === 'recipients.contacts' || (at === 'recipients' && Array.isArray(value));
+}
+
+/**
+ * The settings that differ. Both must be known: of a file that cannot be read, nothing is said.
+ *
+ * @param isTold - settings that are shown elsewhere: the texts of messages
+ */
+export function changedRules(
+  before: Rules,
+  after: Rules,
+  isTold: (segments: readonly string[], value: unknown) => boolean = () => false,
+): readonly RuleChange[] {
+  if (before === null || after === null) return [];
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((pointer) => {
+    const [was, is] = [before.get(pointer), after.get(pointer)];
+    if (isDeepStrictEqual(was?.value, is?.value)) return [];
+    const segments = segmentsOf(pointer);
+    if ([was, is].every((leaf) => leaf === undefined || isTold(segments, leaf.value))) return [];
+    const [old, now] = [shown(segments, was), shown(segments, is)];
+    return [{ key: hideAddresses(segments.join('.')), before: old, after: old === now ? `${now} ${ANOTHER}` : now }];
+  });
+}
+
+/** What is shown is the same, because what differs is hidden. */
+const ANOTHER = '(another one)';
+
+const MAX_VALUE = 300;
+
+function shown(segments: readonly string[], leaf: Leaf | undefined): string | null {
+  if (leaf === undefined) return null;
+  if (isSecret(segments)) return '(hidden)';
+  if (!leaf.isSound) return '(not valid, not shown)';
+  const text = typeof leaf.value === 'string' ? leaf.value : JSON.stringify(leaf.value);
+  // The sender and the account are the campaign's own.
+  const isOwn = OWN.has(segments.at(-1) ?? '');
+  const hidden = isOwn ? text : hidePersonal(text);
+  return hidden.length <= MAX_VALUE ? hidden : `${hidden.slice(0, MAX_VALUE)}…`;
+}
+
+const OWN: ReadonlySet<string> = new Set(['from', 'accountReference']);
+
+/** Texts of messages, which are shown as templates that change. */
+export function isMessageText(segments: readonly string[], value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const [first = '', second = ''] = segments;
+  const rest =
+    first === 'variants'
+      ? segments.slice(2)
+      : first === 'fallback'
+        ? segments.slice(/^\d+$/.test(second) ? 2 : 1)
+        : segments;
+  const [head, next] = rest;
+  if (head === 'template') return next === 'text';
+  return head === 'content' || head === 'variables' || head === 'recipientMetaData';
+}
