@@ -1,5 +1,12 @@
 /** handbill as a library: what the commands do, as functions that return data. */
 export { loadCampaign, readCampaign } from './campaign/load.ts';
+export {
+  type ApproveOptions,
+  type ApproveQuestion,
+  type ApproveResult,
+  approve,
+  checkApproval,
+} from './commands/approve.ts';
 export type { Confirmation } from './commands/confirm.ts';
 export { type Doubt, type DoubtListOptions, listDoubts } from './commands/doubt-list.ts';
 export {
@@ -9,9 +16,11 @@ export {
   resolveDoubts,
 } from './commands/doubt-resolve.ts';
 export type { Named } from './commands/doubt-select.ts';
-export { type PlanCommandOptions, plan } from './commands/plan.ts';
+export { type PlanCommandOptions, type PlanSigning, plan } from './commands/plan.ts';
 export { type PreviewOptions, preview } from './commands/preview.ts';
 export type { Preview, Previewed } from './commands/previewed.ts';
+export { type PurgeOptions, type PurgeResult, purge } from './commands/purge-ledger.ts';
+export type { LeftRun, PurgedRun } from './commands/purge-select.ts';
 export { type SendOptions, send } from './commands/send.ts';
 export { exitOf, type SendResult } from './commands/send-result.ts';
 export { validate } from './commands/validate.ts';

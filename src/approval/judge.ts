@@ -61,7 +61,7 @@ export async function judge(
   const counted = [...persons.values()];
   const approvers = counted.filter(({ role }) => role === 'approver').length;
   const approved = approvers >= rule.approvals && counted.length > rule.approvals;
-  const missing = approved ? '' : missingOf(counted.length, approvers, good.length, rule.approvals);
+  const missing = approved ? '' : missingOf(counted, good.length, rule.approvals);
   const signed = counted.map(({ name, fingerprint, role }) => ({ name, fingerprint, role }));
   return { approved, signed, refused, missing };
 }
@@ -98,13 +98,11 @@ async function judgeOne(
   return `by the key ${fingerprint} does not count: ${why}.`;
 }
 
-function missingOf(persons: number, approvers: number, signatures: number, approvals: number): string {
+function missingOf(counted: readonly Signed[], signatures: number, approvals: number): string {
   const needs = approvals === 1 ? 'one approver' : `${approvals} approvers`;
   const rule = `It needs the signature of whoever planned it, and of ${needs} besides.`;
-  if (persons === 0) return `No signature of the plan counts. ${rule}`;
-  const twice = signatures > persons ? ' Several signatures of one person count once.' : '';
-  const people = persons === 1 ? 'One person has' : `${persons} people have`;
-  const among =
-    persons === approvers ? '' : approvers === 0 ? ', none of them an approver' : `, ${approvers} of them approvers`;
-  return `${people} signed${among}. ${rule}${twice}`;
+  if (counted.length === 0) return `Nobody has signed it whose signature counts. ${rule}`;
+  const names = counted.map(({ name, role }) => (role === 'approver' ? name : `${name} (no approver)`)).join(', ');
+  const twice = signatures > counted.length ? ' Several signatures of one person count once.' : '';
+  return `Signed so far by ${names}. ${rule}${twice}`;
 }

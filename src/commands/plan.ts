@@ -1,25 +1,39 @@
 import type { Command } from 'commander';
+import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
+import type { Environment } from '../model.ts';
 import { checkList } from '../plan/check.ts';
-import { createPlan } from '../plan/plan.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { type SealedPlan, sealPlan } from '../plan/seal.ts';
+import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { number } from '../report/words.ts';
+import { judgePlan } from '../run/approved.ts';
 import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
 import { addExamples } from './options.ts';
+import { signPlan } from './sign-plan.ts';
 
 export interface PlanCommandOptions {
   readonly cwd: string;
   readonly now: () => number;
+  /** The process's variables: the key of suppression lists may be among them. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly environment?: string;
   readonly occurrence?: string;
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
+  /** Signs the plan, as whoever made it. Default: not signed. */
+  readonly sign?: PlanSigning;
+}
+
+/** With which key (default: HANDBILL_SIGNING_KEY), and how it may be asked for. */
+export interface PlanSigning extends Omit<SignOptions, 'cwd'> {
+  readonly key?: string;
 }
 
 /**
@@ -28,6 +42,16 @@ export interface PlanCommandOptions {
  * @throws HandbillError exit 2 with everything that is wrong
  */
 export async function plan(target: string, options: PlanCommandOptions): Promise<SealedPlan> {
+  const { sealed } = await makePlan(target, options);
+  const { sign, cwd } = options;
+  return sign === undefined ? sealed : (await signPlan(sealed, sign.key, { ...sign, cwd })).plan;
+}
+
+/** The plan before it is signed, with what it was made from. */
+export async function makePlan(
+  target: string,
+  options: Omit<PlanCommandOptions, 'sign'>,
+): Promise<{ readonly sealed: SealedPlan; readonly made: Plan }> {
   const { cwd, now } = options;
   const recipients = options.recipients === undefined ? {} : { recipients: options.recipients };
   const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients });
@@ -37,9 +61,11 @@ export async function plan(target: string, options: PlanCommandOptions): Promise
   });
   const seen = createSeen();
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
-  const view = { isNew: (key: string) => seen.add(key), skipInvalid };
+  const suppressions = await loadSuppressions(campaign, options.env ?? {});
+  // Only the files: the counts of a plan are those of anybody who makes it, whatever their ledger.
+  const view = { isNew: (key: string) => seen.add(key), ...suppressionView(suppressions, null, now), skipInvalid };
   const { estimate, inputs } = await checkList(made, view, await loadPrices(campaign.project), () => undefined);
-  return sealPlan({
+  const sealed = sealPlan({
     campaign: { name: campaign.name, file: campaign.file },
     environment: made.environment.name,
     occurrence: made.occurrence,
@@ -49,6 +75,7 @@ export async function plan(target: string, options: PlanCommandOptions): Promise
     inputs,
     estimate,
   });
+  return { sealed, made };
 }
 
 interface PlanFlags {
@@ -56,6 +83,7 @@ interface PlanFlags {
   readonly occurrence?: string;
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
+  readonly sign?: string | true;
   readonly output?: string;
   readonly quiet?: boolean;
 }
@@ -68,30 +96,60 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
+    .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('-o, --output <file>', 'write the sealed plan here; without it, to stdout')
     .option('--quiet', 'print nothing when all is well');
   addExamples(command, [
     ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost, sealed'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
-  ]).action(async (target: string, flags: PlanFlags) => {
-    const sealed = await plan(target, {
-      cwd: context.cwd,
-      now: context.now,
-      environment: flags.env,
-      ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
-      skipInvalid: flags.skipInvalid === true,
-      ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-    });
-    const text = `${JSON.stringify(sealed, null, 2)}\n`;
-    if (flags.output === undefined) return void (await context.out(text));
-    await writeOutput(flags.output, [text]);
-    if (flags.quiet !== true) context.err(`${summary(sealed, flags.output)}\n`);
-  });
+    [
+      'handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519',
+      'for somebody else to approve',
+    ],
+  ]).action(async (target: string, flags: PlanFlags) => run(target, flags, context));
 }
 
-function summary(sealed: SealedPlan, file: string): string {
+async function run(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
+  const { cwd, now, env, interactive } = context;
+  const { sealed, made } = await makePlan(target, {
+    cwd,
+    now,
+    env,
+    environment: flags.env,
+    ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
+    skipInvalid: flags.skipInvalid === true,
+    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+  });
+  const key = flags.sign === true ? undefined : flags.sign;
+  const signing = { cwd, env, interactive, onSaid: context.err };
+  const plan = flags.sign === undefined ? sealed : (await signPlan(sealed, key, signing)).plan;
+  const text = toText(plan);
+  if (flags.output === undefined) await context.out(text);
+  else await writeOutput(flags.output, [text]);
+  // Said also by --quiet: the plan would be refused.
+  if (plan.signatures !== undefined) for (const one of await uncounted(plan, made, context)) context.err(`${one}\n`);
+  if (flags.output === undefined || flags.quiet === true) return;
+  context.err(`${summary(plan, made.environment, flags.output)}\n`);
+}
+
+/** A plan as the text of its file. */
+export function toText(plan: SealedPlan): string {
+  return `${JSON.stringify(plan, null, 2)}\n`;
+}
+
+/** Signatures that will not count where the plan is sent to. */
+async function uncounted(plan: SealedPlan, { environment }: Plan, context: CommandContext): Promise<readonly string[]> {
+  const judgement = await judgePlan(environment, plan, { env: context.env, nowMs: context.now() });
+  return (judgement?.refused ?? []).map((sentence) => safeLine(`Beware: ${sentence}`));
+}
+
+function summary(sealed: SealedPlan, environment: Environment, file: string): string {
   const { estimate } = sealed;
   const facts = [`${number(estimate.send)} recipients`, partsText(estimate.parts), costText(estimate)];
   const said = facts.filter((fact) => fact !== null).join(', ');
-  return safeLine(`Sealed: ${said}. Send it with: handbill send --plan ${file}`);
+  const next =
+    environment.approval === null
+      ? `Send it with: handbill send --plan ${file}`
+      : `Have somebody else approve it with: handbill approve ${file} --sign KEY`;
+  return safeLine(`Sealed: ${said}. ${next}`);
 }

@@ -47,6 +47,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     semiSpaceMegabytes: 16,
   },
   {
+    name: 'approve',
+    summary: 'sign a sealed plan that somebody else made',
+    group: CAMPAIGNS,
+    load: () => import('./approve-command.ts'),
+    semiSpaceMegabytes: 16,
+  },
+  {
     name: 'diff',
     summary: 'what a change in git means: recipients, texts, parts, cost, rules',
     group: CAMPAIGNS,
@@ -68,6 +75,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     semiSpaceMegabytes: 8,
   },
   {
+    name: 'schedule',
+    summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
+    group: CAMPAIGNS,
+    load: () => import('./schedule-command.ts'),
+  },
+  {
     name: 'report',
     summary: 'what became of every recipient of a run',
     group: RESULTS,
@@ -85,6 +98,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'who must not be sent to',
     group: MORE,
     load: () => import('./suppress.ts'),
+  },
+  {
+    name: 'purge',
+    summary: 'take personal data out of the ledger, keep counts and suppressions',
+    group: MORE,
+    load: () => import('./purge.ts'),
   },
   {
     name: 'sandbox',

@@ -82,9 +82,35 @@ function isPlan(value: unknown): value is SealedPlan {
     (plan.recipients === null || typeof plan.recipients === 'string') &&
     typeof plan.skipInvalid === 'boolean' &&
     typeof plan.seal === 'string' &&
+    isInstant(plan.sealedAt) &&
+    isEstimate(plan.estimate) &&
     areSignatures(plan.signatures) &&
     Array.isArray(plan.inputs) &&
     plan.inputs.every(isInput)
+  );
+}
+
+/** As `toISOString` writes it. */
+function isInstant(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
+}
+
+/** The figures that are shown to whoever approves; they say nothing about what is sent. */
+function isEstimate(value: unknown): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  const { rows, send, parts, unpriced, costMicros, currency, fallback, waiting } = value as Partial<
+    Record<keyof Estimate, unknown>
+  >;
+  return (
+    [rows, send, parts, unpriced].every((figure) => typeof figure === 'number') &&
+    (costMicros === null || typeof costMicros === 'number') &&
+    (currency === null || typeof currency === 'string') &&
+    typeof (fallback ?? null) === 'object' &&
+    typeof (waiting ?? null) === 'object'
   );
 }
 
@@ -109,7 +135,8 @@ export function changedInputs(
   now: readonly InputFile[],
   since: string,
 ): readonly Diagnostic[] {
-  const id = (input: InputFile) => `${input.role}\n${input.role === 'settings' ? '' : input.file}`;
+  // There is one list and one set of settings: the same bytes may lie elsewhere for somebody else.
+  const id = ({ role, file }: InputFile) => `${role}\n${role === 'settings' || role === 'recipients' ? '' : file}`;
   const old = new Map(before.map((input) => [id(input), input]));
   const found: Diagnostic[] = [];
   for (const input of now) {

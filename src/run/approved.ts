@@ -51,7 +51,7 @@ function needsPlan(environment: string): Diagnostic {
 
 function notApproved(environment: Environment, sealed: SealedPlan, { missing }: Judgement): Diagnostic {
   const message = `The plan of ${sealed.campaign.name} is not approved for ${environment.name}. ${missing}`;
-  const hint = '`handbill approve FILE --sign KEY` adds a signature, of whoever planned or of an approver.';
+  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of whoever planned.';
   return problem('not-approved', message, { hint });
 }
 
