@@ -95,21 +95,32 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 }
 
 /**
- * Anything wrong with `apiKey`. Neither the message nor the line repeats what stands there: it may be the key.
+ * Anything wrong with `apiKey` or `suppressionKey`. Neither the message nor the line repeats what stands there: it may be
+ * the key.
  */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
-  const [, name = ''] = segmentsOf(pointer);
+  const { subject, path, setting, variable } = keyNames(pointer);
   const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
   const literal = value !== null && (written === null || isNoVariable(Reflect.get(written, 'env')));
-  const hint = `Write apiKey: { env: HANDBILL_API_KEY } and put the key into that variable, or { file: PATH }.${
+  const hint = `Write ${setting}: { env: ${variable} } and put the key into that variable, or { file: PATH }.${
     literal ? ' A key that was committed must be replaced.' : ''
   }`;
   const [code, message]: [Code, string] = literal
-    ? ['literal-key', `The API key of "${brief(name)}" stands in the file, or something that is no variable's name.`]
+    ? ['literal-key', `${subject} stands in the file, or something that is no variable's name.`]
     : value === null
-      ? ['wrong-type', `"environments.${brief(name)}.apiKey" is empty.`]
-      : ['invalid-value', `"environments.${brief(name)}.apiKey" takes either "env" or "file", and nothing else.`];
+      ? ['wrong-type', `"${path}" is empty.`]
+      : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
   return { pointer, diagnostic: problem(code, message, { ...context.whereValue(pointer), hint }) };
+}
+
+function keyNames(pointer: string) {
+  const [first, name = ''] = segmentsOf(pointer);
+  if (first === 'suppressionKey') {
+    const setting = 'suppressionKey';
+    return { subject: 'The suppression key', path: setting, setting, variable: 'HANDBILL_SUPPRESSION_KEY' };
+  }
+  const path = `environments.${brief(name)}.apiKey`;
+  return { subject: `The API key of "${brief(name)}"`, path, setting: 'apiKey', variable: 'HANDBILL_API_KEY' };
 }
 
 function isNoVariable(env: unknown): boolean {

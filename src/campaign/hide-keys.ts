@@ -1,5 +1,5 @@
 /**
- * Hides what could be an API key, so that a line of a file can be shown: everything after `apiKey:` and its like up to
+ * Hides what could be a key, so that a line of a file can be shown: everything after `apiKey:` and its like up to
  * the end of the value, and the user name and password of an address. Each hidden character becomes one `•`, so that
  * lines and columns stay where they are. Works on text alone, because a file that is not well-formed is shown too.
  */
@@ -29,5 +29,5 @@ export function dots(text: string): string {
   return text.replace(/[^\s]/g, '•');
 }
 
-const KEY = /(?:api[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;
+const KEY = /(?:(?:api|suppression)[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;
 const CREDENTIALS = /(:\/\/)([^/\s@"']{1,1000}@)/g;

@@ -6,18 +6,13 @@ import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './schemas.ts
  */
 const NOT_YET: Readonly<Record<FileKind, ReadonlySet<string>>> = {
   campaign: new Set([
-    'suppressions',
-    'exclude',
-    'frequency',
-    'recipients.timeZone',
     'winner.metric',
     'winner.wait',
     'winner.tie',
-    'send.window',
     'send.canary.gate.delivered',
     'send.canary.gate.optedOut',
   ]),
-  project: new Set(['webhook', 'suppressions', 'defaultCountry']),
+  project: new Set(['webhook']),
 };
 
 /** Is this key part of the format, but not of this version? */

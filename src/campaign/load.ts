@@ -10,6 +10,7 @@ import { campaignNames, type NamedCampaign, sameNames } from './names.ts';
 import { normalizeCampaign } from './normalize.ts';
 import { findProject, fromRoot, readProject } from './project.ts';
 import { readSchedule } from './read-schedule.ts';
+import { findSuppressions } from './read-suppressions.ts';
 import { faultAt } from './read-text.ts';
 import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
@@ -104,9 +105,13 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     sha256: hash('sha256', read.bytes, 'hex'),
   };
   const { schedule, diagnostics: timing } = await readSchedule(merged);
+  const lists = await findSuppressions(checked.value, yaml, project, { root, folder, cwd: options.cwd });
+  const siblings = options.siblings ?? (await campaignNames(await findProject(folder), found.path));
   const { campaign, diagnostics } = normalizeCampaign({
     merged,
     sources,
+    siblings: siblings.map(({ name }) => name),
+    suppressions: lists.files,
     project: project.project,
     file,
     inputs: [own, ...project.inputs],
@@ -115,13 +120,15 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     schedule,
     now: options.now,
   });
-  const twins = checked.value.name === undefined ? [] : await twinsOf(found, file, checked.value.name, yaml, options);
+  const twins =
+    checked.value.name === undefined ? [] : twinsOf(found, file, checked.value.name, yaml, siblings, options.cwd);
   return {
     campaign,
     diagnostics: [
       ...checked.diagnostics,
       ...project.diagnostics,
       ...sources.diagnostics,
+      ...lists.diagnostics,
       ...diagnostics,
       ...timing,
       ...twins,
@@ -130,16 +137,16 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
 }
 
 /** Two files with one name would be one campaign to the ledger. */
-async function twinsOf(
+function twinsOf(
   found: FoundCampaign,
   file: string,
   name: string,
   yaml: YamlFile,
-  options: ReadOptions,
-): Promise<readonly Diagnostic[]> {
-  const all = options.siblings ?? (await campaignNames(await findProject(dirname(found.path)), found.path));
+  all: readonly NamedCampaign[],
+  cwd: string,
+): readonly Diagnostic[] {
   const others = all.filter((c) => c.file !== found.path && c.name === name);
-  const shown = others.map((c) => ({ name, file: displayPath(c.file, options.cwd) }));
+  const shown = others.map((c) => ({ name, file: displayPath(c.file, cwd) }));
   return sameNames([{ name, file, where: whereValue(yaml, '/name') }, ...shown]).filter((d) => d.at?.file === file);
 }
 

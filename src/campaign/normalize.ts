@@ -7,6 +7,7 @@ import type {
   Schedule,
   SendSettings,
   SourceText,
+  SuppressionFile,
   Threshold,
   Validity,
 } from '../model.ts';
@@ -18,6 +19,9 @@ import { mainLeg, type Report, readFallbacks, readSplit, readVariants } from './
 import { readList } from './list-spec.ts';
 import type { Merged } from './merge.ts';
 import { readCanary } from './read-canary.ts';
+import { readExclude } from './read-exclude.ts';
+import { readFrequency } from './read-frequency.ts';
+import { readWindow } from './read-window.ts';
 import type { Sources } from './sources.ts';
 
 export interface NormalizeInput {
@@ -27,6 +31,9 @@ export interface NormalizeInput {
   /** Path of the campaign file as the user would name it. */
   readonly file: string;
   readonly inputs: readonly InputFile[];
+  readonly suppressions: readonly SuppressionFile[];
+  /** Names of all campaigns of the project. */
+  readonly siblings: readonly string[];
   /** The list is passed on the command line, so that the campaign need not name one. */
   readonly listIsPassed: boolean;
   /** A key was misspelt and has been reported, so that it is not missing as well. */
@@ -79,10 +86,9 @@ export function normalizeCampaign(input: NormalizeInput): {
     send: readSend(merged, report),
     limits: readLimits(merged, report),
     schedule: input.schedule,
-    suppressions: [],
-    exclude: [],
-    frequency: null,
-    isCounted: true,
+    suppressions: input.suppressions,
+    exclude: readExclude(merged, input.siblings),
+    ...readFrequency(merged, report),
     file: input.file,
     project,
     inputs: [...input.inputs, ...sources.inputs],
@@ -171,7 +177,7 @@ function readSend(merged: Merged, report: Report): SendSettings {
     attempts: attempts ?? DEFAULTS.attempts,
     timeoutMs: timeoutMs ?? DEFAULTS.timeoutMs,
     notAfterMs,
-    window: null,
+    window: readWindow(merged, report),
     canary: readCanary(merged, report),
     recipientsPerRequest: recipientsPerRequest ?? DEFAULTS.recipientsPerRequest,
   };

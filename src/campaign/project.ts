@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
-import type { InputFile, Project, SenderRule } from '../model.ts';
+import type { InputFile, KeySource, Project, SenderRule } from '../model.ts';
 import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
-import { checkCountry } from './check-values.ts';
+import { checkCountry, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
+import { readCountryWindows } from './read-window.ts';
 import { checkProject, whereValue } from './validate.ts';
 import type { ProjectFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
@@ -72,8 +73,10 @@ export async function readProject(
     environments,
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
     senderRules: senderRulesOf(written.senders, report),
-    suppressionKey: null,
-    defaultCountry: null,
+    windows: readCountryWindows(written.windows, report),
+    suppressionKey: suppressionKeyOf(written.suppressionKey, place.root),
+    defaultCountry: countryOf(written.defaultCountry, report),
+    timeZone: timeZoneOf(written.timeZone),
   };
   return { project, written, yaml, inputs, diagnostics };
 }
@@ -140,6 +143,24 @@ async function ledgerOf(
 async function pricesOf(root: string, written: string, report: Report): Promise<string | null> {
   const found = await findFileInside(root, root, written);
   return 'path' in found ? found.path : report('/prices', found.fault);
+}
+
+/** A key file may lie outside the project, as secrets on servers do. It is read when it is needed. */
+function suppressionKeyOf(written: ProjectFile['suppressionKey'], root: string): KeySource | null {
+  if (written === undefined) return null;
+  return 'file' in written ? { file: resolve(root, written.file) } : written;
+}
+
+function countryOf(written: string | undefined, report: Report): string | null {
+  if (written === undefined) return null;
+  const finding = checkCountry(written);
+  return 'value' in finding ? finding.value : report('/defaultCountry', finding);
+}
+
+/** What is wrong with it is said where a campaign takes it over. */
+function timeZoneOf(written: string | undefined): string {
+  const finding = checkTimeZone(written ?? DEFAULTS.timeZone);
+  return 'value' in finding ? finding.value : DEFAULTS.timeZone;
 }
 
 /** A country that does not exist would be a rule that never holds. */

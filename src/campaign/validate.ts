@@ -80,7 +80,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
 }
 
 /**
- * Hides every `apiKey`, and what stands behind unknown keys of an environment: that may be an API key under another
+ * Hides every `apiKey` and the `suppressionKey`, and what stands behind unknown keys of an environment: that may be an API key under another
  * name. Before anything is explained, because an error elsewhere may show the same line.
  */
 function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
@@ -173,4 +173,4 @@ function without(value: unknown, pointer: string, dropped: ReadonlySet<string>):
   return copy;
 }
 
-const API_KEY = /^\/environments\/[^/]*\/apiKey/;
+const API_KEY = /^(?:\/environments\/[^/]*\/apiKey|\/suppressionKey)/;

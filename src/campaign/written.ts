@@ -29,6 +29,9 @@ export interface CampaignFile extends LegFile {
   readonly recipients: string | RecipientsFile | readonly InlineRow[];
   readonly send?: SendFile;
   readonly limits?: LimitsFile;
+  readonly suppressions?: string | readonly string[];
+  readonly exclude?: string | readonly string[];
+  readonly frequency?: 'exempt' | 'none' | FrequencyFile | readonly FrequencyFile[];
   readonly schedule?: ScheduleFile;
 }
 
@@ -70,6 +73,7 @@ export interface RecipientsFile {
   readonly contact?: string;
   readonly key?: string;
   readonly defaultCountry?: string;
+  readonly timeZone?: string;
   readonly delimiter?: string;
   readonly encoding?: ListEncoding;
   readonly columns?: Readonly<Record<string, ColumnType>>;
@@ -83,14 +87,34 @@ export interface SendFile {
   readonly attempts?: number;
   readonly timeout?: string;
   readonly recipientsPerRequest?: number;
+  readonly window?: 'none' | 'always' | WindowFile;
   readonly notAfter?: string;
   readonly canary?: 'none' | number | string | readonly (number | string)[] | CanaryFile;
+}
+
+export interface WindowFile extends Partial<HoursFile> {
+  readonly timeZone?: string;
+  readonly unknown?: string;
+  readonly countries?: boolean;
+}
+
+/** Hours of some days, in wall time. */
+export interface HoursFile {
+  readonly from: string;
+  readonly to: string;
+  readonly days?: 'weekdays' | readonly string[];
+  readonly holidays?: readonly string[];
 }
 
 export interface CanaryFile {
   readonly steps?: number | string | readonly (number | string)[];
   readonly pause?: string;
   readonly gate?: { readonly accepted?: string };
+}
+
+export interface FrequencyFile {
+  readonly max: number;
+  readonly per: string;
 }
 
 export interface LimitsFile {
@@ -112,7 +136,12 @@ export interface ProjectFile {
   readonly prices?: string;
   /** By country; over the table that comes with handbill. */
   readonly senders?: Readonly<Record<string, SenderRule>>;
+  /** By country, and `other`; over the table that comes with handbill. */
+  readonly windows?: Readonly<Record<string, HoursFile | readonly HoursFile[]>>;
   readonly partials?: string;
+  readonly suppressions?: string | readonly string[];
+  readonly suppressionKey?: KeySource;
+  readonly defaultCountry?: string;
   readonly locale?: string;
   readonly timeZone?: string;
   readonly defaults?: Partial<
@@ -129,6 +158,7 @@ export interface ProjectFile {
       | 'fallback'
       | 'recipients'
       | 'schedule'
+      | 'suppressions'
     >
   > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts' | 'columns' | 'where'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;

@@ -11,6 +11,7 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
+import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { displayPath } from '../util/paths.ts';
@@ -20,6 +21,8 @@ export interface ValidateOptions {
   readonly cwd: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** The process's variables: the key of suppression lists may be among them. */
+  readonly env?: Variables;
   /** A list to use instead of that of the campaigns, relative to `cwd`. */
   readonly recipients?: string;
   readonly ledger?: string;
@@ -105,7 +108,7 @@ async function checkFile(
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return null;
   try {
-    return await checkList(reading.campaign, options.skipInvalid === true, collector);
+    return await checkList(reading.campaign, options, collector);
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     await collector.addAll(error.diagnostics, error.total);
@@ -114,7 +117,7 @@ async function checkFile(
 }
 
 /** The whole list through the same decisions that preview shows and send carries out. */
-async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Collector): Promise<Estimate> {
+async function checkList(campaign: Campaign, options: ValidateOptions, collector: Collector): Promise<Estimate> {
   const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
   await collector.addOnce(plan.warnings);
   const { prices, diagnostics } = await readPriceList(campaign.project);
@@ -122,7 +125,13 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
   const seen = createSeen();
-  const view = { isNew: seen.add, skipInvalid: skipInvalid || campaign.recipients.onInvalid === 'skip' };
+  const { suppressions, faults } = await readSuppressions(campaign, options.env ?? {});
+  await collector.addOnce(faults.diagnostics.map(withoutKey));
+  const view = {
+    isNew: seen.add,
+    ...suppressionView(suppressions, null, () => options.now),
+    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+  };
   for await (const batch of decisions(plan, view)) {
     for (const decision of batch) {
       estimator.add(decision);
@@ -139,6 +148,11 @@ async function checkList(campaign: Campaign, skipInvalid: boolean, collector: Co
   const estimate = estimator.result();
   await collector.addAll(checkLimits(campaign, estimate, estimator.worst()));
   return estimate;
+}
+
+/** Where campaigns are checked, the key need not be: whoever sends needs it. */
+function withoutKey(found: Diagnostic): Diagnostic {
+  return found.code === 'missing-suppression-key' ? { ...found, severity: 'warning' } : found;
 }
 
 /** The other campaigns of a project, looked for once; null without a handbill.yaml, where each file has its own. */

@@ -10,9 +10,11 @@ import { legsOf } from '../plan/leg-of.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { suppressionView } from '../plan/suppression.ts';
+import { openReach, type Reached } from '../plan/reach.ts';
+import { loadSuppressions, type Suppressions, suppressionView } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
+import { refusePurged } from '../run/prepare.ts';
 import { checkWinner, winnerOfRun } from '../run/winner.ts';
 import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
@@ -27,6 +29,8 @@ import { createPreviewer } from './previewer.ts';
 export interface PreviewOptions {
   readonly cwd: string;
   readonly now: () => number;
+  /** The process's variables: the key of suppression lists may be among them. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly environment?: string;
   readonly occurrence?: string;
   readonly ledger?: string;
@@ -59,8 +63,10 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   });
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
+  const suppressions = await loadSuppressions(campaign, options.env ?? {});
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
-  const { view, startedAtMs, usedBy } = viewOf(plan, ledger, options);
+  const reached = await openReach(plan, ledger, options.at ?? options.now());
+  const { view, startedAtMs, usedBy } = viewOf(plan, ledger, suppressions, reached, options);
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -69,7 +75,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
       for (const decided of batch) {
-        const decision = onLeg(decided, usedBy(decided.row));
+        const decision = onLeg(decided, usedBy(decided.row), view);
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
@@ -97,11 +103,13 @@ export async function preview(target: string, options: PreviewOptions): Promise<
 }
 
 /** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onLeg(decision: Decision, used: readonly Channel[] | null): Decision {
+function onLeg(decision: Decision, used: readonly Channel[] | null, { suppressed }: View): Decision {
   if (used === null || decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
   const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
   if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
+  const listed = suppressed?.(message.to, key) ?? null;
+  if (listed !== null) return { decision: 'skip', row, line, key, to, reason: 'suppressed', detail: listed };
   return { ...decision, ...message, fallbacks: rest };
 }
 
@@ -109,17 +117,20 @@ function onLeg(decision: Decision, used: readonly Channel[] | null): Decision {
 function viewOf(
   plan: Plan,
   ledger: Ledger | null,
+  suppressions: Suppressions,
+  reached: Reached | null,
   options: PreviewOptions,
 ): { view: View; startedAtMs: number | null; usedBy: (row: number) => readonly Channel[] | null } {
   const { campaign } = plan;
   const seen = createSeen();
   const begun = new Map<number, readonly Channel[]>();
-  const nowMs = options.now();
+  const nowMs = options.at ?? options.now();
   const run = ledger?.findRun({
     environment: plan.environment.name,
     campaign: campaign.name,
     occurrence: plan.occurrence,
   });
+  if (run) refusePurged(run);
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
   const view: View = {
     isNew: (key) => seen.add(key),
@@ -129,7 +140,8 @@ function viewOf(
       if (state.used !== undefined) begun.set(row, state.used);
       return null;
     },
-    ...(ledger === null ? {} : suppressionView(ledger, nowMs)),
+    ...suppressionView(suppressions, ledger, () => nowMs),
+    ...reached?.view(() => nowMs),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     winner: options.winner ?? winnerOfRun(plan, run ?? null),
   };
@@ -183,6 +195,7 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
   const shown = await preview(target, {
     cwd: context.cwd,
     now: context.now,
+    env: context.env,
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,

@@ -8,6 +8,7 @@ import { createPlan, type Plan } from '../plan/plan.ts';
 import { createPricer } from '../plan/pricer.ts';
 import { loadPrices } from '../plan/prices.ts';
 import type { SealedPlan } from '../plan/seal.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import { prepareApi } from '../run/api.ts';
 import { holdRun } from '../run/hold.ts';
 import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
@@ -82,6 +83,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const { recipientsPerRequest } = plan;
   const openApi = await prepareApi({ environment: plan.environment, ...connection, ...approval, recipientsPerRequest });
   const prices = await loadPrices(campaign.project);
+  const suppressions = await loadSuppressions(campaign, options.env);
 
   using held = holdRun(campaign.project.ledger, identityOf(plan), now(), options.newLedger === true);
   const { ledger } = held;
@@ -96,7 +98,16 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     winner: options.winner ?? null,
   };
   const interrupt = options.interrupt ?? new AbortController().signal;
-  const prepared = await prepareRun({ ledger, plan, prices, skipInvalid, ...wanted, nowMs: now(), interrupt });
+  const prepared = await prepareRun({
+    ledger,
+    plan,
+    prices,
+    suppressions,
+    skipInvalid,
+    ...wanted,
+    nowMs: now(),
+    interrupt,
+  });
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     prepared.seal();
     return nothingToDo(ledger, plan, prices, now());
@@ -118,6 +129,8 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
       ledger,
       run,
       list: prepared.list,
+      reached: prepared.reached,
+      suppressions,
       endpoint: api.endpoint,
       wire: api.wire,
       costOf: createPricer(prices),

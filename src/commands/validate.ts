@@ -32,6 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
     const options: ValidateOptions = {
       cwd: context.cwd,
       now: context.now(),
+      env: context.env,
       ...(recipients === undefined ? {} : { recipients }),
       ...(skipInvalid === undefined ? {} : { skipInvalid }),
       ...ledgerOption(given.ledger, context),

@@ -128,7 +128,8 @@ function factsOf([, reason, untilAt, source, createdAt]: Row): Omit<Suppression,
   };
 }
 
-function otherKey(path: string, known: string, given: string): Error {
+/** Two keys do not go together on one list. */
+export function otherKey(path: string, known: string, given: string): Error {
   const message = `The hashes were made with another key (${given}) than those on the list (${known}).`;
   const hint = 'A list has one key: use that of the list, or import the addresses themselves.';
   return refuse(problem('other-suppression-key', message, { at: { file: path }, hint }));

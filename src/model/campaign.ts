@@ -31,8 +31,8 @@ export interface Campaign extends Leg {
   readonly suppressions: readonly SuppressionFile[];
   /** Whoever was accepted or is in doubt there gets nothing here. */
   readonly exclude: readonly Excluded[];
-  /** Most messages per person over all campaigns of the environment; null: no cap. */
-  readonly frequency: Frequency | null;
+  /** Most messages per person over all campaigns of the environment; empty: no cap. */
+  readonly frequency: readonly Frequency[];
   /** What this campaign sends counts towards the caps of others; false where it says that it is exempt. */
   readonly isCounted: boolean;
   /** Path of the campaign file as the user would name it. */
@@ -195,6 +195,8 @@ export interface Excluded {
   readonly campaign: string;
   /** Null: any. */
   readonly occurrence: string | null;
+  /** What is wrong with it unless the ledger holds a run of that name; null: it is a campaign of the project. */
+  readonly unknown: Diagnostic | null;
 }
 
 /** A cap: `max` messages per person in a time that ends now. */

@@ -29,7 +29,8 @@ export interface View {
     row: number,
     key: string,
   ) => { readonly outcome: OutcomeState; readonly reason: string | null } | null;
-  readonly suppressed?: (to: string, key: string) => boolean;
+  /** Says which list names somebody who must not be sent to; null: none. */
+  readonly suppressed?: (to: string, key: string) => string | null;
   /** Says where somebody was reached who must not be reached here as well; null: nowhere. */
   readonly excluded?: (to: string, key: string) => string | null;
   /** Says what somebody was sent already, where that is as much as the cap allows; null: it is less. */
@@ -128,7 +129,8 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     if (view.isNew !== undefined && !view.isNew(key)) return skip(recipient, 'duplicate');
     const known = view.known?.(row.row, key);
     if (known) return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
-    if (view.suppressed?.(to, key)) return skip(recipient, 'suppressed');
+    const listed = view.suppressed?.(to, key) ?? null;
+    if (listed !== null) return skip(recipient, 'suppressed', listed);
     const reached = view.excluded?.(to, key) ?? null;
     if (reached !== null) return skip(recipient, 'excluded', reached);
     const assigned = assign(key);

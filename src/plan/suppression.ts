@@ -1,19 +1,247 @@
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { ClaimRules } from '../ledger/records.ts';
+import type { Campaign, Project } from '../model.ts';
+import { type Book, createBook } from '../suppression/book.ts';
+import { formsOf, listedForm } from '../suppression/form.ts';
+import type { Hasher } from '../suppression/hash.ts';
+import { type HasherReading, readHasher } from '../suppression/key.ts';
+import { createFilter, type Filter } from '../util/filter.ts';
 import type { View } from './decide.ts';
+import { hashProblem, type ListFaults, readSuppressionList, sourcesOf } from './suppression-lists.ts';
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What one start knows of who must not be sent to, besides what the ledger holds. The files are as they were then. */
+export interface Suppressions {
+  /** For every claim of the start. */
+  readonly rules: ClaimRules;
+  /** The list that names somebody at this time, or null. */
+  listOf(to: string, key: string, nowMs: number): string | null;
+  readonly hasher: HasherReading;
+  /** Nobody stands in any file. */
+  readonly isEmpty: boolean;
+}
+
+/** Nobody stands in a file, and no hash can be compared. */
+export const NO_SUPPRESSIONS: Suppressions = createSuppressions(createBook(), [], {
+  problem: problem('missing-suppression-key', 'No suppression key was read.'),
+});
+
+/** As many look-ups in the ledger as a filter over all its entries costs to make: 2 us each, 0.3 us an entry. */
+const LOOKUPS_PER_ENTRY = 1 / 8;
 
 /**
- * Looks suppressions up by address and by key. An empty list costs no look-up per row (3.6 us each); what is added
- * while a run is going is seen by the claims.
+ * Reads the suppression lists of a campaign and the key of their hashes, at every start.
+ *
+ * @throws HandbillError (exit 2): a list that cannot be read, rows that cannot be understood - all of them -, hashes
+ *   without their key or with another one's
+ */
+export async function loadSuppressions(campaign: Campaign, env: Variables): Promise<Suppressions> {
+  const { suppressions, faults } = await readSuppressions(campaign, env);
+  if (faults.total > 0) throw new HandbillError(EXIT.refused, faults.diagnostics, faults.total);
+  return suppressions;
+}
+
+/**
+ * As `loadSuppressions`, with what is wrong as diagnostics. What is right can be looked up all the same.
+ */
+export async function readSuppressions(
+  campaign: Campaign,
+  env: Variables,
+): Promise<{ readonly suppressions: Suppressions; readonly faults: ListFaults }> {
+  const book = createBook();
+  const sources = sourcesOf(campaign);
+  const reading = await readHasher(campaign.project.suppressionKey, env, campaign.project.root);
+  const diagnostics: Diagnostic[] = [];
+  let total = 0;
+  const add = (found: ListFaults): void => {
+    diagnostics.push(...found.diagnostics);
+    total += found.total;
+  };
+  for (const [number, source] of sources.entries()) {
+    const keys = createKeyCheck(source.file, reading);
+    const faults = await readSuppressionList(source, {
+      address: (form, untilMs) => book.add(form, untilMs, number),
+      hash({ keyId, hash }, untilMs, _reason, line) {
+        keys.see(keyId, line);
+        book.addHash(hash, untilMs, number);
+      },
+    });
+    add(faults);
+    add(keys.faults());
+  }
+  const names = sources.map(({ file }) => file);
+  return { suppressions: createSuppressions(book, names, reading), faults: { diagnostics, total } };
+}
+
+/** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
+function createKeyCheck(file: string, reading: HasherReading) {
+  const wrong = new Map<string, Diagnostic>();
+  return {
+    see(keyId: string, line: number): void {
+      if ('problem' in reading) {
+        if (wrong.size === 0) wrong.set('', hashProblem(reading.problem, file, line));
+      } else if (keyId !== reading.hasher.keyId && !wrong.has(keyId)) {
+        wrong.set(keyId, otherKeyProblem(keyId, reading.hasher, { file, line }));
+      }
+    },
+    faults: (): ListFaults => ({ diagnostics: [...wrong.values()], total: wrong.size }),
+  };
+}
+
+/** Hashes of one key say nothing to another. */
+export function otherKeyProblem(
+  keyId: string,
+  hasher: Hasher,
+  at: { readonly file: string; readonly line?: number },
+): Diagnostic {
+  const message = `Hashes were made with another key (${keyId}) than this project's (${hasher.keyId}).`;
+  const hint = 'Set `suppressionKey` to the key that they were made with, or have the list made again with this one.';
+  return problem('other-suppression-key', message, { at, hint });
+}
+
+function createSuppressions(book: Book, names: readonly string[], reading: HasherReading): Suppressions {
+  const hasher = 'hasher' in reading ? reading.hasher : null;
+  const isEmpty = book.addresses + book.hashes === 0;
+  const find = (form: string, nowMs: number): number => {
+    const listed = book.addresses === 0 ? -1 : book.find(form, nowMs);
+    if (listed !== -1 || hasher === null || book.hashes === 0) return listed;
+    return book.findHash(hasher.hash(form), nowMs);
+  };
+  const listOf = (to: string, key: string, nowMs: number): string | null => {
+    if (isEmpty) return null;
+    // Hardly anybody has another key than the address, and is spared an array.
+    if (key === to) return names[find(listedForm(to), nowMs)] ?? null;
+    for (const form of formsOf(to, key)) {
+      const listed = find(form, nowMs);
+      if (listed !== -1) return names[listed] ?? null;
+    }
+    return null;
+  };
+  return {
+    rules: { isListed: (to, key, nowMs) => listOf(to, key, nowMs) !== null, forms: formsOf, hasher },
+    listOf,
+    hasher: reading,
+    isEmpty,
+  };
+}
+
+/**
+ * Compares the key with that of the hashes in the ledger.
+ *
+ * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
+ */
+export function checkHashKey({ hasher }: Pick<Suppressions, 'hasher'>, ledger: HashReader): void {
+  const found = ledgerKeyProblem(hasher, ledger);
+  if (found !== null) throw refuse(found);
+}
+
+type HashReader = Pick<Ledger, 'hashKeyId' | 'path'>;
+
+function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnostic | null {
+  const keyId = ledger.hashKeyId();
+  if (keyId === null) return null;
+  if ('problem' in reading) {
+    const { code, message, hint } = reading.problem;
+    const said = `The suppression list of the ledger holds hashes (key ${keyId}). ${message}`;
+    return problem(code, said, { at: { file: ledger.path }, ...(hint === undefined ? {} : { hint }) });
+  }
+  return keyId === reading.hasher.keyId ? null : otherKeyProblem(keyId, reading.hasher, { file: ledger.path });
+}
+
+/** How many hashes the ledger holds, under which key, and whether the project has that key. */
+export interface HashKeyState {
+  readonly hashes: number;
+  /** Null: there are none. */
+  readonly keyId: string | null;
+  /** Id of the project's key; null: it is not there. */
+  readonly ownKeyId: string | null;
+  /** Why sending would be refused; null: it would not. */
+  readonly problem: Diagnostic | null;
+}
+
+/** For checks of a machine: nothing is thrown for a key that is not there. */
+export async function hashKeyState(
+  project: Pick<Project, 'suppressionKey' | 'root'>,
+  env: Variables,
+  ledger: HashReader & Pick<Ledger, 'suppressionCounts'>,
+): Promise<HashKeyState> {
+  const reading = await readHasher(project.suppressionKey, env, project.root);
+  const keyId = ledger.hashKeyId();
+  return {
+    hashes: keyId === null ? 0 : ledger.suppressionCounts().hashes,
+    keyId,
+    ownKeyId: 'hasher' in reading ? reading.hasher.keyId : null,
+    problem: ledgerKeyProblem(reading, ledger),
+  };
+}
+
+type SuppressionReader = HashReader &
+  Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressions' | 'suppressedHashes' | 'suppressionCounts'>;
+
+/**
+ * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is going
+ * is seen by the claims.
+ *
+ * @param ledger null: there is none, or the claims look at it
+ * @returns nothing to ask where there is nobody on any list
+ * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
  */
 export function suppressionView(
-  ledger: Pick<Ledger, 'isSuppressed' | 'suppressions'>,
-  nowMs: number,
+  suppressions: Suppressions,
+  ledger: SuppressionReader | null,
+  now: () => number,
 ): Pick<View, 'suppressed'> {
-  const first = ledger.suppressions()[Symbol.iterator]();
-  const empty = first.next().done === true;
-  first.return?.();
-  if (empty) return {};
+  const inLedger = ledger === null ? null : ledgerLookup(suppressions, ledger, now);
+  if (inLedger === null && suppressions.isEmpty) return {};
   return {
-    suppressed: (to, key) => ledger.isSuppressed(to, nowMs) || (key !== to && ledger.isSuppressed(key, nowMs)),
+    suppressed(to, key) {
+      const file = suppressions.listOf(to, key, now());
+      if (file !== null) return `on the list ${file}`;
+      return inLedger?.(to, key) === true ? 'on the list in the ledger' : null;
+    },
+  };
+}
+
+/** Asks the ledger only about those whom a filter does not rule out: a look-up costs 2 us, the filter 0.1. */
+function ledgerLookup(
+  suppressions: Suppressions,
+  ledger: SuppressionReader,
+  now: () => number,
+): ((to: string, key: string) => boolean) | null {
+  checkHashKey(suppressions, ledger);
+  const counts = ledger.suppressionCounts();
+  if (counts.addresses + counts.hashes === 0) return null;
+  const { hasher } = suppressions.rules;
+  const addresses = lazyFilter(counts.addresses, function* () {
+    for (const { address } of ledger.suppressions()) yield address;
+  });
+  const hashes = lazyFilter(counts.hashes, function* () {
+    for (const { hash } of ledger.suppressedHashes()) yield hash;
+  });
+  const isListed = (form: string): boolean => {
+    if (addresses.mayHave(form) && ledger.isSuppressed(form, now())) return true;
+    if (counts.hashes === 0 || hasher === null) return false;
+    const hash = hasher.hash(form);
+    return hashes.mayHave(hash) && ledger.isHashSuppressed(hash, now());
+  };
+  return (to, key) => (key === to ? isListed(listedForm(to)) : formsOf(to, key).some(isListed));
+}
+
+/** A filter that is made once so much has been asked that it is worth it: a short list is not worth a million entries. */
+function lazyFilter(entries: number, all: () => Iterable<string>): Pick<Filter, 'mayHave'> {
+  let left = entries * LOOKUPS_PER_ENTRY;
+  let filter: Filter | null = null;
+  return {
+    mayHave(text) {
+      if (entries === 0) return false;
+      if (filter === null) {
+        if (left-- > 0) return true;
+        filter = createFilter(entries);
+        for (const entry of all()) filter.add(entry);
+      }
+      return filter.mayHave(text);
+    },
   };
 }

@@ -3,6 +3,8 @@ import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Reached } from '../plan/reach.ts';
+import { type Suppressions, suppressionView } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import type { Gate } from './canary-gate.ts';
 import { createPacker, type Due, dueOf, type Packer, type Parcel } from './parcel.ts';
@@ -16,6 +18,9 @@ export interface FeedOptions {
   readonly run: RunRecord;
   /** Of the bytes that the check pass read: no others are sent from. */
   readonly list: ListDigest;
+  readonly suppressions: Suppressions;
+  /** Whom other runs reached; null where no rule asks for it. */
+  readonly reached: Reached | null;
   /** Recipients that are posted to in this start; null: all. */
   readonly limit: number | null;
   readonly now: () => number;
@@ -37,7 +42,15 @@ export async function feed(options: FeedOptions): Promise<void> {
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
   try {
-    const view = { wanted: todo.wants, expected: options.list, skipInvalid: true, winner: run.winner };
+    const view = {
+      wanted: todo.wants,
+      expected: options.list,
+      // The claims look again; whoever is known to be left out need not wait for a turn.
+      ...suppressionView(options.suppressions, ledger, options.now),
+      ...options.reached?.view(options.now),
+      skipInvalid: true,
+      winner: run.winner,
+    };
     for await (const batch of decisions(plan, view)) {
       const aside: Aside = { skipped: [], deferred: [] };
       for (const decision of batch) {

@@ -6,9 +6,10 @@ import type { Decision } from '../model.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
+import { openReach, type Reached } from '../plan/reach.ts';
 import { changedInputs } from '../plan/seal.ts';
 import { identityHash } from '../plan/settings.ts';
-import { suppressionView } from '../plan/suppression.ts';
+import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { winnerOfRun } from './winner.ts';
@@ -17,6 +18,7 @@ export interface PrepareOptions {
   readonly ledger: Ledger;
   readonly plan: Plan;
   readonly prices: PriceList | null;
+  readonly suppressions: Suppressions;
   readonly skipInvalid: boolean;
   readonly amend: boolean;
   readonly retryRejected: boolean;
@@ -37,6 +39,8 @@ export interface Prepared {
   /** Recipients to send to in this start. */
   readonly toDo: number;
   readonly continues: boolean;
+  /** Whom other runs reached; null where no rule asks for it. */
+  readonly reached: Reached | null;
   /** Makes the rows count. Until then everything can be forgotten without a trace. */
   seal(): RunRecord;
   discard(): void;
@@ -55,8 +59,10 @@ const LOAD_BATCH = 4000;
  */
 export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const { ledger, plan } = options;
+  checkHashKey(options.suppressions, ledger);
   const existing = ledger.findRun(identityOf(plan));
   if (existing === null) return load(options, null);
+  refusePurged(existing);
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
   refuseLate(options, existing);
   const list = await hashList(plan.campaign.recipients);
@@ -72,8 +78,8 @@ export function identityOf(plan: Plan): RunIdentity {
   return { environment: plan.environment.name, campaign: plan.campaign.name, occurrence: plan.occurrence };
 }
 
-function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Prepared {
-  const { ledger } = options;
+async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
+  const { ledger, plan, nowMs } = options;
   const open = new Set(['pending', 'failed', 'deferred', ...(options.retryRejected ? ['rejected'] : [])]);
   const waits = winnerOf(options, run) === null;
   const toDo = ledger
@@ -85,6 +91,7 @@ function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): P
     estimate: null,
     toDo,
     continues: true,
+    reached: toDo === 0 ? null : await openReach(plan, ledger, nowMs),
     seal: () => {
       if (options.retryRejected) ledger.retryRejected(run);
       return withWinner(options, run);
@@ -96,8 +103,10 @@ function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): P
 /** Checks the whole list and loads it as it goes; refused or not confirmed, it leaves nothing behind. */
 async function load(options: PrepareOptions, existing: RunRecord | null): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
-  const draft = ledger.beginLoad(identityOf(plan), { channel: plan.campaign.channel, nowMs });
-  const checked = await checkAndLoad(options, draft, winnerOf(options, existing)).catch((error: unknown) => {
+  const reached = await openReach(plan, ledger, nowMs);
+  const { channel, isCounted } = plan.campaign;
+  const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted });
+  const checked = await checkAndLoad(options, draft, winnerOf(options, existing), reached).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
@@ -107,6 +116,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     estimate,
     toDo: estimate.send,
     continues: existing !== null,
+    reached,
     seal: () => {
       if (existing === null) {
         return withWinner(
@@ -131,8 +141,13 @@ function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord): RunReco
   return winner === null || winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 
-async function checkAndLoad(options: PrepareOptions, draft: RunRecord, winner: string | null): Promise<Checked> {
-  const { ledger, plan, prices, nowMs } = options;
+async function checkAndLoad(
+  options: PrepareOptions,
+  draft: RunRecord,
+  winner: string | null,
+  reached: Reached | null,
+): Promise<Checked> {
+  const { ledger, plan, prices, suppressions, nowMs } = options;
   const seen = createSeen();
   let rows: LoadRow[] = [];
   const flush = (): void => {
@@ -141,7 +156,8 @@ async function checkAndLoad(options: PrepareOptions, draft: RunRecord, winner: s
   };
   const view = {
     isNew: (key: string) => seen.add(key),
-    ...suppressionView(ledger, nowMs),
+    ...suppressionView(suppressions, ledger, () => nowMs),
+    ...reached?.view(() => nowMs),
     skipInvalid: options.skipInvalid,
     winner,
   };
@@ -175,6 +191,21 @@ function loadRow(decision: Decision, estimator: Estimator): LoadRow {
   }
   const reason = decision.decision === 'done' ? null : decision.reason;
   return { row, line, key, to, state: 'skipped', reason, parts: null, encoding: null, costMicros: null, variant: null };
+}
+
+/**
+ * Refuses a run out of which personal data was taken: whoever was sent to would look new.
+ *
+ * @throws HandbillError exit 2
+ */
+export function refusePurged(run: RunRecord): void {
+  if (run.purgedAtMs === null) return;
+  const day = new Date(run.purgedAtMs).toISOString().slice(0, 10);
+  throw refuse(
+    problem('run-purged', `This occurrence (${run.occurrence}) was purged on ${day}: its recipients are not known.`, {
+      hint: 'Nobody of it could be sent to at most once any more. Use another --occurrence for a new run.',
+    }),
+  );
 }
 
 /** A run without `notAfter` that began this long ago is continued only with `--late`. */

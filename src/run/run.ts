@@ -7,6 +7,8 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Reached } from '../plan/reach.ts';
+import type { Suppressions } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { createCanary } from './canary.ts';
 import { createGate } from './canary-gate.ts';
@@ -27,6 +29,10 @@ export interface RunOptions {
   readonly ledger: Ledger;
   readonly run: RunRecord;
   readonly list: ListDigest;
+  /** As they were when the start began; what comes into the ledger since is seen by the claims. */
+  readonly suppressions: Suppressions;
+  /** Whom other runs reached; what those do from now on is seen by the claims. Default: no rule asks for it. */
+  readonly reached?: Reached | null;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly wire: CompiledWire;
   /** Price of a message in millionths of the currency; for the legs that the check pass did not price. */
@@ -63,7 +69,7 @@ export interface RunEnd {
  * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the ramp's.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
-  const { plan, ledger, concurrency, now, timers = TIMERS } = options;
+  const { plan, ledger, concurrency, now, timers = TIMERS, reached = null } = options;
   const { run, recovered } = ledger.start(options.run, now());
   const before = ledger.legs(run);
   const began = timers.monotonicMs();
@@ -78,7 +84,10 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     limit.concurrency = width;
   });
   const desk = createDesk(
-    { commit: (results, claims) => ledger.commit(run, results, claims, now()) },
+    {
+      commit: (results, claims) =>
+        ledger.commit(run, results, claims, now(), options.suppressions.rules, reached?.reach),
+    },
     () => stopping.abort(),
     timers,
   );
@@ -107,6 +116,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     factsOf: ({ decision, message, leg, before: attempts }) =>
       leg > 0 || decidesLate || attempts > 0 ? legFacts(decision, message, costOf) : null,
     costOf,
+    capsOf: reached === null ? null : (recipient) => reached.capsOf(recipient, now()),
     isLate: () => notAfterMs !== null && now() > notAfterMs,
     expire(row, leg) {
       ledger.skip(run, [{ row, leg, reason: 'expired' }], now());
@@ -136,7 +146,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
           timers,
           stopped: stopping.signal,
         });
-  await feed({ plan, ledger, run, list: options.list, limit: options.limit, now, shift, todo, pool, gate });
+  const { list, suppressions } = options;
+  await feed({ plan, ledger, run, list, suppressions, reached, limit: options.limit, now, shift, todo, pool, gate });
   const trouble = pool.failure;
   await desk.flush();
 

@@ -64,7 +64,9 @@ describe('a campaign with one mistake has one error', () => {
     ['variables: { a: 1 }', 'wrong-type 6:17', /"variables.a" must be text/, /a: "1"/],
     ['variables: { a: { b: 1 } }', 'wrong-type 6:22', /"variables.a.b" must be text/, /b: "1"/],
     ['winner: { metric: delivered }', 'not-supported 6:11', /"winner.metric" cannot be used yet/, /Remove it/],
-    ['send: { window: { from: 09:00 } }', 'not-supported 6:9', /"send.window" cannot be used yet/, /Remove it/],
+    ['send: { window: { from: 9 } }', 'wrong-type 6:25', /"send.window.from" must be text/, /./],
+    ['send: { window: { from: 25:00 } }', 'invalid-value 6:25', /"send.window.from"/, /time of day/],
+    ['send: { window: open }', 'invalid-value 6:17', /"send.window"/, /mapping with from and to/],
   ])('%s', (lines, expected, message, hint) => {
     const diagnostics = campaign(`${lines}\n`);
     if (expected === '') return expect(diagnostics).toEqual([]);
@@ -76,16 +78,12 @@ describe('a campaign with one mistake has one error', () => {
     return undefined;
   });
 
-  test.each(['suppressions', 'exclude', 'frequency'])('%s is refused, not read over', (key) => {
+  test.each(['exclude', 'frequency'])('%s is refused, not read over', (key) => {
     expect(one(campaign(`${key}: x\n`)).code).toBe('not-supported');
     expect(one(project(`defaults: { ${key}: x }\n`)).code).toBe('not-supported');
   });
 
-  test.each([
-    ['recipients', 'timeZone'],
-    ['send', 'window'],
-    ['send', 'canary'],
-  ])('%s.%s is refused, not read over', (parent, key) => {
+  test.each([['winner', 'metric']])('%s.%s is refused, not read over', (parent, key) => {
     const base = 'name: hello\nchannel: sms\n';
     const rest = parent === 'template' ? 'recipients: p.csv\n' : 'template: { id: x }\n';
     expect(campaign(`${rest}${parent}: { ${key}: 1 }\n`, base).map((d) => d.code)).toContain('not-supported');
@@ -158,10 +156,10 @@ describe('a campaign', () => {
     expect([...brief(check('campaign', text).diagnostics)].sort()).toEqual([
       'invalid-value 2:10',
       'invalid-value 4:15',
-      'not-supported 4:18',
       'unknown-key 1:1',
       'unknown-key 5:1',
       'unquoted-number 3:7',
+      'wrong-type 4:26',
     ]);
   });
 
@@ -205,7 +203,10 @@ describe('handbill.yaml', () => {
   test.each<[label: string, text: string, expected: string, hint: RegExp]>([
     ['a campaign key at the top', 'from: Riverside\n', 'unknown-key 1:1', /belongs under "defaults"/],
     ['webhooks', 'webhook: { path: /x }\n', 'not-supported 1:1', /Remove it/],
-    ['suppressions', 'suppressions: [a.csv]\n', 'not-supported 1:1', /Remove it/],
+    ['lists as default', 'defaults: { suppressions: a.csv }\n', 'unknown-key 1:13', /stands at the top level/],
+    ['the suppression key itself', 'suppressionKey: 0123456789abcdef\n', 'literal-key 1:17', /must be replaced/],
+    ['no suppression key', 'suppressionKey: {}\n', 'invalid-value 1:17', /HANDBILL_SUPPRESSION_KEY/],
+    ['a country that has no numbers', 'defaultCountry: UKR\n', 'invalid-value 1:17', /two capital letters/],
     ['a channel that does not exist', 'defaults: { channel: fax }\n', 'invalid-value 1:22', /sms/],
     ['a list as default', 'defaults: { recipients: { csv: x } }\n', 'unknown-key 1:27', /Known keys: to, key/],
     ['a name as default', 'defaults: { name: x }\n', 'unknown-key 1:13', /^/],

@@ -18,6 +18,7 @@ const ROWS: readonly (readonly string[])[] = [
     'pages',
     'webhook',
     'sandbox',
+    'suppression',
     'schedule',
     'window',
   ],

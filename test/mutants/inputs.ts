@@ -66,7 +66,7 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/run/feed.ts',
-        was: 'expected: options.list, ',
+        was: 'expected: options.list,',
         is: '',
       },
     ],

@@ -31,7 +31,7 @@ export const SECRETS: readonly Mutant[] = [
     planted: 'a key file that others can read is used',
     edits: [
       {
-        file: 'src/http/credentials.ts',
+        file: 'src/util/secret.ts',
         was: 'if ((stat.mode & 0o077) !== 0) {',
         is: 'if ((stat.mode & 0o077) === -1) {',
       },

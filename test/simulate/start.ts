@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { prepareRun } from '../../src/run/prepare.ts';
 import { sendRun } from '../../src/run/run.ts';
 import type { StartPlan } from './plan.ts';
@@ -190,6 +191,7 @@ export function beginStart(options: StartOptions): Start {
       ledger,
       plan: campaign,
       prices: null,
+      suppressions: NO_SUPPRESSIONS,
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
@@ -209,6 +211,7 @@ export function beginStart(options: StartOptions): Start {
       ledger,
       run,
       list: prepared.list,
+      suppressions: NO_SUPPRESSIONS,
       endpoint,
       wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
       concurrency: plan.concurrency,

@@ -1,0 +1,44 @@
+import type { Diagnostic } from '../errors.ts';
+import type { SuppressionFile } from '../model.ts';
+import { pointerTo } from '../util/json.ts';
+import { displayPath, findFileInside } from '../util/paths.ts';
+import type { ProjectReading } from './project.ts';
+import { faultAt } from './read-text.ts';
+import { whereValue } from './validate.ts';
+import type { CampaignFile } from './written.ts';
+import type { YamlFile } from './yaml.ts';
+
+/**
+ * Finds the suppression lists: those of handbill.yaml and those of the campaign, each file once. A campaign adds to what
+ * the project names and replaces nothing, so that nobody can take a list away by overlooking it. They are read when a
+ * command starts, not here.
+ */
+export async function findSuppressions(
+  campaign: Partial<CampaignFile>,
+  yaml: YamlFile,
+  project: Pick<ProjectReading, 'written' | 'yaml'>,
+  { root, folder, cwd }: { readonly root: string; readonly folder: string; readonly cwd: string },
+): Promise<{ readonly files: readonly SuppressionFile[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const files = new Map<string, SuppressionFile>();
+  const diagnostics: Diagnostic[] = [];
+  const find = async (
+    written: CampaignFile['suppressions'],
+    namedBy: SuppressionFile['namedBy'],
+    from: string,
+    source: YamlFile,
+  ): Promise<void> => {
+    for (const [i, name] of [written ?? []].flat().entries()) {
+      const found = await findFileInside(root, from, name);
+      if ('path' in found) {
+        const { path } = found;
+        if (!files.has(path)) files.set(path, { path, file: displayPath(path, cwd), namedBy });
+      } else {
+        const pointer = pointerTo(['suppressions', ...(typeof written === 'string' ? [] : [i])]);
+        diagnostics.push(faultAt(found.fault, whereValue(source, pointer)));
+      }
+    }
+  };
+  if (project.yaml !== null) await find(project.written.suppressions, 'project', root, project.yaml);
+  await find(campaign.suppressions, 'campaign', folder, yaml);
+  return { files: [...files.values()], diagnostics };
+}

@@ -1,0 +1,111 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Code, type Diagnostic, problem } from '../errors.ts';
+import type { KeySource } from '../model.ts';
+
+export type SecretOrProblem =
+  | { readonly secret: string /** Where it was found, for a sentence about it. */; readonly place: string }
+  | { readonly problem: Diagnostic };
+
+/** How a secret is called in messages. */
+export interface SecretWords {
+  /** Follows on "the": `API key`. */
+  readonly name: string;
+  /** Code of the diagnostic for one that is not there. */
+  readonly missing: Code;
+  /** The setting that names a file: `apiKey: { file: PATH }`. */
+  readonly setting: string;
+  /** What to do when others may have read it. */
+  readonly leaked: string;
+}
+
+/** A secret has some dozen characters; whatever is longer is another file. */
+const MAX_SECRET_BYTES = 4 * 1024;
+
+/**
+ * Reads a secret from where handbill.yaml says: a variable, or a file that nobody else can read (SECURITY S6, S9).
+ * No message ever holds it.
+ *
+ * @param env the process's variables
+ * @param baseFolder where relative paths begin: the project's root
+ */
+export async function readSecret(
+  source: KeySource,
+  env: Readonly<Record<string, string | undefined>>,
+  baseFolder: string,
+  words: SecretWords,
+): Promise<SecretOrProblem> {
+  if ('env' in source) return fromVariable(source.env, env[source.env], words);
+  return await fromFile(source.file, resolve(baseFolder, source.file), words);
+}
+
+function fromVariable(name: string, value: string | undefined, words: SecretWords): SecretOrProblem {
+  if (value !== undefined && value !== '') return { secret: value, place: name };
+  return no(words.missing, `The environment variable ${name}, which should hold the ${words.name}, is not set.`, {
+    hint: `Set it for this command, or name a private file instead: ${words.setting}.`,
+  });
+}
+
+async function fromFile(file: string, path: string, words: SecretWords): Promise<SecretOrProblem> {
+  let handle: FileHandle;
+  try {
+    // Non-blocking: a pipe without a writer would wait for ever.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const state = missing ? 'does not exist' : 'cannot be read';
+    return no(words.missing, `The file ${file}, which should hold the ${words.name}, ${state}.`, {
+      hint: 'Write the key into it and nothing else, then: chmod 600.',
+    });
+  }
+  try {
+    // The open file is what is looked at, so that it cannot be another one by the time it is read.
+    const refused = await refusePermissions(file, handle, words);
+    return refused ?? { secret: await readLine(handle), place: file };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function refusePermissions(
+  file: string,
+  handle: FileHandle,
+  words: SecretWords,
+): Promise<SecretOrProblem | null> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) {
+    return no('file-not-regular', `${file}, which should hold the ${words.name}, is not a regular file.`, {
+      hint: 'Name a file that holds the key and nothing else.',
+    });
+  }
+  if (stat.size > MAX_SECRET_BYTES) {
+    const article = /^[aeiou]/i.test(words.name) ? 'an' : 'a';
+    return no('file-too-large', `${file} is too large to hold ${article} ${words.name}.`, {
+      hint: 'Name a file that holds the key and nothing else.',
+    });
+  }
+  const user = process.getuid?.();
+  if (user === undefined) return null;
+  if (stat.uid !== user) {
+    return no('key-file-permissions', `${file}, which holds the ${words.name}, belongs to another user.`, {
+      hint: 'Make it yours (chown) and private (chmod 600).',
+    });
+  }
+  if ((stat.mode & 0o077) !== 0) {
+    return no('key-file-permissions', `Other users can read ${file}, which holds the ${words.name}.`, {
+      hint: `Make it private: chmod 600 ${file}. ${words.leaked}`,
+    });
+  }
+  return null;
+}
+
+async function readLine(handle: FileHandle): Promise<string> {
+  const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
+  const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+  return bytes.toString('latin1', 0, bytesRead).replace(/\r?\n$/, '');
+}
+
+function no(...args: Parameters<typeof problem>): SecretOrProblem {
+  return { problem: problem(...args) };
+}
