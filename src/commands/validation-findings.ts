@@ -35,7 +35,7 @@ export function createGatherer(): Gatherer {
   return {
     add(diagnostic, campaign) {
       const { code, severity, at } = diagnostic;
-      const key = JSON.stringify([campaign, at?.file, severity, code]);
+      const key = `${campaign ?? ''}\0${at?.file ?? ''}\0${severity} ${code}`;
       const kind = kinds.get(key);
       if (kind === undefined) {
         kinds.set(key, { campaign, code, severity, kept: [diagnostic], count: 1 });

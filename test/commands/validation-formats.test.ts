@@ -62,9 +62,9 @@ test('campaigns that try to be more: every format refuses them alike, and says n
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toHaveLength(ERRORS);
 });
 
-test.each(['github', 'sarif', 'junit'])('%s is the same from the command line', async (format) => {
-  const { status, out, err } = await handbill(join(root, 'marketing'), ['validate', '--format', format]);
-  expect({ status, out, err }).toEqual(results.get(format));
+test('the command line prints the same', async () => {
+  const { status, out, err } = await handbill(join(root, 'marketing'), ['validate', '--format', 'sarif']);
+  expect({ status, out, err }).toEqual(results.get('sarif'));
 });
 
 test.each(['github', 'sarif', 'junit'])('%s has nothing that a terminal obeys, and no whole number', (format) => {
