@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { COMMANDS } from './table.ts';
+import { version } from './version.ts';
 
 /**
  * What `handbill --help`, `--version` and `handbill` alone print, or null for every other command line. Written from
@@ -23,11 +23,6 @@ export function overview(): string {
     return `${group}\n${lines.join('\n')}\n`;
   });
   return `${HEAD}\n${groups.join('\n')}\n${EXAMPLES}`;
-}
-
-export function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 const HEAD = `Usage: handbill COMMAND [options]

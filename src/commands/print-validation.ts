@@ -7,12 +7,12 @@ import type { CheckedFile, ValidateOptions, Validation } from './check-campaigns
 import { countKey } from './collector.ts';
 import type { CommandContext } from './context.ts';
 import { withOutput } from './output-sink.ts';
-import { version } from './overview.ts';
 import { repositoryPaths } from './repository.ts';
 import type { ValidationDocument } from './validation-document.ts';
 import { figuresOf } from './validation-figures.ts';
 import { createGatherer, PER_ROW, sumUp } from './validation-findings.ts';
 import { withoutCommands } from './validation-github.ts';
+import { version } from './version.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
 export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];

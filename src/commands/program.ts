@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './context.ts';
-import { overview, version } from './overview.ts';
+import { overview } from './overview.ts';
 import { COMMANDS, type CommandEntry } from './table.ts';
+import { version } from './version.ts';
 
 /**
  * Runs one command line.
