@@ -28,7 +28,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   const giveAway = connection.statement('UPDATE runs SET list = -1 WHERE number = ?');
   const setList = connection.statement('UPDATE runs SET list = ? WHERE number = ?');
   const update = connection.statement(
-    `UPDATE runs SET inputs = ?1,
+    `UPDATE runs SET inputs = ?1, counted = ?3,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0),
       state = CASE WHEN EXISTS (SELECT 1 FROM recipients WHERE recipients.list = runs.list
         AND (recipients.state = 'pending' OR recipients.state = 'deferred')) THEN 'partial' ELSE state END
@@ -51,7 +51,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
-        update(JSON.stringify(inputs), run.number);
+        update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0);
       });
       lists.discardLoad(draft);
       return runs.record(run.number);

@@ -5,6 +5,7 @@ import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { checkNext, legStore } from './legs.ts';
+import type { Reach } from './reach.ts';
 import {
   type AsideRow,
   type ClaimAnswer,
@@ -51,6 +52,11 @@ export function commitStore(
     `UPDATE recipients SET state = 'skipped', reason = 'suppressed', address = ?, updated_at = ?
       WHERE list = ? AND leg = ? AND row = ? AND state = 'pending'`,
   );
+  const setReached = connection.statement(
+    `UPDATE recipients SET state = 'skipped', reason = ?, address = ?, updated_at = ?
+      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND (?8 IS NULL OR attempts = ?8)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3))`,
+  );
   const look = connection.query(
     'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
   );
@@ -79,11 +85,19 @@ export function commitStore(
     list: number,
     request: ClaimRequest,
     isSuppressed: IsSuppressed,
+    reach: Reach | null,
     now: number,
   ): ClaimAnswer => {
     const { row, leg, to, key, attempts, facts } = request;
+    const listed = isSuppressed(to, key);
+    const reached = reach === null ? null : reachedBy(reach, request);
+    if (reached !== null && !listed) {
+      const reason = reached === 'capped' ? 'frequency-cap' : 'excluded';
+      if (setReached(reason, to, now, list, leg, row, key, attempts ?? null) === 1) return reached;
+    }
     const claimed =
-      !isSuppressed(to, key) &&
+      !listed &&
+      reached === null &&
       (leg === 0 && facts === undefined
         ? claim(now, list, row, key, to, attempts ?? null) === 1
         : legs.claim(run, list, request, now));
@@ -104,6 +118,7 @@ export function commitStore(
     claims: readonly ClaimRequest[],
     nowMs: number,
     rules?: ClaimRules,
+    reach: Reach | null = null,
   ): ClaimAnswer[] =>
     connection.write(nowMs, results.length + claims.length, (now) => {
       const { list, state } = runs.listOf(run);
@@ -113,7 +128,9 @@ export function commitStore(
         throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
       if (claims.length === 0) return [];
       const isSuppressed = checkUnder(rules, now);
-      return claims.map((request) => claimOne(run, list, request, isSuppressed, now));
+      // Again, now that nobody else can write: what was committed meanwhile counts.
+      reach?.refresh();
+      return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
     });
 
   const putAside = (run: RunRecord, state: 'skipped' | 'deferred', rows: readonly AsideRow[], nowMs: number): void =>
@@ -127,13 +144,15 @@ export function commitStore(
   let full: LedgerError | null = null;
 
   return {
-    commit(run, results, claims, nowMs, rules) {
+    commit(run, results, claims, nowMs, rules, reach) {
+      // A run that another process began is read before the transaction, in which others would have to wait for it.
+      if (claims.length > 0) reach?.refresh();
       if (full !== null && claims.length > 0) {
         write(run, results, [], nowMs);
         throw full.asRecorded();
       }
       try {
-        return write(run, results, claims, nowMs, rules);
+        return write(run, results, claims, nowMs, rules, reach);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
@@ -146,6 +165,11 @@ export function commitStore(
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };
+}
+
+function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'excluded' | 'capped' | null {
+  if (reach.excludedBy(to, key) !== null) return 'excluded';
+  return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'capped' : null;
 }
 
 /**

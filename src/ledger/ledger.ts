@@ -1,4 +1,6 @@
 import type { Channel, Outcome } from '../model.ts';
+import type { Reach } from './reach.ts';
+import type { ReachRules } from './reach-runs.ts';
 import type {
   AmendFacts,
   AsideRow,
@@ -48,7 +50,15 @@ export interface Ledger {
 
   // --------------------------------------------------------------- a new list (all of it under the run's lock)
   /** Begins a list in state `loading`, which nobody else sees, and forgets what an earlier one left unsealed. */
-  beginLoad(identity: RunIdentity, facts: { readonly channel: Channel; readonly nowMs: number }): RunRecord;
+  beginLoad(
+    identity: RunIdentity,
+    facts: {
+      readonly channel: Channel;
+      readonly nowMs: number;
+      /** What it sends counts towards the frequency caps of others; default: it does. An amended run takes it over. */
+      readonly isCounted?: boolean;
+    },
+  ): RunRecord;
   /** Adds rows to a list that is loading, in one transaction; give it a few thousand at a time. */
   load(run: RunRecord, rows: readonly LoadRow[]): void;
   /** From here on the run exists and its rows count. */
@@ -81,6 +91,7 @@ export interface Ledger {
    * takes an acceptance. No late answer begins another leg.
    *
    * @param rules what a claim looks at besides the ledger's own addresses; while the ledger holds hashes, it is needed
+   * @param reach whoever another run reached by then is skipped instead of claimed
    * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
    * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
@@ -90,6 +101,7 @@ export interface Ledger {
     claims: readonly ClaimRequest[],
     nowMs: number,
     rules?: ClaimRules,
+    reach?: Reach | null,
   ): ClaimAnswer[];
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
@@ -134,6 +146,10 @@ export interface Ledger {
   /** Looks up what became of a row while the list is unchanged; null where row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 
+  // ------------------------------------------------------------------------------------------------- other runs
+  /** Whom other runs of the environment reached, as far as the rules ask for it: a microsecond for each of them. */
+  reach(own: RunIdentity, rules: ReachRules): Reach;
+
   // ----------------------------------------------------------------------------------------------- suppressions
   /**
    * Addresses are normalised by the caller. An entry never gets weaker: of two, the one that lasts longer stays.
@@ -161,6 +177,7 @@ export interface Ledger {
   hashKeyId(): string | null;
   /** How many entries there are, expired ones too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
+
 
   /** Idempotent. */
   close(): void;

@@ -17,8 +17,8 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
   const insertRun = connection.statement(
-    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at)
-      SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ? FROM runs`,
+    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted)
+      SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ? FROM runs`,
   );
   const lastRun = connection.query('SELECT last_insert_rowid()');
   const insertRow = connection.statement(
@@ -38,13 +38,13 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   };
 
   return {
-    beginLoad({ environment, campaign, occurrence }, { channel, nowMs }) {
+    beginLoad({ environment, campaign, occurrence }, { channel, nowMs, isCounted = true }) {
       const number = connection.write(nowMs, 1, (now) => {
         for (const [number = 0, list = 0] of leftovers.all(environment, campaign, occurrence)) {
           forgetRows(list);
           forgetRun(number);
         }
-        insertRun(environment, campaign, occurrence, channel, now);
+        insertRun(environment, campaign, occurrence, channel, now, isCounted ? 1 : 0);
         return Number(lastRun.get()?.[0]);
       });
       return runs.record(number);

@@ -113,9 +113,18 @@ export interface ClaimRequest {
   readonly attempts?: number;
   /** What is sent, where the row does not know it: a variant decided after it was loaded, a later leg. */
   readonly facts?: LegFacts;
+  /** What this person may get at most, at this moment; without `Reach` nobody asks for it. */
+  readonly caps?: readonly Cap[];
 }
 
-export type ClaimAnswer = 'claimed' | 'suppressed' | 'taken';
+/** At most `max` messages per person since an instant, ms since 1970. */
+export interface Cap {
+  readonly max: number;
+  readonly sinceMs: number;
+}
+
+/** `suppressed`, `excluded` and `capped`: a rule came between, and the row is skipped. */
+export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken';
 
 /** What came of one attempt. */
 export interface ResultRecord {

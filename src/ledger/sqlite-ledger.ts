@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import { doubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { listStore } from './lists.ts';
+import { reachOf } from './reach.ts';
 import { reader } from './reading.ts';
 import { runStore } from './runs.ts';
 import { startStore } from './starts.ts';
@@ -30,6 +31,7 @@ export function sqliteLedger(connection: Connection): Ledger {
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),
+    reach: (own, rules) => reachOf(connection, own, rules),
     close: () => connection.close(),
   };
 }

@@ -1,0 +1,124 @@
+import type { Connection, Query } from './connection.ts';
+
+/** Says that a row of a run reached a person, or may; `sentMs` is when. */
+export type AddPerson = (person: string, row: number, sentMs: number) => void;
+
+/** Looks at the rows of other runs. */
+export interface ReachRows {
+  /** Whoever was reached by leg 0 since an instant, by key and by address. */
+  reached(list: number, sinceMs: number, add: AddPerson): void;
+  /** Whoever may be reached, now or later. */
+  all(list: number, add: AddPerson): void;
+  /** Whoever was reached by a later leg: by key and by the address of each leg. */
+  reachedLater(list: number, sinceMs: number, add: AddPerson): void;
+  /** The addresses of all later legs that were begun. */
+  allLater(list: number, add: (person: string, row: number, leg: number) => void): void;
+  laterLegs(list: number): number;
+  /** When somebody was reached by the last leg of this row; -1: not at all. */
+  reachedAt(list: number, row: number): number;
+  /** Somebody was reached since then, whoever it was. */
+  wasReachedSince(list: number, sinceMs: number): boolean;
+}
+
+const PAGE_ROWS = 4000;
+
+/** Sent at some time that is not known: it counts in any period. */
+const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
+
+// What was accepted, may have been, or is on its way: chains of `=`, as in the schema.
+const REACHED = `(state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')`;
+
+// The claim is just before the request. An answer, or somebody's word about a doubt, may come days later.
+const SENT = 'coalesce(claimed_at, updated_at)';
+
+export function reachRows(connection: Connection): ReachRows {
+  const query = lazily((sql) => connection.query(sql));
+
+  /** All rows of a query by pages: (list, leg, after row, since, how many). */
+  const pages = (sql: string, list: number, leg: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {
+    for (let after = -1; ; ) {
+      const rows = query(sql).all(list, leg, after, sinceMs, PAGE_ROWS);
+      for (const row of rows) take(row);
+      if (rows.length < PAGE_ROWS) return;
+      after = Number(rows.at(-1)?.[0]);
+    }
+  };
+  const lastLeg = (list: number): number => Number(query(LAST_LEG).get(list)?.[0] ?? 0);
+
+  return {
+    reached(list, sinceMs, add) {
+      pages(REACHED_PAGE, list, 0, sinceMs, ([row, key, address, sent]) => {
+        const sentMs = timeOf(sent);
+        if (typeof key === 'string') add(key, Number(row), sentMs);
+        if (typeof address === 'string') add(address, Number(row), sentMs);
+      });
+    },
+    all(list, add) {
+      pages(ALL_PAGE, list, 0, 0, ([row, key, address]) => {
+        if (typeof key === 'string') add(key, Number(row), 0);
+        if (typeof address === 'string') add(address, Number(row), 0);
+      });
+    },
+    reachedLater(list, sinceMs, add) {
+      for (let leg = 1; leg <= lastLeg(list); leg++) {
+        pages(REACHED_PAGE, list, leg, sinceMs, ([row, key, address, sent]) => {
+          const sentMs = timeOf(sent);
+          if (typeof key === 'string') add(key, Number(row), sentMs);
+          if (typeof address === 'string') add(address, Number(row), sentMs);
+          for (let former = 0; former < leg; former++) {
+            const [own] = query(ADDRESS).get(list, former, Number(row)) ?? [];
+            if (typeof own === 'string' && own !== key) add(own, Number(row), sentMs);
+          }
+        });
+      }
+    },
+    allLater(list, add) {
+      for (let leg = 1; leg <= lastLeg(list); leg++) {
+        pages(ALL_PAGE, list, leg, 0, ([row, key, address]) => {
+          const person = address ?? key;
+          if (typeof person === 'string') add(person, Number(row), leg);
+        });
+      }
+    },
+    laterLegs: (list) => Number(query(LATER_LEGS).get(list)?.[0] ?? 0),
+    reachedAt(list, row) {
+      for (let leg = 0; ; leg++) {
+        const [reached, fellBack, sent] = query(STATE).get(list, leg, row) ?? [];
+        if (reached === 1) return timeOf(sent);
+        if (fellBack !== 1) return -1;
+      }
+    },
+    wasReachedSince: (list, sinceMs) => query(ANYBODY).get(list, sinceMs) !== undefined,
+  };
+}
+
+const REACHED_PAGE = `SELECT row, key, nullif(address, key), ${SENT} FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND ${REACHED} AND (${SENT} IS NULL OR ${SENT} >= ?4) ORDER BY row LIMIT ?5`;
+
+const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
+
+const STATE = `SELECT ${REACHED}, state = 'rejected' AND reason IS 'fell-back', ${SENT} FROM recipients
+  WHERE list = ? AND leg = ? AND row = ?`;
+
+const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';
+
+const LAST_LEG = 'SELECT max(leg) FROM recipients WHERE list = ?';
+
+const LATER_LEGS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
+
+const ANYBODY = `SELECT 1 FROM recipients WHERE list = ? AND ${REACHED} AND (${SENT} IS NULL OR ${SENT} >= ?) LIMIT 1`;
+
+function timeOf(value: unknown): number {
+  return typeof value === 'number' ? value : UNKNOWN_MS;
+}
+
+/** Hardly any ledger has all that is asked for here: a query is prepared when it is needed. */
+function lazily(make: (sql: string) => Query): (sql: string) => Query {
+  const made = new Map<string, Query>();
+  return (sql) => {
+    const found = made.get(sql) ?? make(sql);
+    made.set(sql, found);
+    return found;
+  };
+}
