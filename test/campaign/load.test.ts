@@ -72,7 +72,7 @@ describe('the smallest campaign', () => {
       limits: { maxRecipients: null, maxParts: null, maxCost: null, stopAfterInDoubt: null, stopAfterRejected: null },
       suppressions: [],
       exclude: [],
-      frequency: null,
+      frequency: [],
       isCounted: true,
       file: 'smallest/campaign.yaml',
     });
@@ -171,7 +171,7 @@ describe('a campaign that says everything', () => {
       },
       suppressions: [],
       exclude: [],
-      frequency: null,
+      frequency: [],
       isCounted: true,
       file: 'everything/spring/campaign.yaml',
     });

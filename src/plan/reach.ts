@@ -1,0 +1,93 @@
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Reach } from '../ledger/reach.ts';
+import type { Cap, RunIdentity } from '../ledger/records.ts';
+import type { Campaign, Recipient } from '../model.ts';
+import { type Caps, createCaps, type DatedCap } from './caps.ts';
+import type { View } from './decide.ts';
+import type { Plan } from './plan.ts';
+
+/** `exclude` and `frequency` of a campaign, with what the ledger holds of other runs. */
+export interface Reached {
+  /** For the claims, which see what other processes do meanwhile. */
+  readonly reach: Reach;
+  /** What somebody may get at most at this moment. */
+  capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
+  view(now: () => number): Pick<View, 'excluded' | 'capped'>;
+}
+
+/**
+ * Reads whom other runs of the environment reached, as far as `exclude` and `frequency` ask for it. Null where neither
+ * does, or where there is no ledger: then nobody was reached.
+ *
+ * @throws HandbillError (exit 2): `exclude` names a campaign that nobody knows, or a rule asks about a run whose personal
+ *   data was purged: it would let people through
+ */
+export async function openReach(
+  plan: Plan,
+  ledger: Pick<Ledger, 'reach' | 'runs'> | null,
+  nowMs: number,
+): Promise<Reached | null> {
+  const { campaign } = plan;
+  const { exclude, frequency } = campaign;
+  if (exclude.length === 0 && frequency.length === 0) return null;
+  const unknown = unknownCampaigns(campaign, ledger);
+  if (unknown.length > 0) throw refuse(...unknown);
+  if (ledger === null) return null;
+  const caps = frequency.length === 0 ? null : await createCaps(plan);
+  const own = { environment: plan.environment.name, campaign: campaign.name, occurrence: plan.occurrence };
+  const reach = ledger.reach(own, { exclude, sinceMs: caps?.earliestMs(nowMs) ?? null });
+  if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign)));
+  return {
+    reach,
+    capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
+    view: (now) => ({
+      ...(exclude.length === 0 ? {} : { excluded: excludedView(reach) }),
+      ...(caps === null ? {} : { capped: cappedView(reach, caps, now) }),
+    }),
+  };
+}
+
+const NO_CAPS: readonly DatedCap[] = [];
+
+function excludedView(reach: Reach): NonNullable<View['excluded']> {
+  // Half of a list may be left out, all of it by the same few runs.
+  const texts = new Map<RunIdentity, string>();
+  return (to, key) => {
+    const run = reach.excludedBy(to, key);
+    if (run === null) return null;
+    const text = texts.get(run) ?? `reached by ${run.campaign}@${run.occurrence}`;
+    texts.set(run, text);
+    return text;
+  };
+}
+
+function cappedView(reach: Reach, caps: Caps, now: () => number): NonNullable<View['capped']> {
+  let last: Cap | null = null;
+  let text = '';
+  return (recipient) => {
+    const cap = reach.cappedBy(recipient.to, recipient.key, caps.of(recipient, now()));
+    if (cap === null) return null;
+    if (cap !== last) text = caps.describe(cap);
+    last = cap;
+    return text;
+  };
+}
+
+/** A slip in a name would let everybody through whom it was to keep out. */
+function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | null): readonly Diagnostic[] {
+  const strange = campaign.exclude.filter(({ unknown }) => unknown !== null);
+  if (strange.length === 0) return [];
+  const known = new Set((ledger?.runs() ?? []).map((run) => run.campaign));
+  return strange.flatMap((one) => (one.unknown === null || known.has(one.campaign) ? [] : [one.unknown]));
+}
+
+function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagnostic {
+  const isExcluded = asking.exclude.some((e) => e.campaign === campaign);
+  const rule = isExcluded ? 'exclude' : 'frequency';
+  const message = `\`${rule}\` asks whom ${campaign}@${occurrence} reached, but its personal data was purged.`;
+  const hint = isExcluded
+    ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
+    : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';
+  return problem('run-purged', message, { at: { file: asking.file }, hint });
+}
