@@ -55,6 +55,8 @@ export function figureLines({ before, after }: CampaignDiff): readonly FigureLin
     const was = old === null ? null : of(old);
     const is = now === null ? null : of(now);
     if (was === null && is === null) return;
+    // Of a campaign that is new or gone, what it does not have is not worth a line.
+    if (!always && [was, is].every((figure) => figure === null || figure === '0')) return;
     if (always || was !== is) lines.push({ label, before: was ?? NONE, after: is ?? NONE });
   };
   const counts = (label: string, of: (figures: Figures) => Readonly<Record<string, number>>): void => {
@@ -100,9 +102,10 @@ function countryWords(found: CountryFigures | undefined, currency: string | null
   ].join(', ');
 }
 
-/** `3 -> 4`, or `3` where nothing changes. */
+/** `3 -> 4`; `3` where nothing changes, or where one side alone has a figure. */
 export function arrow(before: string, after: string, sign: string): string {
-  return before === after ? after : `${before} ${sign} ${after}`;
+  if (before === NONE) return after;
+  return before === after || after === NONE ? before : `${before} ${sign} ${after}`;
 }
 
 /** `1 added (+44••••••0004), 2 removed (...)`. */

@@ -1,0 +1,349 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { CampaignDiff, Diff } from '../../src/diff/result.ts';
+import { createRepository, HELLO } from './repository.ts';
+
+const LIST = 'campaigns/hello/people.csv';
+const FILE = 'campaigns/hello/campaign.yaml';
+const TEMPLATE = 'campaigns/hello/hello.hbs';
+const CAMPAIGN = HELLO[FILE];
+
+function only({ campaigns }: Diff): CampaignDiff {
+  const [one, ...more] = campaigns;
+  if (one === undefined || more.length > 0) throw new Error(`${campaigns.length} campaigns differ`);
+  return one;
+}
+
+async function changed(after: Readonly<Record<string, string | null>>, before: Readonly<Record<string, string>> = {}) {
+  using repository = createRepository({ ...HELLO, ...before });
+  repository.write(after);
+  return await repository.diff('HEAD');
+}
+
+describe('recipients and texts', () => {
+  it('nothing changes', async () => {
+    const result = await changed({});
+    expect([result.campaigns, result.unchanged, result.valid]).toEqual([[], ['hello'], true]);
+  });
+
+  it('values, templates and both are told apart', async () => {
+    const { texts } = only(
+      await changed({
+        [TEMPLATE]: 'Hi {{name}}{{#if (eq amount "20")}}, you owe {{amount}}{{/if}}.',
+        [LIST]: HELLO[LIST].replace('Cy,30', 'Cyd,30'),
+      }),
+    );
+    expect(texts).toMatchObject({ compared: 3, changed: 3, more: null });
+    expect(texts.groups.map(({ recipients, columns }) => [recipients, columns])).toEqual([
+      [2, []],
+      [1, ['name']],
+    ]);
+    expect(texts.groups[0]?.templates[0]?.shape).toContain('[-Hello-]{+Hi+} {{name}}');
+  });
+
+  it('a column alone', async () => {
+    const { texts, recipients } = only(await changed({ [LIST]: HELLO[LIST].replace(',20', ',25') }));
+    expect(recipients).toMatchObject({ added: 0, removed: 0, common: 3 });
+    expect(texts.groups).toEqual([
+      { recipients: 1, example: '+44••••••0002', templates: [], columns: ['amount'], variant: null },
+    ]);
+  });
+
+  it('a text that changes where nobody gets it', async () => {
+    const guarded = (word: string) => `Hello {{name}}{{#if (eq amount "99")}}${word}{{/if}}.`;
+    const { texts } = only(await changed({ [TEMPLATE]: guarded('new') }, { [TEMPLATE]: guarded('old') }));
+    expect(texts).toMatchObject({ compared: 3, changed: 0 });
+    expect(texts.groups).toMatchObject([{ recipients: 0, templates: [{ what: 'text' }] }]);
+  });
+
+  it('by a setting', async () => {
+    const template = { [TEMPLATE]: 'Due {{date amount "MMMM"}}', [LIST]: 'msisdn,amount\n+447700900001,2026-05-01\n' };
+    const { texts, rules } = only(await changed({ [FILE]: `${CAMPAIGN}locale: fr\n` }, template));
+    expect(texts.groups).toMatchObject([{ recipients: 1, templates: [], columns: [] }]);
+    expect(rules).toEqual([{ key: 'locale', before: null, after: 'fr' }]);
+  });
+
+  it('partials, fallbacks and variants have names of their own', async () => {
+    const rich = (word: string) => ({
+      [FILE]: `name: hello
+channel: rcs
+from: Riverside
+variants:
+  - { name: a, weight: 1, template: { text: "${word} a {{> foot}}" } }
+  - { name: b, weight: 1, template: { text: "Same b" } }
+fallback: { channel: sms, template: { text: "${word} sms" } }
+recipients: people.csv
+`,
+      'campaigns/hello/foot.hbs': `${word} foot`,
+    });
+    const { texts } = only(await changed(rich('Hi'), rich('Hello')));
+    const names = texts.groups.flatMap(({ templates }) => templates.map(({ what }) => what));
+    expect(new Set(names)).toEqual(new Set(['variants.a.text', 'fallback.sms.text', 'partials.foot']));
+    expect(texts.changed).toBe(3);
+  });
+
+  it('decisions that change, and the cost of each country', async () => {
+    const prices = 'country,price,currency\nGB,0.04,EUR\nFR,0.06,EUR\n';
+    const result = only(
+      await changed(
+        {
+          [FILE]: CAMPAIGN.replace('people.csv', '{ csv: people.csv, where: { name: { $ne: Bo } } }'),
+          [LIST]: `${HELLO[LIST]}+33639980001,Di,5\n`,
+        },
+        { 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': prices },
+      ),
+    );
+    expect(result.decisions).toEqual([
+      { before: 'send', after: 'skip (excluded)', recipients: 1, example: '+44••••••0002' },
+    ]);
+    expect(result.before?.figures?.cost).toEqual({ low: 0.12, high: 0.12 });
+    expect(result.after?.figures).toMatchObject({
+      cost: { low: 0.14, high: 0.14 },
+      countries: { GB: { messages: 2, cost: 0.08 }, FR: { messages: 1, cost: 0.06 } },
+    });
+    expect(result.rules).toContainEqual({ key: 'recipients.where.name.$ne', before: null, after: 'Bo' });
+  });
+
+  it('a key column: other addresses of the same people; another key: everybody looks new', async () => {
+    const keyed = { [FILE]: CAMPAIGN.replace('people.csv', '{ csv: people.csv, key: name }') };
+    const readdressed = only(await changed({ [LIST]: HELLO[LIST].replace('0900002', '0900009') }, keyed));
+    expect(readdressed.recipients).toMatchObject({ added: 0, removed: 0, readdressed: 1 });
+    const rekeyed = only(await changed(keyed));
+    expect(rekeyed.recipients).toMatchObject({ added: 3, removed: 3, common: 0 });
+    expect(rekeyed.notes).toEqual([expect.stringContaining('What identifies a recipient changes')]);
+  });
+
+  it('for any list and any edit: added, removed and common add up, and every changed value is counted', async () => {
+    using repository = createRepository(HELLO);
+    const person = fc.record({ number: fc.integer({ min: 0, max: 12 }), name: fc.constantFrom('Ann', 'Bo', 'Cy') });
+    const people = fc.array(person, { minLength: 1, maxLength: 10 });
+    const csv = (list: readonly { number: number; name: string }[]) =>
+      `msisdn,name,amount\n${list.map(({ number, name }) => `+4477009000${String(number).padStart(2, '0')},${name},1\n`).join('')}`;
+    const firsts = (list: readonly { number: number; name: string }[]) =>
+      new Map([...list].reverse().map(({ number, name }) => [number, name]));
+    await fc.assert(
+      fc.asyncProperty(people, people, async (before, after) => {
+        repository.commit({ [LIST]: csv(before) });
+        repository.write({ [LIST]: csv(after) });
+        const [old, now] = [firsts(before), firsts(after)];
+        const common = [...old.keys()].filter((number) => now.has(number));
+        const renamed = common.filter((number) => old.get(number) !== now.get(number)).length;
+        const { campaigns } = await repository.diff('HEAD');
+        const found = campaigns[0];
+        const counts = found?.recipients ?? {
+          before: old.size,
+          after: now.size,
+          added: 0,
+          removed: 0,
+          common: old.size,
+        };
+        expect(counts).toMatchObject({
+          before: old.size,
+          after: now.size,
+          common: common.length,
+          added: now.size - common.length,
+          removed: old.size - common.length,
+        });
+        expect(found?.texts.changed ?? 0).toBe(renamed);
+        const grouped = (found?.texts.groups ?? []).reduce((sum, { recipients }) => sum + (recipients ?? 0), 0);
+        expect(grouped).toBe(renamed);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe('campaigns', () => {
+  it('new, deleted and renamed ones', async () => {
+    const other = {
+      'campaigns/other/campaign.yaml': CAMPAIGN.replace('hello', 'other')
+        .replace('hello.hbs', '{ text: A }')
+        .replace('people.csv', '[{ msisdn: "+447700900009" }]'),
+    };
+    const added = only(await changed(other));
+    expect(added).toMatchObject({
+      name: 'other',
+      change: 'added',
+      before: null,
+      after: { figures: { send: 1 } },
+      rules: [],
+    });
+    const removed = only(await changed({ 'campaigns/other/campaign.yaml': null }, other));
+    expect(removed).toMatchObject({ name: 'other', change: 'removed', after: null, before: { figures: { send: 1 } } });
+    const renamed = only(await changed({ [FILE]: CAMPAIGN.replace('name: hello', 'name: welcome') }));
+    expect(renamed).toMatchObject({
+      name: 'welcome',
+      renamedFrom: 'hello',
+      change: 'changed',
+      recipients: { common: 3 },
+    });
+    expect(renamed.notes).toEqual([expect.stringContaining('identity in the ledger')]);
+  });
+
+  it('one that was deleted can be named', async () => {
+    using repository = createRepository(HELLO);
+    repository.write({ [FILE]: null });
+    expect(only(await repository.diff('HEAD', 'hello'))).toMatchObject({ change: 'removed', name: 'hello' });
+  });
+});
+
+describe('a side that does not validate', () => {
+  it('the old one: its errors, and what can still be said; the change is sound', async () => {
+    const result = await changed({ [TEMPLATE]: 'Hello {{name}}' }, { [TEMPLATE]: 'Hello {{nmae}}' });
+    expect(result.valid).toBe(true);
+    expect(only(result)).toMatchObject({
+      before: { figures: null, errors: [{ code: 'unknown-name', file: TEMPLATE, line: 1 }] },
+      after: { figures: { send: 3 }, errors: [] },
+      recipients: null,
+      texts: { groups: [{ recipients: null, templates: [{ shape: 'Hello [-{{nmae}}-]{+{{name}}+}' }] }] },
+    });
+  });
+
+  it('the new one, by a row: it is counted, and its cells are not shown', async () => {
+    const list = `${HELLO[LIST]}07700 900 999 12 34,Zoe Secret,1\n+447700900004,,1\n+447700900005,,1\n`;
+    const result = await changed({ [LIST]: list });
+    expect(result.valid).toBe(false);
+    const { after } = only(result);
+    expect(after?.errors.map(({ code, line, count }) => [code, line, count])).toEqual([
+      ['invalid-address', 5, 1],
+      ['missing-variable', 6, 2],
+    ]);
+    expect(JSON.stringify(result)).not.toMatch(/Secret|900 999/);
+  });
+
+  it('YAML that is none: the file is named, and rules are not made up', async () => {
+    const result = await changed({ [FILE]: 'name: hello\nchannel: [sms\n' });
+    expect(only(result)).toMatchObject({
+      name: 'hello',
+      rules: [],
+      after: { errors: [{ code: 'yaml-syntax', file: FILE }] },
+    });
+  });
+
+  it('a list without a header is not shown', async () => {
+    const result = await changed({ [LIST]: '+447700900001,Ann,10\n+447700900002,Bo,20\n' });
+    expect(result.valid).toBe(false);
+    expect(JSON.stringify(result)).not.toContain('447700900001');
+  });
+});
+
+describe('lists that are not in git', () => {
+  const ignored = { '.gitignore': 'people.csv\n' };
+
+  it('are taken from the work tree for both sides', async () => {
+    using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
+    repository.write({ [LIST]: HELLO[LIST], [TEMPLATE]: 'Hi {{name}}' });
+    const found = only(await repository.diff('HEAD'));
+    expect(found).toMatchObject({
+      recipients: null,
+      texts: { compared: 3, changed: 3 },
+      before: { figures: { send: 3 } },
+    });
+    expect(found.notes).toEqual([
+      expect.stringMatching(/^The list campaigns\/hello\/people\.csv is not there \(HEAD \w{8}\): both/),
+    ]);
+  });
+
+  it('are nowhere: the templates can still be compared, and nothing is wrong', async () => {
+    using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
+    repository.write({ [TEMPLATE]: 'Hi {{name}}, you owe {{amount}}.' });
+    const result = await repository.diff('HEAD');
+    expect(result.valid).toBe(true);
+    expect(only(result)).toMatchObject({
+      recipients: null,
+      after: { figures: null, errors: [] },
+      texts: {
+        groups: [{ recipients: null, templates: [{ shape: '[-Hello-]{+Hi+} {{name}}, you owe {{amount}}.' }] }],
+      },
+    });
+  });
+
+  it('are passed', async () => {
+    using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
+    repository.write({ 'elsewhere.csv': HELLO[LIST], [TEMPLATE]: 'Hi {{name}}' });
+    const found = only(await repository.diff('HEAD', 'hello', { recipients: 'elsewhere.csv' }));
+    expect(found).toMatchObject({
+      recipients: null,
+      texts: { changed: 3 },
+      notes: [expect.stringContaining('was passed')],
+    });
+  });
+
+  it('lie in Git LFS', async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 120\n`;
+    const found = only(await changed({ [LIST]: HELLO[LIST], [TEMPLATE]: 'Hi {{name}}' }, { [LIST]: pointer }));
+    expect(found.notes).toEqual([expect.stringContaining('only a pointer of Git LFS')]);
+    expect(found).toMatchObject({ recipients: null, texts: { changed: 3 } });
+  });
+});
+
+describe('rules', () => {
+  const KEY = 'sk-live-0123456789abcdef';
+
+  it('are compared key by key as they are written, whatever the keys are', async () => {
+    const { rules } = only(
+      await changed(
+        {
+          [FILE]: `${CAMPAIGN}send: { rate: 10/s, notAfter: "2026-12-01T09:00:00Z" }\nlimits: { maxCost: 5, stopAfter: { inDoubt: 3 } }\n`,
+        },
+        { [FILE]: `${CAMPAIGN}send: { rate: 50/s }\nlimits: { maxCost: 5 }\n` },
+      ),
+    );
+    expect(rules).toEqual([
+      { key: 'send.rate', before: '50/s', after: '10/s' },
+      { key: 'send.notAfter', before: null, after: '2026-12-01T09:00:00Z' },
+      { key: 'limits.stopAfter.inDoubt', before: null, after: '3' },
+    ]);
+  });
+
+  it('environments: a key is never shown, wherever it stands', async () => {
+    const project = (key: string, more: string) =>
+      `environments:\n  production:\n    baseUrl: https://api.example.com\n    apiKey: { env: ${key} }\n${more}`;
+    const result = await changed(
+      {
+        'handbill.yaml': project(
+          'OTHER_KEY',
+          `    rate: 10/s\n    proxy: http://me:${KEY}@proxy.example\n    acces: ${KEY}\n`,
+        ),
+      },
+      { 'handbill.yaml': project('SOME_KEY', '') },
+    );
+    const shown = JSON.stringify(result);
+    expect(shown).not.toContain(KEY);
+    expect(shown).not.toContain('OTHER_KEY');
+    expect(result.project.map(({ key }) => key)).toEqual([
+      'environments.production.apiKey.env',
+      'environments.production.rate',
+      'environments.production.proxy',
+      'environments.production.acces',
+    ]);
+    expect(result.project[0]).toMatchObject({ before: '(hidden)', after: '(hidden) (another one)' });
+  });
+
+  it('recipients that stand in the file, and addresses in settings, are not shown', async () => {
+    const inline = (number: string) =>
+      CAMPAIGN.replace('hello.hbs', '{ text: Hi }').replace(
+        'people.csv',
+        `\n  list:\n    - { msisdn: "${number}" }\n  where: { msisdn: { $ne: "+447700900555" } }`,
+      );
+    const result = await changed(
+      { [FILE]: inline('+447700900777') },
+      { [FILE]: inline('+447700900666').replace('555', '556') },
+    );
+    expect(only(result).recipients).toMatchObject({ added: 1, removed: 1 });
+    expect(only(result).rules).toEqual([
+      { key: 'recipients.where.msisdn.$ne', before: '+44••••••0556', after: '+44••••••0555' },
+    ]);
+    expect(JSON.stringify(result)).not.toMatch(/7700900(?:555|556|666|777)/);
+  });
+});
+
+test('an older environment that does not exist is an error of that side alone', async () => {
+  using repository = createRepository(HELLO);
+  repository.write({
+    'handbill.yaml': 'environments: { live: { baseUrl: "https://api.example.com", apiKey: { env: SOME_KEY } } }\n',
+  });
+  const result = await repository.diff('HEAD', 'hello', { environment: 'live' });
+  expect(result.valid).toBe(true);
+  expect(only(result)).toMatchObject({ before: { errors: [{ code: 'unknown-environment' }] }, after: { errors: [] } });
+});
