@@ -137,10 +137,10 @@ const ADDRESS: DoubtColumn = {
 };
 const KEY: DoubtColumn = {
   title: 'key',
-  cell: ({ key }) => key,
+  cell: ({ key }) => key ?? '',
   wanted: ({ key, to }, full) => full && key !== to,
 };
-const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference };
+const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference ?? '' };
 /** Said where it is another than what everybody was sent first; a short title, because 80 columns are full. */
 const CHANNEL: DoubtColumn = {
   title: 'via',

@@ -13,13 +13,14 @@ export interface Doubt {
   readonly environment: string;
   readonly occurrence: string;
   readonly line: number;
-  readonly key: string;
+  /** Null after a purge, like the reference. */
+  readonly key: string | null;
   readonly to: string | null;
   readonly channel: Channel;
   /** 0: the campaign's own message or its variant's; then the fallbacks. */
   readonly leg: number;
   /** handbill's own id of the message: what to ask the API for. */
-  readonly reference: string;
+  readonly reference: string | null;
   readonly reason: string | null;
   /** Over all starts, the one in doubt included. */
   readonly attempts: number;
@@ -112,7 +113,9 @@ export function toDoubt(
   doubt: Omit<DoubtRow, 'row'>,
   referenceOf: ReturnType<typeof createReferences>,
 ): Doubt {
-  const { line, key, to, channel, leg, reason, attempts, httpStatus, error, sinceMs } = doubt;
+  const { line, to, channel, leg, reason, attempts, httpStatus, error, sinceMs } = doubt;
+  // History has to have a key; after a purge it is empty.
+  const key = doubt.key === '' ? null : doubt.key;
   return {
     run: run.id,
     campaign: run.campaign,
@@ -123,7 +126,7 @@ export function toDoubt(
     to,
     channel,
     leg,
-    reference: referenceOf(key, channel),
+    reference: key === null ? null : referenceOf(key, channel),
     reason,
     attempts,
     httpStatus,

@@ -6,6 +6,7 @@ import type { Report } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { holdRun, locked } from '../run/hold.ts';
+import { refusePurged } from '../run/prepare.ts';
 import { summarise } from '../run/summary.ts';
 import type { CommandContext } from './context.ts';
 import { type Doubt, runsNamed, toDoubt } from './doubt-list.ts';
@@ -66,6 +67,7 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
   const { names = [], lines = [], all = false } = options;
   const chosen = await withLedger(reading, options, async (ledger) => {
     const run = oneRun(ledger, options.run);
+    refusePurged(run);
     // Asked before the selection, because what is in flight would look as if it were not in doubt.
     if (isRunHeld(ledger.path, run)) throw locked(ledger, run);
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };

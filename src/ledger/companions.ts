@@ -5,8 +5,9 @@ import { unusable } from './ledger-error.ts';
 import { codeOf, syncFolder } from './private-files.ts';
 
 /*
- * Two files beside the ledger: the marker remembers that this project was sent from, so that a ledger that is gone is
- * noticed; the reserve is room on the disk that is given back when the disk is full.
+ * Files beside the ledger: the marker remembers that this project was sent from, so that a ledger that is gone is
+ * noticed; the reserve is room on the disk that is given back when the disk is full; a note is there
+ * while a purge is under way.
  */
 
 /** How much room the reserve keeps: outcomes of some thousand requests in flight. */
@@ -37,6 +38,23 @@ export function ledgerMissing(ledger: string): Error {
 /** Leaves the marker, durably. Call it before the first claim. */
 export function leaveMarker(ledger: string): void {
   writeOnce(markerOf(ledger), Buffer.from(MARKER_TEXT));
+}
+
+/** Says that a purge is under way; see purge.ts. */
+function purgeNoteOf(ledger: string): string {
+  return `${ledger}.purge`;
+}
+
+export function hasPurgeNote(ledger: string): boolean {
+  return existsSync(purgeNoteOf(ledger));
+}
+
+export function leavePurgeNote(ledger: string): void {
+  writeOnce(purgeNoteOf(ledger), Buffer.from(PURGE_TEXT));
+}
+
+export function dropPurgeNote(ledger: string): void {
+  rmSync(purgeNoteOf(ledger), { force: true });
 }
 
 /** Makes the reserve, durably, unless it is there. Throws what the file system says, for instance ENOSPC. */
@@ -74,6 +92,10 @@ function writeOnce(file: string, bytes: Buffer): void {
   }
   syncFolder(dirname(file));
 }
+
+const PURGE_TEXT = `handbill purge began to take personal data out of the ledger beside this file and was not finished.
+\`handbill purge\` finishes it and takes this file away.
+`;
 
 const MARKER_TEXT = `handbill has sent messages from this project. The ledger beside this file knows to whom.
 While this file exists and the ledger does not, nothing is sent (see --new-ledger).

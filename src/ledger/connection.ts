@@ -71,6 +71,20 @@ export class Connection {
   }
 
   /**
+   * Something that is no part of a transaction: VACUUM, a checkpoint, a pragma. Returns the first value that it answers.
+   *
+   * @throws LedgerError
+   */
+  outside(sql: string): Value | null {
+    if (this.#failure !== null) throw this.#failure;
+    try {
+      return Object.values(this.#db.prepare(sql).get() ?? {})[0] ?? null;
+    } catch (error) {
+      throw this.#noted(ledgerError(error, this.path, 'write'));
+    }
+  }
+
+  /**
    * One transaction, on the disk when this returns. `work` gets the time to record: never before a time that the
    * ledger holds already, even if the clock was set back meanwhile. `rows` says about how many rows it writes.
    *

@@ -35,6 +35,8 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
 
   return {
     *doubts(run) {
+      // Who they are is not known any more, and nobody can find out.
+      if (runs.record(run.number).purgedAtMs !== null) return;
       const { list, state } = runs.listOf(run);
       // Nobody is at the run any more: what is claimed has no outcome and will get none.
       const leftBehind = state !== 'running' || !isRunHeld(connection.path, run) ? 1 : 0;

@@ -1,4 +1,5 @@
 import type { Channel, Outcome } from '../model.ts';
+import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
 import type {
@@ -178,6 +179,8 @@ export interface Ledger {
   /** How many entries there are, expired ones too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 
+  // ------------------------------------------------------------------------------------------------------ privacy
+  readonly purge: PurgeStore;
 
   /** Idempotent. */
   close(): void;

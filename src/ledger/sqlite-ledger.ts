@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import { doubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { listStore } from './lists.ts';
+import { purgeStore } from './purge.ts';
 import { reachOf } from './reach.ts';
 import { reader } from './reading.ts';
 import { runStore } from './runs.ts';
@@ -32,6 +33,7 @@ export function sqliteLedger(connection: Connection): Ledger {
     ...reader(connection, runs),
     ...suppressionStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
+    purge: purgeStore(connection, runs),
     close: () => connection.close(),
   };
 }

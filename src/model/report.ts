@@ -37,6 +37,8 @@ export interface Report {
   readonly ledger: string;
   readonly startedAt: string;
   readonly finishedAt: string | null;
+  /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
+  readonly purgedAt?: string;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly requests: RequestFigures;

@@ -6,7 +6,17 @@ import { legsSection, variantsSection } from './html-tables.ts';
 import { nextSteps } from './next-steps.ts';
 import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
-import { countOf, milliseconds, money, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
+import {
+  countOf,
+  milliseconds,
+  money,
+  number,
+  OUTCOME_WORDS,
+  percent,
+  period,
+  purgedWords,
+  STATE_WORDS,
+} from './words.ts';
 
 /** Rows of the table of recipients; the page stays small enough for any browser. */
 export const LISTED_RECIPIENTS = 1000;
@@ -48,7 +58,7 @@ function header(report: Report): Html {
   return html`<header>
 <h1>${report.campaign}</h1>
 <p>${report.environment} · ${report.occurrence} · <span class="state" style="color:var(--${tone(STATE_TONES[report.state])})">${STATE_WORDS[report.state]}</span></p>
-<p class="soft">Run ${report.run}. ${period(report.startedAt, report.finishedAt)}</p>
+<p class="soft">Run ${report.run}. ${[period(report.startedAt, report.finishedAt), ...purgedWords(report.purgedAt)].join(' ')}</p>
 </header>`;
 }
 

@@ -8,7 +8,17 @@ import { nextSteps } from './next-steps.ts';
 import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
 import { significanceWords, variantsTable } from './variants-text.ts';
-import { countOf, milliseconds, money, number, OUTCOME_WORDS, percent, period, STATE_WORDS } from './words.ts';
+import {
+  countOf,
+  milliseconds,
+  money,
+  number,
+  OUTCOME_WORDS,
+  percent,
+  period,
+  purgedWords,
+  STATE_WORDS,
+} from './words.ts';
 
 type Style = Parameters<typeof styleText>[0];
 type Paint = (style: Style, text: string) => string;
@@ -30,8 +40,11 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
 
 function header(report: Report, paint: Paint): string {
   const what = [report.campaign, report.environment, report.occurrence].map(safeLine).join(' · ');
+  const purged = purgedWords(report.purgedAt)
+    .map((words) => `${safeLine(words)}\n`)
+    .join('');
   const state = paint(STATE_STYLES[report.state], STATE_WORDS[report.state]);
-  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt))}\n`;
+  return `${paint('bold', what)}\nRun ${safeLine(report.run)} ${state}. ${safeLine(period(report.startedAt, report.finishedAt))}\n${purged}`;
 }
 
 function totals(report: Report, options: ReportOptions, paint: Paint): string {

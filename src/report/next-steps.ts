@@ -16,6 +16,8 @@ export interface NextStep {
  */
 export function nextSteps(report: Report, campaign: string): readonly NextStep[] {
   const { totals, halt, state } = report;
+  // Nobody in it is known any more.
+  if (report.purgedAt !== undefined) return [];
   const again = sendCommand(report, campaign);
   const steps: NextStep[] = [];
   if (halt !== null) steps.push(haltStep(halt, report, again));

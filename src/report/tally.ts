@@ -16,7 +16,7 @@ import { compareVariants } from './variants.ts';
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
   Report,
-  'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt'
+  'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt' | 'purgedAt'
 > & { readonly state: RunState; readonly halt: Halt | null };
 
 /** What a report can say more, where it is known. */
@@ -51,6 +51,7 @@ export function buildReport(
     ledger: withoutPassword(run.ledger),
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
+    ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
     totals: totalsOf(counts),
     reasons: reasonsOf(counts),
     requests,

@@ -54,6 +54,11 @@ export function period(startedAt: string, finishedAt: string | null): string {
   return `Started ${instant(startedAt)}${ms >= 0 ? `, took ${duration(ms)}` : ''}.`;
 }
 
+/** That personal data was taken out of a run; nothing where it was not. */
+export function purgedWords(purgedAt: string | undefined): readonly string[] {
+  return purgedAt === undefined ? [] : [`Personal data purged on ${instant(purgedAt)}.`];
+}
+
 /** The state of a run as the end of "The run ...". */
 export const STATE_WORDS: Readonly<Record<RunState, string>> = {
   running: 'is running',

@@ -27,6 +27,7 @@ export function summarise(
     ledger: ledger.path,
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
     finishedAt: run.finishedAtMs === null ? null : iso(run.finishedAtMs),
+    ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
   };
   return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign });
 }

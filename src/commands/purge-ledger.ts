@@ -1,0 +1,230 @@
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { acquireRunLock } from '../ledger/lock.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { Hasher } from '../ledger/purge-store.ts';
+import type { RunIdentity, RunRecord } from '../ledger/records.ts';
+import { otherKey } from '../ledger/suppressions.ts';
+import type { Project } from '../model.ts';
+import { readHasher } from '../suppression/key.ts';
+import type { CommandContext } from './context.ts';
+import { projectHere } from './project-ledger.ts';
+import { isDue, isRefused, type LeftRun, openOf, type PurgedRun, type Selection, selectRuns } from './purge-select.ts';
+
+export interface PurgeOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Whose last activity is longer ago than this, in ms. */
+  readonly olderThanMs: number;
+  /** Only runs of this environment; suppressions are left as they are then. */
+  readonly environment?: string;
+  /** Only runs of this campaign; suppressions are left as they are then. */
+  readonly campaign?: string;
+  /** Runs too in which somebody is in doubt, failed, deferred or pending; default: these are left and named. */
+  readonly withOpen?: boolean;
+  /** Says what would be done, and changes nothing. */
+  readonly dryRun?: boolean;
+  /** Asked before anything is changed; false refuses. Default: refuse. */
+  readonly confirm?: (question: PurgeResult) => Promise<boolean>;
+}
+
+/** What was done, or would be: the document of `--format json`. */
+export interface PurgeResult {
+  readonly version: 1;
+  readonly dryRun: boolean;
+  /** What was last touched before this instant is meant. */
+  readonly before: string;
+  readonly ledger: string;
+  readonly purged: readonly PurgedRun[];
+  /** Old enough, but left as they are, and why. */
+  readonly left: readonly LeftRun[];
+  /** Lists that were forgotten: of starts that were killed while they loaded one. */
+  readonly lists: number;
+  readonly suppressions: {
+    /** Addresses that became hashes. */
+    readonly hashed: number;
+    /** Entries that had expired, and went. */
+    readonly expired: number;
+    /** Addresses that stay in plain, because there is no key to hash them with. */
+    readonly plain: number;
+  };
+  /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
+  readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
+}
+
+/** Held by whoever purges, beside the lock of each run: one purge at a time. No environment has an empty name. */
+const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
+
+/**
+ * Takes personal data out of what is older than a limit: keys, addresses, ids, texts and times of recipients, and who
+ * resolved doubts. Counts stay. Suppressions stay too, those older than the limit as keyed hashes.
+ *
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another purge is under way), 7 (ledger)
+ */
+export async function purge(options: PurgeOptions): Promise<PurgeResult> {
+  const { project } = await projectHere(options, options.ledger);
+  const hasher = await hasherOf(project, options.env);
+  const limits = {
+    beforeMs: options.now() - options.olderThanMs,
+    environment: options.environment ?? null,
+    campaign: options.campaign ?? null,
+    withOpen: options.withOpen === true,
+  };
+  const all = limits.environment === null && limits.campaign === null;
+  const found = survey(project.ledger, options, (ledger) => {
+    const known = ledger.hashKeyId();
+    if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
+    const old = all ? ledger.purge.oldSuppressions(limits.beforeMs) : NO_SUPPRESSIONS;
+    return { ...selectRuns(ledger, limits), old, isUnderWay: ledger.purge.isUnderWay() };
+  });
+  const hashed = hasher === null ? 0 : found.old.active;
+  const planned: PurgeResult = {
+    version: 1,
+    dryRun: options.dryRun === true,
+    before: new Date(limits.beforeMs).toISOString(),
+    ledger: project.ledger,
+    purged: found.runs.map(({ shown }) => shown),
+    left: found.left,
+    lists: found.drafts.length,
+    suppressions: { hashed, expired: found.old.expired, plain: found.old.active - hashed },
+    rewritten: null,
+  };
+  const nothing = found.runs.length + found.drafts.length + hashed + found.old.expired === 0;
+  if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
+  if (!nothing && !((await options.confirm?.(planned)) ?? false)) {
+    const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
+    throw refuse(problem('not-confirmed', 'Nothing was purged: it was not confirmed.', { hint }));
+  }
+  const lock = acquireRunLock(project.ledger, ALL_PURGES);
+  if (lock === null) throw busy();
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
+  try {
+    ledger.purge.begin();
+    return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
+  } finally {
+    ledger.close();
+    lock.release();
+  }
+}
+
+/** 0; 2: something open was left; 6: something is in use, and running again does the rest; 7: the disk has no room. */
+export function purgeExit({ dryRun, left, rewritten }: PurgeResult): ExitStatus {
+  if (dryRun) return EXIT.done;
+  if (rewritten === 'no-room') return EXIT.ledger;
+  if (left.some(({ why }) => why === 'open')) return EXIT.refused;
+  return rewritten === 'in-use' || left.length > 0 ? EXIT.locked : EXIT.done;
+}
+
+const NO_SUPPRESSIONS = { expired: 0, active: 0 };
+const NOTHING = { runs: [], left: [], drafts: [], old: NO_SUPPRESSIONS, isUnderWay: false };
+
+type Found = Selection & { readonly old: typeof NO_SUPPRESSIONS; readonly isUnderWay: boolean };
+
+/** Looks without changing anything; nothing where there is no ledger yet. */
+function survey(path: string, { now }: PurgeOptions, look: (ledger: Ledger) => Found): Found {
+  const ledger = openExistingLedger(path, { nowMs: now() });
+  if (ledger === null) return NOTHING;
+  try {
+    return look(ledger);
+  } finally {
+    ledger.close();
+  }
+}
+
+/** A key that is named and cannot be read is an error; without one, suppressions stay as they are. */
+async function hasherOf(project: Project, env: PurgeOptions['env']): Promise<Hasher | null> {
+  if (project.suppressionKey === null) return null;
+  const read = await readHasher(project.suppressionKey, env, project.root);
+  if ('problem' in read) throw refuse(read.problem);
+  return read.hasher;
+}
+
+interface Work {
+  readonly beforeMs: number;
+  readonly withOpen: boolean;
+  readonly hasher: Hasher | null;
+  readonly all: boolean;
+}
+
+async function carryOut(
+  ledger: Ledger,
+  found: Selection,
+  work: Work,
+  planned: PurgeResult,
+  now: () => number,
+): Promise<Partial<PurgeResult>> {
+  const purged: PurgedRun[] = [];
+  const left: LeftRun[] = [...planned.left];
+  for (const { record, shown } of found.runs) {
+    const done = await underLock(ledger, record, now, () => purgeRun(ledger, record, work, now));
+    if (done === 'purged') purged.push(shown);
+    else if (done === 'held' || done === 'open') left.push({ ...shown, why: done });
+  }
+  let lists = 0;
+  for (const draft of found.drafts) {
+    const done = await underLock(ledger, draft, now, () => forgetDraft(ledger, draft));
+    if (done === 'forgotten') lists++;
+  }
+  const suppressions = { ...planned.suppressions, hashed: 0, expired: 0 };
+  if (work.all) {
+    await paced(ledger.purge.hashSuppressions(work.beforeMs, work.hasher), (step) => {
+      suppressions.hashed += step.hashed;
+      suppressions.expired += step.expired;
+    });
+  }
+  return { purged, left, lists, suppressions, rewritten: ledger.purge.rewrite() };
+}
+
+type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
+
+/** What was selected is looked at once more under its lock: somebody may have sent it meanwhile. */
+async function purgeRun(ledger: Ledger, selected: RunRecord, work: Work, now: () => number): Promise<Done> {
+  const run = ledger.findRun(selected);
+  if (run === null || !isDue(ledger, run, work.beforeMs)) return 'not-due';
+  if (isRefused(run, openOf(ledger, run), work)) return 'open';
+  await paced(ledger.purge.clear(ledger.purge.mark(run, now())));
+  return 'purged';
+}
+
+async function forgetDraft(ledger: Ledger, draft: RunRecord): Promise<Done> {
+  if (!ledger.purge.drafts().some(({ number }) => number === draft.number)) return 'not-due';
+  await paced(ledger.purge.forget(draft));
+  return 'forgotten';
+}
+
+async function underLock(
+  ledger: Ledger,
+  identity: RunIdentity,
+  now: () => number,
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const lock = acquireRunLock(ledger.path, identity);
+  if (lock === null) return 'held';
+  try {
+    ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: now() });
+    const done = await work();
+    ledger.hold(identity, null);
+    return done;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Between two steps others get the ledger, for half as long as the step took. SQLite has no queue: who waits for it only
+ * looks again every 100 ms, and would wait in vain for somebody who takes it again at once.
+ */
+async function paced<T>(steps: Iterable<T>, each: (step: T) => void = () => undefined): Promise<void> {
+  let began = performance.now();
+  for (const step of steps) {
+    each(step);
+    await sleep((performance.now() - began) / 2);
+    began = performance.now();
+  }
+}
+
+function busy(): HandbillError {
+  const hint = 'Wait for it to end.';
+  return new HandbillError(EXIT.locked, [problem('locked', 'Another process is purging this ledger.', { hint })]);
+}

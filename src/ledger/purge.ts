@@ -1,0 +1,195 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { dropPurgeNote, hasPurgeNote, leavePurgeNote } from './companions.ts';
+import type { Connection, Statement, Value } from './connection.ts';
+import { fileError, LedgerError } from './ledger-error.ts';
+import { isRunHeld } from './lock.ts';
+import type { Hasher, PurgeStore } from './purge-store.ts';
+import type { RunRecord } from './records.ts';
+import type { RunStore } from './runs.ts';
+
+const BATCH_ROWS = 5000;
+const SUPPRESSION_ROWS = 1000;
+
+/** How large a ledger may be to be written anew while somebody else sends: who waits for the lock reads no answers. */
+const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
+
+/** What others write meanwhile. */
+const ROOM_BYTES = 16 * 1024 * 1024;
+
+/**
+ * How personal data leaves:
+ *
+ * 1. A note beside the ledger says that a purge is under way, until all of it is done.
+ * 2. `purged_at` of a run is set first, and alone: from then on it is never continued, whatever is still in it.
+ * 3. Its rows are cleared in batches, and the room that this frees is overwritten (`secure_delete`).
+ * 4. The hash of its identity, which nobody compares any more, is emptied: nothing is left in the run.
+ * 5. The file is written anew. Overwriting is not enough: pages that were split while rows grew keep copies of them in
+ *    their gaps, because SQLite clears cells that are freed, not those that moved (of 20,000 rows that had been sent to,
+ *    3,377 keys and 1,008 ids were still in the file); and lists that were replaced lie in free pages.
+ */
+export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
+  const clearRows = connection.statement(CLEAR_ROWS);
+  const clearResolutions = connection.statement(CLEAR_RESOLUTIONS);
+  const forgetRows = connection.statement(FORGET_ROWS);
+  const markRun = connection.statement('UPDATE runs SET purged_at = ? WHERE number = ? AND purged_at IS NULL');
+  const endRun = connection.statement(`UPDATE runs SET identity_hash = '' WHERE number = ? AND purged_at IS NOT NULL`);
+  const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
+
+  const drafts = (): readonly RunRecord[] =>
+    connection
+      .query(`SELECT number FROM runs WHERE state = 'loading' ORDER BY number`)
+      .all()
+      .map(([number]) => runs.record(Number(number)));
+
+  /** One step; what it frees is overwritten. The setting is the connection's, and costs others nothing. */
+  const step = <T>(rows: number, work: () => T): T => {
+    connection.outside('PRAGMA secure_delete = ON');
+    return connection.write(0, rows, work);
+  };
+
+  /** Every row of a list: those of leg 0 in list order, then those of leg 1 ... */
+  function* walk(list: number, change: Statement): Generator<number> {
+    const lastOfBatch = connection.query(LAST_OF_BATCH);
+    for (let leg = 0, after = -1; ; ) {
+      const last = Number(lastOfBatch.get(list, leg, after, BATCH_ROWS)?.[0] ?? -1);
+      // A leg has no rows but of those who fell back in the one before.
+      if (last === -1 && after === -1) return;
+      if (last === -1) {
+        leg++;
+        after = -1;
+        continue;
+      }
+      const first = after;
+      yield step(BATCH_ROWS, () => change(list, leg, first, last));
+      after = last;
+    }
+  }
+
+  return {
+    lastActivityMs(run) {
+      const recorded = connection.query(NEWEST).get(runs.listOf(run).list)?.[0] ?? 0;
+      return Math.max(Number(recorded), run.createdAtMs, run.lastStartAtMs ?? 0, run.finishedAtMs ?? 0);
+    },
+    drafts,
+    isDone: (run) => run.purgedAtMs !== null && run.identityHash === '',
+    isUnderWay: () => hasPurgeNote(connection.path),
+    begin() {
+      try {
+        leavePurgeNote(connection.path);
+      } catch (error) {
+        throw fileError(error, connection.path);
+      }
+    },
+    mark(run, nowMs) {
+      connection.write(nowMs, 1, (now) => markRun(now, run.number));
+      return runs.record(run.number);
+    },
+    *clear(run) {
+      yield* walk(runs.listOf(run).list, clearRows);
+      for (let rows = BATCH_ROWS; rows === BATCH_ROWS; ) {
+        rows = step(BATCH_ROWS, () => clearResolutions(run.number, BATCH_ROWS));
+        yield rows;
+      }
+      connection.write(0, 1, () => endRun(run.number));
+    },
+    *forget(draft) {
+      if (draft.state !== 'loading') throw new Error(`Run ${draft.id} is sealed: its list is not forgotten.`);
+      yield* walk(runs.listOf(draft).list, forgetRows);
+      connection.write(0, 1, () => forgetRun(draft.number));
+    },
+    ...suppressionPurge(connection, step),
+    rewrite: () => rewrite(connection, () => [...runs.runs(), ...drafts()]),
+  };
+}
+
+function suppressionPurge(
+  connection: Connection,
+  step: <T>(rows: number, work: () => T) => T,
+): Pick<PurgeStore, 'oldSuppressions' | 'hashSuppressions'> {
+  const forget = connection.statement('DELETE FROM suppressions WHERE address = ?');
+  const keep = connection.statement(KEEP_HASH);
+
+  const move = ([address, until, source, created]: readonly Value[], beforeMs: number, hasher: Hasher | null) => {
+    if (typeof until === 'number' && until < beforeMs) return { hashed: 0, expired: forget(String(address)) };
+    if (hasher === null) return { hashed: 0, expired: 0 };
+    const hash = hasher.hash(String(address));
+    keep(hash, hasher.keyId, until as number | null, String(source), Number(created));
+    return { hashed: forget(String(address)), expired: 0 };
+  };
+
+  return {
+    oldSuppressions(beforeMs) {
+      const [expired, active] = connection.query(COUNT_OLD).get(beforeMs) ?? [];
+      return { expired: Number(expired), active: Number(active) };
+    },
+    *hashSuppressions(beforeMs, hasher) {
+      const next = connection.query(NEXT_OLD);
+      for (let after = ''; ; ) {
+        const first = after;
+        const moved = step(2 * SUPPRESSION_ROWS, () => {
+          const rows = next.all(beforeMs, first, SUPPRESSION_ROWS);
+          after = String(rows.at(-1)?.[0] ?? '');
+          return rows.map((row) => move(row, beforeMs, hasher));
+        });
+        if (moved.length === 0) return;
+        const sum = (of: 'hashed' | 'expired') => moved.reduce((total, one) => total + one[of], 0);
+        yield { hashed: sum('hashed'), expired: sum('expired') };
+      }
+    },
+  };
+}
+
+function rewrite(connection: Connection, runs: () => readonly RunRecord[]): 'done' | 'in-use' | 'no-room' {
+  const { path } = connection;
+  const bytes = Number(connection.outside('PRAGMA page_count')) * Number(connection.outside('PRAGMA page_size'));
+  const isAtWork = ({ state }: RunRecord) => state === 'running' || state === 'loading';
+  if (bytes > SMALL_LEDGER_BYTES && runs().some((run) => isAtWork(run) && isRunHeld(path, run))) return 'in-use';
+  const { bavail, bsize } = statfsSync(dirname(path));
+  // A copy of it, and the log in which that comes back.
+  if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
+  try {
+    // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
+    // moment on when it is there, so that a kill leaves nothing of it.
+    connection.outside(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+    connection.outside('VACUUM');
+    // What was stands in the log too. It can be emptied once nobody reads from it.
+    if (connection.outside('PRAGMA wal_checkpoint(TRUNCATE)') !== 0) return 'in-use';
+  } catch (error) {
+    if (error instanceof LedgerError && error.kind === 'busy') return 'in-use';
+    throw error;
+  }
+  dropPurgeNote(path);
+  return 'done';
+}
+
+const NEWEST = 'SELECT max(max(coalesce(updated_at, 0), coalesce(claimed_at, 0))) FROM recipients WHERE list = ?';
+
+const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
+  ORDER BY row LIMIT ?)`;
+
+// By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its last
+// millisecond: a frequency cap has to know that this run reached somebody within its period.
+const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
+    claimed_at = claimed_at - claimed_at % 86400000 + 86399999
+  WHERE list = ? AND leg = ? AND row > ? AND row <= ?
+    AND (key IS NOT NULL OR address IS NOT NULL OR message_id IS NOT NULL OR error IS NOT NULL
+      OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
+
+const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
+    who = NULL, note = NULL, doubt_at = NULL
+  WHERE number IN (SELECT number FROM resolutions WHERE run = ? AND key > '' LIMIT ?)`;
+
+const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND leg = ? AND row > ? AND row <= ?';
+
+const COUNT_OLD = `SELECT total(until_at IS NOT NULL AND until_at < ?1), total(until_at IS NULL OR until_at >= ?1)
+  FROM suppressions WHERE created_at < ?1`;
+
+const NEXT_OLD = `SELECT address, until_at, source, created_at FROM suppressions WHERE created_at < ? AND address > ?
+  ORDER BY address LIMIT ?`;
+
+// Of two entries the one that lasts longer stays; the reason is free text, and may say whose number it is.
+const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at)
+  VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (hash) DO UPDATE
+  SET until_at = excluded.until_at, source = excluded.source
+  WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`;
