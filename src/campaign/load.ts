@@ -105,7 +105,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     sha256: hash('sha256', read.bytes, 'hex'),
   };
   const { schedule, diagnostics: timing } = await readSchedule(merged);
-  const lists = await findSuppressions(checked.value, yaml, project, { root, folder, cwd: options.cwd });
+  const lists = await findSuppressions({ written: checked.value, yaml }, project, { root, folder, cwd: options.cwd });
   const siblings = options.siblings ?? (await campaignNames(await findProject(folder), found.path));
   const { campaign, diagnostics } = normalizeCampaign({
     merged,

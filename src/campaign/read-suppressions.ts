@@ -12,10 +12,11 @@ import type { YamlFile } from './yaml.ts';
  * Finds the suppression lists: those of handbill.yaml and those of the campaign, each file once. A campaign adds to what
  * the project names and replaces nothing, so that nobody can take a list away by overlooking it. They are read when a
  * command starts, not here.
+ *
+ * @param campaign null: only those of the project
  */
 export async function findSuppressions(
-  campaign: Partial<CampaignFile>,
-  yaml: YamlFile,
+  campaign: { readonly written: Partial<CampaignFile>; readonly yaml: YamlFile } | null,
   project: Pick<ProjectReading, 'written' | 'yaml'>,
   { root, folder, cwd }: { readonly root: string; readonly folder: string; readonly cwd: string },
 ): Promise<{ readonly files: readonly SuppressionFile[]; readonly diagnostics: readonly Diagnostic[] }> {
@@ -39,6 +40,6 @@ export async function findSuppressions(
     }
   };
   if (project.yaml !== null) await find(project.written.suppressions, 'project', root, project.yaml);
-  await find(campaign.suppressions, 'campaign', folder, yaml);
+  if (campaign !== null) await find(campaign.written.suppressions, 'campaign', folder, campaign.yaml);
   return { files: [...files.values()], diagnostics };
 }

@@ -60,7 +60,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const addAddresses = (entries: readonly SuppressEntry[], now: number): number => {
     let added = 0;
     for (const { address, reason, untilMs, source } of entries) {
-      if (active.get(address, now) === undefined) added++;
+      if (lasts(untilMs, now) && active.get(address, now) === undefined) added++;
       add(address, reason, untilMs, source, now);
     }
     return added;
@@ -72,7 +72,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
       // One key for all: a claim makes one hash of an address, and compares it with every entry.
       if (known !== null && keyId !== known) throw otherKey(connection.path, known, keyId);
       known = keyId;
-      if (activeHash.get(hash, now) === undefined) added++;
+      if (lasts(untilMs, now) && activeHash.get(hash, now) === undefined) added++;
       addHash(hash, keyId, reason, untilMs, source, now);
     }
     return added;
@@ -105,6 +105,11 @@ export function suppressionStore(connection: Connection): SuppressionStore {
       return { addresses: Number(addresses), hashes: Number(hashes) };
     },
   };
+}
+
+/** What has ended already suppresses nobody. */
+function lasts(untilMs: number | null, now: number): boolean {
+  return untilMs === null || untilMs > now;
 }
 
 type Row = readonly unknown[];

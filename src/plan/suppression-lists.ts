@@ -1,5 +1,5 @@
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
-import type { AddressKind, Campaign, ListSpec, SuppressionFile } from '../model.ts';
+import type { AddressKind, Campaign, ListSpec, Project, SuppressionFile } from '../model.ts';
 import { addressMessage, createAddressReader } from '../recipients/address.ts';
 import { openList } from '../recipients/read.ts';
 import { findColumns } from '../suppression/columns.ts';
@@ -20,6 +20,11 @@ export interface ListFaults {
   readonly total: number;
 }
 
+type ListsOf = Pick<Campaign, 'suppressions'> & {
+  readonly recipients: Pick<ListSpec, 'defaultCountry'>;
+  readonly project: Pick<Project, 'defaultCountry' | 'timeZone'>;
+};
+
 /** Rows of one list that are named one by one; the rest is counted. */
 const NAMED_FAULTS = 1000;
 
@@ -27,7 +32,7 @@ const NAMED_FAULTS = 1000;
  * Which files a campaign is checked against, and how their numbers are read. Those of handbill.yaml mean the same in
  * every campaign, so that the project's country comes first there.
  */
-export function sourcesOf({ suppressions, recipients, project }: Campaign): readonly SuppressionSource[] {
+export function sourcesOf({ suppressions, recipients, project }: ListsOf): readonly SuppressionSource[] {
   return suppressions.map(({ path, file, namedBy }) => {
     const [first, second] = [recipients.defaultCountry, project.defaultCountry];
     const defaultCountry = namedBy === 'campaign' ? (first ?? second) : (second ?? first);

@@ -10,6 +10,9 @@ import { createFilter, type Filter } from '../util/filter.ts';
 import type { View } from './decide.ts';
 import { hashProblem, type ListFaults, readSuppressionList, sourcesOf } from './suppression-lists.ts';
 
+/** What of a campaign says which lists there are, and how they are read. */
+export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What one start knows of who must not be sent to, besides what the ledger holds. The files are as they were then. */
@@ -47,7 +50,7 @@ export async function loadSuppressions(campaign: Campaign, env: Variables): Prom
  * As `loadSuppressions`, with what is wrong as diagnostics. What is right can be looked up all the same.
  */
 export async function readSuppressions(
-  campaign: Campaign,
+  campaign: Listed,
   env: Variables,
 ): Promise<{ readonly suppressions: Suppressions; readonly faults: ListFaults }> {
   const book = createBook();
@@ -76,7 +79,7 @@ export async function readSuppressions(
 }
 
 /** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
-function createKeyCheck(file: string, reading: HasherReading) {
+export function createKeyCheck(file: string, reading: HasherReading) {
   const wrong = new Map<string, Diagnostic>();
   return {
     see(keyId: string, line: number): void {

@@ -38,7 +38,7 @@ export function createEntryReader(options: EntryOptions, sink: EntrySink): (row:
     const untilText = cellAt(values, columns.until);
     const untilMs = untilText === '' ? null : untilOf(untilText);
     if (untilText !== '' && untilMs === null) return wrong('The value in "until" is no date.', UNTIL_HINT);
-    const reason = cellAt(values, columns.reason);
+    const reason = columns.reason === -1 ? '' : (values[columns.reason] ?? '');
     const why = reason === '' ? null : reason;
     let named = false;
     for (const { kind, at } of columns.addresses) {

@@ -1,0 +1,95 @@
+import type { ProjectReading } from '../campaign/project.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { AddressKind, Project } from '../model.ts';
+import { otherKeyProblem } from '../plan/suppression.ts';
+import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
+import { listedForm } from '../suppression/form.ts';
+import { type Hasher, readHash, type WrittenHash } from '../suppression/hash.ts';
+import { readHasher } from '../suppression/key.ts';
+import type { CommandContext } from './context.ts';
+
+/** What was named on a command line, each once, in the form in which it is compared. */
+export interface NamedAddresses {
+  readonly addresses: readonly string[];
+  readonly hashes: readonly WrittenHash[];
+}
+
+/**
+ * Reads addresses and hashes as people write them; all that are none are refused at once.
+ *
+ * @throws HandbillError exit 2
+ */
+export function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
+  const number = createAddressReader('msisdn', defaultCountry);
+  const email = createAddressReader('email', null);
+  const contact = createAddressReader('contact', null);
+  const wrong: Diagnostic[] = [];
+  const addresses = new Set<string>();
+  const hashes = new Map<string, WrittenHash>();
+  for (const text of raw) {
+    const hash = readHash(text);
+    if (hash !== null) {
+      hashes.set(hash.hash, hash);
+      continue;
+    }
+    const kind = kindAsWritten(text);
+    const read = { msisdn: number, email, contact }[kind];
+    const found = read(kind === 'contact' ? text.slice(CONTACT.length) : text);
+    if ('problem' in found) wrong.push(noAddress(text, kind, found));
+    else addresses.add(listedForm(found.to));
+  }
+  if (wrong.length > 0) throw new HandbillError(EXIT.refused, wrong);
+  return { addresses: [...addresses], hashes: [...hashes.values()] };
+}
+
+const CONTACT = 'contact:';
+
+function kindAsWritten(text: string): AddressKind {
+  if (text.startsWith(CONTACT)) return 'contact';
+  return text.includes('@') ? 'email' : 'msisdn';
+}
+
+function noAddress(text: string, kind: AddressKind, { problem: why, hint }: AddressProblem): Diagnostic {
+  const what = { msisdn: 'phone number', email: 'email address', contact: 'contact id' }[kind];
+  const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
+  const usable =
+    kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
+  return problem(
+    'invalid-address',
+    `"${text}" is no ${what}: it ${why}.`,
+    usable === undefined ? {} : { hint: usable },
+  );
+}
+
+/** The country of numbers on a command line: what the project says, else what it says for its lists. */
+export function countryOf({ project, written }: ProjectReading): string | null {
+  return project.defaultCountry ?? written.defaults?.recipients?.defaultCountry ?? null;
+}
+
+/**
+ * The hasher of the project.
+ *
+ * @throws HandbillError exit 2: its key is not there
+ */
+export async function hasherOf(project: Project, context: Pick<CommandContext, 'env'>): Promise<Hasher> {
+  const reading = await readHasher(project.suppressionKey, context.env, project.root);
+  if ('problem' in reading) throw refuse(reading.problem);
+  return reading.hasher;
+}
+
+/**
+ * Refuses hashes that this project could not compare with anybody.
+ *
+ * @throws HandbillError exit 2
+ */
+export async function checkHashes(
+  hashes: readonly WrittenHash[],
+  project: Project,
+  context: Pick<CommandContext, 'env'>,
+): Promise<void> {
+  if (hashes.length === 0) return;
+  const hasher = await hasherOf(project, context);
+  const other = hashes.find(({ keyId }) => keyId !== hasher.keyId);
+  if (other !== undefined)
+    throw refuse(otherKeyProblem(other.keyId, hasher, { file: project.file ?? 'handbill.yaml' }));
+}

@@ -1,0 +1,90 @@
+import { problem, refuse } from '../errors.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { Project } from '../model.ts';
+import { createUntilReader } from '../suppression/until.ts';
+import type { CommandContext } from './context.ts';
+import { projectHere } from './project-ledger.ts';
+import { checkHashes, countryOf, hasherOf, type NamedAddresses, readAddresses } from './suppress-addresses.ts';
+
+export interface ChangeOptions {
+  readonly ledger?: string;
+  readonly quiet?: true;
+}
+
+export interface AddOptions extends ChangeOptions {
+  readonly reason?: string;
+  readonly until?: string;
+}
+
+/** `handbill suppress add` */
+export async function addAll(raw: readonly string[], given: AddOptions, context: CommandContext): Promise<void> {
+  const nowMs = context.now();
+  const reading = await projectHere(context, given.ledger);
+  const { project } = reading;
+  const untilMs = given.until === undefined ? null : await untilOf(given.until, project.timeZone, nowMs);
+  const { addresses, hashes } = readAddresses(raw, countryOf(reading));
+  await checkHashes(hashes, project, context);
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  try {
+    const facts = { reason: given.reason === '' ? null : (given.reason ?? null), untilMs, source: 'user' };
+    const added = ledger.suppressAll(
+      addresses.map((address) => ({ address, ...facts })),
+      hashes.map((hash) => ({ ...hash, ...facts })),
+      nowMs,
+    );
+    const known = addresses.length + hashes.length - added;
+    const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before.`;
+    if (given.quiet !== true) await context.out(`${plural(added)} suppressed.${before}\n`);
+  } finally {
+    ledger.close();
+  }
+}
+
+/** `handbill suppress remove` */
+export async function removeAll(raw: readonly string[], given: ChangeOptions, context: CommandContext): Promise<void> {
+  const nowMs = context.now();
+  const reading = await projectHere(context, given.ledger);
+  const named = readAddresses(raw, countryOf(reading));
+  const removed = await removeFrom(reading.project, named, context, nowMs);
+  const absent = named.addresses.length + named.hashes.length - removed;
+  const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
+  if (given.quiet !== true) await context.out(`${plural(removed)} removed.${rest}\n`);
+}
+
+/** How many were on the list, as they stand or as hashes. */
+async function removeFrom(
+  project: Project,
+  { addresses, hashes }: NamedAddresses,
+  context: CommandContext,
+  nowMs: number,
+): Promise<number> {
+  // Opened to read first: taking something off a list that does not exist must not make a ledger.
+  const existing = openExistingLedger(project.ledger, { nowMs });
+  if (existing === null) return 0;
+  const holdsHashes = existing.hashKeyId() !== null;
+  existing.close();
+  // Without the key nobody can say that the address is off the list.
+  const hasher = holdsHashes && addresses.length > 0 ? await hasherOf(project, context) : null;
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
+  try {
+    const gone = addresses.filter((address) => {
+      const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address));
+      return ledger.unsuppress(address) || asHash;
+    });
+    return gone.length + hashes.filter(({ hash }) => ledger.unsuppressHash(hash)).length;
+  } finally {
+    ledger.close();
+  }
+}
+
+async function untilOf(text: string, timeZone: string, nowMs: number): Promise<number> {
+  const ms = (await createUntilReader(timeZone))(text);
+  const hint = 'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z.';
+  if (ms === null) throw refuse(problem('usage', `--until "${text}" is no date.`, { hint }));
+  if (ms <= nowMs) throw refuse(problem('usage', `--until ${text} has passed.`, { hint: 'Give a time to come.' }));
+  return ms;
+}
+
+function plural(count: number): string {
+  return `${count} ${count === 1 ? 'address' : 'addresses'}`;
+}

@@ -1,0 +1,36 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import { writeOutput } from '../util/output-file.ts';
+import { safeLine } from '../util/safe.ts';
+import type { CommandContext } from './context.ts';
+import { projectHere } from './project-ledger.ts';
+import { hasherOf } from './suppress-addresses.ts';
+import { asCsv, asHashes } from './suppress-csv.ts';
+
+export interface ExportOptions {
+  readonly ledger?: string;
+  readonly hashed?: true;
+  readonly output?: string;
+  readonly quiet?: true;
+}
+
+const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
+
+/** `handbill suppress export` */
+export async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
+  const { project } = await projectHere(context, given.ledger);
+  const hasher = given.hashed === true ? await hasherOf(project, context) : null;
+  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  try {
+    const lists = ledger ?? EMPTY;
+    const pieces = hasher === null ? asCsv(lists) : asHashes(lists, hasher);
+    if (given.output === undefined) {
+      for (const piece of pieces) await context.out(piece);
+      return;
+    }
+    await writeOutput(given.output, pieces);
+    if (given.quiet !== true) context.err(`Written: ${safeLine(given.output)}\n`);
+  } finally {
+    ledger?.close();
+  }
+}
