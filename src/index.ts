@@ -16,11 +16,23 @@ export {
   resolveDoubts,
 } from './commands/doubt-resolve.ts';
 export type { Named } from './commands/doubt-select.ts';
+export { type DueItem, type DueOptions, type DueResult, due } from './commands/due.ts';
 export { type PlanCommandOptions, type PlanSigning, plan } from './commands/plan.ts';
 export { type PreviewOptions, preview } from './commands/preview.ts';
 export type { Preview, Previewed } from './commands/previewed.ts';
 export { type PurgeOptions, type PurgeResult, purge } from './commands/purge-ledger.ts';
 export type { LeftRun, PurgedRun } from './commands/purge-select.ts';
+export {
+  type ScheduledTimes,
+  type ScheduleOptions,
+  type ScheduleResult,
+  schedule,
+} from './commands/schedule.ts';
+export {
+  type CallerKind,
+  type CallerOptions,
+  scheduleCallers,
+} from './commands/schedule-callers.ts';
 export { type SendOptions, send } from './commands/send.ts';
 export { exitOf, type SendResult } from './commands/send-result.ts';
 export { validate } from './commands/validate.ts';

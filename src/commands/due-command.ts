@@ -4,7 +4,7 @@ import { instantMs } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { due } from './due.ts';
-import { printItem, printNothing, printResult } from './due-print.ts';
+import { printItem, printLast, printResult } from './due-print.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { startProgressLine } from './progress-line.ts';
 import { watchSignals } from './signals.ts';
@@ -76,7 +76,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       },
     });
     if (flags.format === 'json') await printResult(result, printing);
-    else printNothing(result, printing);
+    printLast(result, printing);
     if (result.exit === EXIT.bug || result.exit === EXIT.ledger) return result.exit;
     return signals.status() ?? result.exit;
   } finally {

@@ -51,6 +51,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
       break;
   }
   if (item.why === 'running') return `${name}: left to another process that is sending it.`;
+  if (item.why === 'late') return `${name}: left unfinished, because it is too old by now.`;
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${again}`;
 }
@@ -62,7 +63,7 @@ function missedWords({ missed }: DueItem): string {
 }
 
 /** The last words: that nothing was due, and what comes next; or that not everything was looked at. */
-export function printNothing(result: DueResult, { quiet, err }: DuePrinting): void {
+export function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
   if (result.stopped) err('Stopped: not every campaign was looked at. The next call does the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));

@@ -117,7 +117,7 @@ async function* stepsOf(
   let steps: readonly Step[];
   try {
     const runs = knownRuns(campaign, environmentOf(campaign, environment), nowMs);
-    steps = chooseDue(clock, { schedule, notAfterMs, nowMs, lookedMs, runs });
+    steps = chooseDue(clock, { schedule, notAfterMs, hasWindow: campaign.send.window !== null, nowMs, lookedMs, runs });
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;
@@ -164,6 +164,10 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
     const isLocked = error instanceof HandbillError && error.exit === EXIT.locked;
     if (isLocked && options.ifLocked !== 'fail') {
       return { action: 'leave', why: 'running', exit: EXIT.done, result: null, diagnostics: [] };
+    }
+    // Nobody was waited for any longer: whoever is left is accounted for in the ledger.
+    if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
+      return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
     }
     return { ...failure(error), why: null, result: null };
   }

@@ -20,6 +20,8 @@ export interface DueFacts {
   readonly schedule: Schedule;
   /** Nothing that is scheduled after it goes out; null: no end. */
   readonly notAfterMs: number | null;
+  /** Recipients wait for their hours, which may come days after the instant. */
+  readonly hasWindow: boolean;
   readonly nowMs: number;
   /** When this look at all campaigns began: others may have taken hours until this one's turn came. */
   readonly lookedMs: number;
@@ -49,12 +51,15 @@ export interface Missed {
   readonly last: string;
 }
 
+/** Hours of a week come again within it; some days may be holidays. What is too late then, send says. */
+const LONGEST_WAIT_MS = 14 * LATE_MS;
+
 /** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
 const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger']);
 
 /**
- * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours, and the latest instant
- * that has no run yet. Never more than that one: what was missed before it stays missed.
+ * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window, longer),
+ * and the latest instant that has no run yet. Never more than that one: what was missed before it stays missed.
  *
  * A campaign is not sent for an instant before it existed. The ledger is what knows: a run that began before the instant
  * with the same file and settings. Where there is none, only the last hour counts.
@@ -71,7 +76,8 @@ export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
 function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
   const { schedule, nowMs } = facts;
   const instant = instantOf(run.occurrence);
-  if (run.state === 'finished' || instant === null || nowMs - instant > LATE_MS || instant > nowMs) return [];
+  if (run.state === 'finished' || instant === null || instant > nowMs) return [];
+  if (nowMs - instant > (facts.hasWindow ? LONGEST_WAIT_MS : LATE_MS)) return [];
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
     { occurrence: run.occurrence, action, why, missed: null },
   ];

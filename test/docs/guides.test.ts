@@ -19,6 +19,7 @@ const GUIDES: Readonly<Record<string, Readonly<Record<string, Code>>>> = {
   'fallback.md': {},
   'provider-templates.md': { wrong: 'template-needs' },
   'recipients.md': {},
+  'schedule.md': {},
   'canary.md': {},
 };
 

@@ -22,13 +22,23 @@ interface Look {
   readonly missed?: 'catch-up' | 'skip';
   readonly runs?: readonly KnownRun[];
   readonly notAfter?: string;
+  readonly hasWindow?: boolean;
 }
 
 /** What is chosen, in one line for each step: `send 2026-11-21T09:00:00Z`. */
-function chosen({ now, looked, cron = DAILY, missed = 'catch-up', runs = [], notAfter }: Look): string[] {
+function chosen({
+  now,
+  looked,
+  cron = DAILY,
+  missed = 'catch-up',
+  runs = [],
+  notAfter,
+  hasWindow = false,
+}: Look): string[] {
   const steps = chooseDue(clock(cron), {
     schedule: { cron, timeZone: 'UTC', missed },
     notAfterMs: notAfter === undefined ? null : ms(notAfter),
+    hasWindow,
     nowMs: ms(now),
     lookedMs: ms(looked ?? now),
     runs,
@@ -143,6 +153,16 @@ describe('runs that are not finished', () => {
       { now, missed: 'skip', runs: [friday({ state: 'partial' })] },
       ['continue 20T09:00'],
     ],
+    [
+      'days later, waiting for a window',
+      { now: '2026-11-23T09:00:00.001Z', hasWindow: true, runs: [friday({ state: 'partial' })] },
+      ['continue 20T09:00', 'send 23T09:00'],
+    ],
+    [
+      'weeks later, waiting for a window',
+      { now: '2026-12-04T09:00:01Z', hasWindow: true, runs: [friday({ state: 'partial' })] },
+      ['send 04T09:00'],
+    ],
     ['another name', { now, runs: [friday({}), run('trial', { state: 'partial', createdAtMs: 0 })] }, []],
   ])('%s', (_label, look, expected) => {
     expect(chosen(look)).toEqual(expected);
@@ -155,11 +175,19 @@ describe('whatever the expression, and however often it is looked', () => {
 
   /** Looks again and again; everything that is sent is in the ledger from then on. */
   function simulate(cron: string, timeZone: string, missed: 'catch-up' | 'skip', instants: readonly number[]) {
+    const ticking = clock(cron, timeZone);
     const runs: KnownRun[] = [];
     const sent: { readonly occurrence: string; readonly nowMs: number }[] = [];
     for (const nowMs of instants) {
-      const facts = { schedule: { cron, timeZone, missed }, notAfterMs: null, nowMs, lookedMs: nowMs, runs };
-      const steps = chooseDue(clock(cron, timeZone), facts).filter(({ action }) => action === 'send');
+      const facts = {
+        schedule: { cron, timeZone, missed },
+        notAfterMs: null,
+        hasWindow: false,
+        nowMs,
+        lookedMs: nowMs,
+        runs,
+      };
+      const steps = chooseDue(ticking, facts).filter(({ action }) => action === 'send');
       expect(steps.length).toBeLessThanOrEqual(1);
       for (const { occurrence } of steps) {
         sent.push({ occurrence, nowMs });
@@ -178,12 +206,13 @@ describe('whatever the expression, and however often it is looked', () => {
           return at;
         });
         const sent = simulate(cron, zone, missed, instants);
+        const { latest } = clock(cron, zone);
         expect(new Set(sent.map(({ occurrence }) => occurrence)).size).toBe(sent.length);
         for (const { occurrence, nowMs } of sent) {
           const late = nowMs - ms(occurrence);
           expect(late).toBeGreaterThanOrEqual(0);
           expect(late).toBeLessThanOrEqual(missed === 'skip' ? GRACE_MS : LATE_MS);
-          expect(clock(cron, zone).latest(ms(occurrence))).toBe(ms(occurrence));
+          expect(latest(ms(occurrence))).toBe(ms(occurrence));
         }
       }),
       { numRuns: 200 },

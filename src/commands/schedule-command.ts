@@ -1,0 +1,126 @@
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT, type ExitStatus, warning } from '../errors.ts';
+import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import { writeOutput } from '../util/output-file.ts';
+import { safeLine } from '../util/safe.ts';
+import { table } from '../util/table.ts';
+import { instantMs } from '../util/units.ts';
+import type { CommandContext } from './context.ts';
+import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { type ScheduledTimes, schedule } from './schedule.ts';
+import { CALLERS, type CallerKind, scheduleCallers } from './schedule-callers.ts';
+
+interface ScheduleFlags {
+  readonly format: 'text' | CallerKind;
+  readonly next: number;
+  readonly at?: number;
+  readonly env?: string;
+  readonly ledger?: string;
+  readonly envFile?: string;
+  readonly image?: string;
+  readonly folder?: string;
+  readonly runner?: string;
+  readonly output?: string;
+}
+
+/** `handbill schedule [PATH...]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument(
+      '[path...]',
+      'campaign files, folders or names (default: every campaigns/*/campaign.yaml below this folder)',
+    )
+    .option('--next <n>', 'text: how many occurrences of each campaign', wholeNumber(1, 1000), 5)
+    .option('--at <instant>', 'text: from then on, for example 2026-12-01T09:00:00Z', instant)
+    .option('--env <name>', 'environment to send to (default: the only one of handbill.yaml)')
+    .option('--env-file <file>', 'crontab, systemd: file of lines NAME=value with the key')
+    .option('--image <image>', 'kubernetes: container image with the project and handbill')
+    .option('--folder <folder>', 'kubernetes: folder of the project in the image (default: /campaigns)')
+    .option('--runner <label>', 'github-actions: a runner of your own, which keeps its disk')
+    .option('-o, --output <folder>', 'write the files into this folder');
+  addFormat(addLedger(command), ['text', ...CALLERS]);
+  addExamples(command, [
+    ['handbill schedule', 'when each campaign goes out next'],
+    ['handbill schedule --format crontab', 'a line for `crontab -e`'],
+    ['handbill schedule --format systemd --env-file /etc/handbill.env -o .', 'a service and its timer'],
+    ['handbill schedule --format kubernetes --image IMAGE', 'a CronJob, and the volume of its ledger'],
+    ['handbill schedule --format github-actions --runner LABEL --ledger /var/lib/handbill/ledger.db', ''],
+  ]).action(async (paths: readonly string[], flags: ScheduleFlags) => {
+    const { format } = flags;
+    context.exit(
+      await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
+    );
+  });
+}
+
+async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
+  const { campaigns, refused } = await schedule(paths, {
+    cwd: context.cwd,
+    now: context.now,
+    next: flags.next,
+    ...(flags.at === undefined ? {} : { at: flags.at }),
+  });
+  for (const [i, campaign] of campaigns.entries()) {
+    await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.width)}`);
+  }
+  const problems = refused.flatMap(({ diagnostics }) => diagnostics);
+  if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
+  else if (campaigns.length === 0) context.err('No campaign here has a schedule.\n');
+  return problems.length > 0 ? EXIT.refused : EXIT.done;
+}
+
+function timesText({ campaign, cron, timeZone, missed, next }: ScheduledTimes, width: number): string {
+  const title = safeLine(`${campaign}  ${cron}  ${timeZone}, ${missed}`);
+  const rows = next.map(({ local, occurrence }) => [local, occurrence]);
+  return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}], { width, indent: 2 })}`;
+}
+
+async function printCallers(
+  kind: CallerKind,
+  paths: readonly string[],
+  flags: ScheduleFlags,
+  context: CommandContext,
+): Promise<ExitStatus> {
+  const { env, envFile, image, folder, runner, output } = flags;
+  const { ledger } = ledgerOption(flags.ledger, context);
+  const files = await scheduleCallers(kind, paths, {
+    cwd: context.cwd,
+    now: context.now,
+    program: [process.execPath, SCRIPT],
+    user: userInfo().username,
+    ...(env === undefined ? {} : { environment: env }),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...(envFile === undefined ? {} : { envFile }),
+    ...(image === undefined ? {} : { image }),
+    ...(folder === undefined ? {} : { folder }),
+    ...(runner === undefined ? {} : { runner }),
+  });
+  if (ledger?.startsWith('postgres') === true) {
+    const message = 'This version of handbill cannot use a ledger on a database server yet.';
+    context.err(formatDiagnostics([warning('not-supported', message)], { colour: context.colour.err }));
+  }
+  if (output !== undefined) {
+    for (const { name, text } of files) {
+      const file = join(output, name);
+      await writeOutput(resolve(context.cwd, file), [text]);
+      context.err(`Wrote ${safeLine(file)}\n`);
+    }
+    return EXIT.done;
+  }
+  // Several files on one screen are told apart by their names, in a comment of all these formats.
+  const shown = files.map(({ name, text }) => (files.length === 1 ? text : `# ${name}\n${text}`));
+  await context.out(shown.join('\n'));
+  return EXIT.done;
+}
+
+/** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
+const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
+
+function instant(text: string): number {
+  const ms = instantMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
+  return ms;
+}

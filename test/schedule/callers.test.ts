@@ -1,0 +1,317 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { type CallerOptions, scheduleCallers } from '../../src/commands/schedule-callers.ts';
+import { HandbillError } from '../../src/errors.ts';
+import { everyMinutes } from '../../src/schedule/caller.ts';
+import { COMPILED, runCli } from '../helpers/cli.ts';
+import { clock } from './clocks.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+const PROGRAM = [NODE, join(ROOT, 'src', 'cli.ts')];
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handbill-callers-')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A name with everything that shells, cron, systemd and YAML read something into. */
+const ODD = `50% "off" it's $HOME \`x\` \\ #1; & é`;
+
+/** A project with one campaign that is due each minute, in a folder of that name. */
+function projectIn(name: string, project = DEFAULT_PROJECT, cron = '* * * * *'): string {
+  const root = join(folder, name);
+  mkdirSync(join(root, '.git'), { recursive: true });
+  mkdirSync(join(root, 'campaigns', 'hello'), { recursive: true });
+  writeFileSync(join(root, 'handbill.yaml'), project);
+  writeFileSync(
+    join(root, 'campaigns', 'hello', 'campaign.yaml'),
+    `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: [{ msisdn: "+447700900001" }]
+send: { timeout: 45s }\nschedule: { cron: "${cron}" }\n`,
+  );
+  return root;
+}
+
+const DEFAULT_PROJECT =
+  'environments:\n  production: { baseUrl: "https://api.example.com", apiKey: { env: HANDBILL_API_KEY } }\n';
+
+function options(cwd: string, more: Partial<CallerOptions> = {}): CallerOptions {
+  return { cwd, now: () => Date.UTC(2026, 10, 21), program: PROGRAM, user: 'campaigns', ...more };
+}
+
+async function only(kind: Parameters<typeof scheduleCallers>[0], given: CallerOptions): Promise<string> {
+  const [file] = await scheduleCallers(kind, [], given);
+  return file?.text ?? '';
+}
+
+/** Runs as cron does: in another folder, by /bin/sh, with next to nothing in the environment. */
+function asCron(command: string): { status: number | null; stdout: string; stderr: string } {
+  const args = ['-i', 'HOME=/', 'PATH=/usr/bin:/bin', `NODE_COMPILE_CACHE=${COMPILED}`, '/bin/sh', '-c', command];
+  return spawnSync('/usr/bin/env', args, { cwd: '/', encoding: 'utf8' });
+}
+
+describe('crontab', () => {
+  it.each([
+    ['a plain folder', 'plain', []],
+    ['an odd folder', ODD, []],
+    ['a named campaign', 'named', ['campaigns/hello']],
+  ])('runs as it is printed: %s', async (_label, name, paths) => {
+    const root = projectIn(name);
+    const [file] = await scheduleCallers('crontab', paths, options(root, { ledger: join(root, 'l%1.db') }));
+    const line = file?.text.trimEnd().split('\n').at(-1) ?? '';
+    const [, fields, command = ''] = /^((?:\S+ ){5})(.*)$/.exec(line) ?? [];
+    expect(fields).toBe('* * * * * ');
+    expect(command).toMatch(/ due .*--env production --yes --quiet --ledger /);
+    expect(command).not.toMatch(/(?<!\\)%/);
+    const ended = asCron(command.replaceAll('\\%', '%').replace(' --quiet', ' --dry-run'));
+    expect(ended.stderr).toBe('');
+    expect(ended.stdout).toMatch(/^hello \(\S+Z\): would be sent to production\.\n$/);
+    expect(asCron(command.replaceAll('\\%', '%').replace(' --yes', ' --dry-run'))).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('gets its key from a file that is named', async () => {
+    const root = projectIn('env file');
+    const envFile = join(root, 'the key.env');
+    writeFileSync(envFile, 'HANDBILL_API_KEY=key-for-tests-only\n');
+    expect(await only('crontab', options(root))).toContain('# cron does not know HANDBILL_API_KEY');
+    const text = await only('crontab', options(root, { envFile: 'the key.env' }));
+    expect(text).not.toContain('does not know');
+    const command =
+      text
+        .trimEnd()
+        .split('\n')
+        .at(-1)
+        ?.replace(/^(\S+ ){5}/, '') ?? '';
+    expect(command).toContain(`'--env-file=${envFile}'`);
+    expect(asCron(command.replace(' --quiet', ' --dry-run'))).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('is refused for a folder that no line can hold', async () => {
+    const root = projectIn('two\nlines');
+    const error = await scheduleCallers('crontab', [], options(root)).catch((one: unknown) => one);
+    expect(error instanceof HandbillError && error.message).toContain('cannot hold the path');
+  });
+});
+
+describe('systemd', () => {
+  const analyse = existsSync('/usr/bin/systemd-analyze');
+
+  it.each([
+    ['a plain folder', 'plain unit'],
+    ['an odd folder', `${ODD} unit`],
+  ])('is a service and a timer that systemd takes: %s', async (_label, name) => {
+    const root = projectIn(name);
+    const given = options(root, { ledger: `${root}/l.db`, user: 'root', envFile: join(root, 'key.env') });
+    const files = await scheduleCallers('systemd', [], given);
+    expect(files.map((file) => file.name)).toEqual([
+      'handbill-due-production.service',
+      'handbill-due-production.timer',
+    ]);
+    const [service = '', timer = ''] = files.map(({ text }) => text);
+    expect(service).toContain('Type=oneshot\n');
+    expect(service).toContain('SuccessExitStatus=143\n');
+    // Above `send.timeout`, so that a stop ends in good order.
+    expect(service).toContain('TimeoutStopSec=55s\n');
+    expect(timer).toContain('Persistent=true\n');
+    expect(wordsOf(/^ExecStart=(.*)$/m.exec(service)?.[1] ?? '')).toEqual([
+      ...PROGRAM,
+      'due',
+      '--env',
+      'production',
+      '--yes',
+      '--quiet',
+      '--ledger',
+      `${root}/l.db`,
+    ]);
+    expect(/^WorkingDirectory=(.*)$/m.exec(service)?.[1]?.replaceAll('%%', '%')).toBe(root);
+    if (!analyse) return;
+    const units = mkdtempSync(join(folder, 'units-'));
+    for (const file of files) writeFileSync(join(units, file.name), file.text);
+    const checked = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(units, file.name))], {
+      encoding: 'utf8',
+    });
+    // Other units of this machine are looked at too, and are none of ours.
+    expect(checked.stderr.split('\n').filter((line) => line.includes('handbill-due'))).toEqual([]);
+  });
+
+  it.each([
+    ['every minute', '* * * * *', '*-*-* *:*:00 UTC'],
+    ['every five', '*/10 * * * *', '*-*-* *:00/5:00 UTC'],
+  ])('the calendar is one: %s', async (label, cron, expected) => {
+    const files = await scheduleCallers('systemd', [], options(projectIn(`calendar ${label}`, DEFAULT_PROJECT, cron)));
+    const calendar = /^OnCalendar=(.*)$/m.exec(files[1]?.text ?? '')?.[1] ?? '';
+    expect(calendar).toBe(expected);
+    if (analyse) expect(execFileSync('systemd-analyze', ['calendar', calendar], { encoding: 'utf8' })).toContain('UTC');
+  });
+
+  it.each(['ends with space ', 'ends with \\'])('a folder that no unit can hold is refused: %j', async (name) => {
+    const root = projectIn(name);
+    const error = await scheduleCallers('systemd', [], options(root)).catch((one: unknown) => one);
+    expect(error instanceof HandbillError && error.exit).toBe(2);
+  });
+});
+
+describe('Kubernetes', () => {
+  it('is a CronJob that never overlaps or repeats itself, and keeps its ledger on a volume', async () => {
+    const text = await only('kubernetes', options(projectIn('pods'), { image: 'example/campaigns:1' }));
+    const [claim, job] = parseAllDocuments(text).map((document) => document.toJS());
+    expect(claim).toMatchObject({
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'handbill-due-production-ledger' },
+    });
+    expect(job.spec).toMatchObject({
+      schedule: '* * * * *',
+      timeZone: 'Etc/UTC',
+      concurrencyPolicy: 'Forbid',
+      startingDeadlineSeconds: 50,
+      jobTemplate: { spec: { backoffLimit: 0 } },
+    });
+    const pod = job.spec.jobTemplate.spec.template.spec;
+    expect(pod).toMatchObject({ restartPolicy: 'Never', terminationGracePeriodSeconds: 55 });
+    const [container] = pod.containers;
+    const [mount] = container.volumeMounts;
+    expect(container.args.join(' ')).toBe(
+      'due --env production --yes --quiet --ledger /var/lib/handbill/ledger/ledger.db',
+    );
+    expect(container.args.at(-1).startsWith(`${mount.mountPath}/`)).toBe(true);
+    expect(pod.volumes).toEqual([
+      { name: mount.name, persistentVolumeClaim: { claimName: 'handbill-due-production-ledger' } },
+    ]);
+    expect(container.env).toEqual([
+      { name: 'HANDBILL_API_KEY', valueFrom: { secretKeyRef: { name: 'handbill', key: 'HANDBILL_API_KEY' } } },
+    ]);
+  });
+
+  it('needs no volume for a ledger on a server, whose address stays a secret', async () => {
+    const given = options(projectIn('server'), { image: 'x', ledger: 'postgres://u:hunter2@db/h' });
+    const text = await only('kubernetes', given);
+    expect(text).not.toContain('hunter2');
+    const documents = parseAllDocuments(text).map((document) => document.toJS());
+    expect(documents).toHaveLength(1);
+    const pod = documents[0].spec.jobTemplate.spec.template.spec;
+    expect(pod.volumes).toBeUndefined();
+    expect(pod.containers[0].env.map(({ name }: { name: string }) => name)).toEqual([
+      'HANDBILL_API_KEY',
+      'HANDBILL_LEDGER',
+    ]);
+  });
+});
+
+describe('GitHub Actions', () => {
+  it.each<[label: string, more: Partial<CallerOptions>, said: RegExp]>([
+    ['a runner that forgets', {}, /forgets its disk/],
+    ['a runner that forgets, with a file', { ledger: '/var/lib/handbill/ledger.db' }, /forgets its disk/],
+    ['a ledger in the checkout', { runner: 'ours' }, /checkout cleans/],
+    ['a path that would be evaluated', { runner: 'ours', ledger: `/var/\${{ secrets.X }}` }, /cannot hold the path/],
+  ])('%s is refused', async (_label, more, said) => {
+    const error = await only('github-actions', options(projectIn('hub'), more)).catch((one: unknown) => one);
+    expect(error instanceof HandbillError ? error.exit : null).toBe(2);
+    expect(String(error)).toMatch(said);
+  });
+
+  it.each<[label: string, more: Partial<CallerOptions>, runsOn: string, run: string, secrets: string[]]>([
+    [
+      'a runner of one’s own',
+      { runner: 'ours', ledger: "/var/o'ne.db" },
+      'ours',
+      "npx handbill due --env production --yes --quiet --ledger '/var/o'\\''ne.db'",
+      ['HANDBILL_API_KEY'],
+    ],
+    [
+      'a ledger on a server',
+      { ledger: 'postgresql://u:hunter2@db/h' },
+      'ubuntu-latest',
+      'npx handbill due --env production --yes --quiet',
+      ['HANDBILL_API_KEY', 'HANDBILL_LEDGER'],
+    ],
+  ])('%s', async (_label, more, runsOn, run, secrets) => {
+    const text = await only('github-actions', options(projectIn('hub'), more));
+    expect(text).not.toContain('hunter2');
+    const workflow = parse(text);
+    expect(workflow.on.schedule).toEqual([{ cron: '*/5 * * * *' }]);
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    expect(workflow.concurrency['cancel-in-progress']).toBe(false);
+    expect(workflow.jobs.due['runs-on']).toBe(runsOn);
+    const step = workflow.jobs.due.steps.at(-1);
+    expect(step.run).toBe(run);
+    expect(step.env).toEqual(Object.fromEntries(secrets.map((name) => [name, `\${{ secrets.${name} }}`])));
+  });
+
+  it('works in the folder of a project that is not the root of its repository', async () => {
+    const root = projectIn('hub/below');
+    rmSync(join(root, '.git'), { recursive: true });
+    mkdirSync(join(folder, 'hub', '.git'), { recursive: true });
+    const text = await only('github-actions', options(root, { runner: 'ours', ledger: '/l.db' }));
+    expect(parse(text).jobs.due.defaults).toEqual({ run: { 'working-directory': 'below' } });
+  });
+});
+
+test.each([
+  ['every instant on five minutes', ['*/10 * * * *', '0 9 * * 1-5'], 'UTC', 5],
+  ['one that is not', ['0 9 * * *', '3 9 * * *'], 'UTC', 1],
+  ['half an hour ahead', ['0 9 * * *'], 'Asia/Kolkata', 5],
+  ['every minute', ['* * * * *'], 'UTC', 1],
+] as const)('how often it is looked: %s', (_label, crons, zone, expected) => {
+  const clocks = crons.map((cron) => clock(cron, zone));
+  expect(everyMinutes(clocks, Date.UTC(2026, 10, 21))).toBe(expected);
+});
+
+describe('what is asked for first', () => {
+  it.each<[label: string, kind: 'crontab' | 'kubernetes', project: string, cron: string | null, said: RegExp]>([
+    ['no campaign with a schedule', 'crontab', DEFAULT_PROJECT, null, /No campaign here has a schedule/],
+    ['a schedule that is wrong', 'crontab', DEFAULT_PROJECT, '0 9 * *', /4 of the 5 fields/],
+    ['no image', 'kubernetes', DEFAULT_PROJECT, '* * * * *', /needs a container image/],
+    [
+      'which environment',
+      'crontab',
+      `${DEFAULT_PROJECT}  staging: { baseUrl: "https://s.example.com", apiKey: { env: K } }\n`,
+      '* * * * *',
+      /several environments/,
+    ],
+  ])('%s', async (label, kind, project, cron, said) => {
+    const root = projectIn(`asked ${label}`, project, cron ?? '* * * * *');
+    if (cron === null) rmSync(join(root, 'campaigns'), { recursive: true });
+    await expect(only(kind, options(root))).rejects.toThrow(said);
+  });
+});
+
+describe('handbill schedule', () => {
+  it('says when campaigns go out, on the wall and in UTC', async () => {
+    const root = projectIn('times', 'timeZone: Europe/London\n', '30 1 * * *');
+    const ended = await runCli(['schedule', '--at', '2026-10-23T12:00:00Z', '--next', '3'], { cwd: root });
+    expect(ended).toMatchObject({ status: 0, stderr: '' });
+    expect(ended.stdout).toBe(
+      'hello  30 1 * * *  Europe/London, catch-up\n' +
+        '  Sat, 24 Oct 2026, 01:30 BST  2026-10-24T00:30:00Z\n' +
+        '  Sun, 25 Oct 2026, 01:30 BST  2026-10-25T00:30:00Z\n' +
+        '  Mon, 26 Oct 2026, 01:30 GMT  2026-10-26T01:30:00Z\n',
+    );
+  });
+
+  it('writes its files into a folder', async () => {
+    const root = projectIn('files');
+    const ended = await runCli(['schedule', '--format', 'systemd', '-o', '.'], { cwd: root });
+    expect(ended).toMatchObject({ status: 0, stdout: '' });
+    expect(ended.stderr).toContain('Wrote handbill-due-production.timer\n');
+    expect(existsSync(join(root, 'handbill-due-production.service'))).toBe(true);
+  });
+
+  it('names the node and the script that run', async () => {
+    const ended = await runCli(['schedule', '--format', 'crontab'], { cwd: projectIn('words') });
+    expect(ended.stdout).toContain(` exec ${NODE} ${PROGRAM[1]} due --env production --yes --quiet\n`);
+    expect(process.version).toBe(execFileSync(NODE, ['--version'], { encoding: 'utf8' }).trim());
+  });
+});
+
+/** Words of a command line of systemd: quoted or not, without specifiers and variables. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, inside, bare]) =>
+    (inside?.replace(/\\(.)/g, '$1') ?? bare ?? '').replaceAll('%%', '%').replaceAll('$$', () => '$'),
+  );
+}
