@@ -29,7 +29,7 @@ const HEAD = `// Made by .scripts/zones.ts from libphonenumber's data: change no
 /**
  * Time zones of phone numbers: on each line a set of zones, and the prefixes (without \`+\`) whose numbers lie in one of
  * them; the longest prefix counts. A line that begins with a space goes on with the prefixes of the one above. The
- * first zone of a set is the one that most prefixes have.
+ * first zone of a set is the one that most numbers have.
  */
 export const ZONES_OF_PREFIXES = \`
 `;
@@ -51,7 +51,9 @@ export function packageZones(): ReadonlyMap<string, readonly string[]> {
 export function zoneSource(): string {
   const zones = packageZones();
   const uses = new Map<string, number>();
-  for (const zone of [...zones.values()].flat()) uses.set(zone, (uses.get(zone) ?? 0) + 1);
+  for (const [prefix, names] of zones) {
+    for (const zone of names) uses.set(zone, (uses.get(zone) ?? 0) + 10 ** -prefix.length / names.length);
+  }
   const sets = new Map<string, string[]>();
   for (const [prefix, names] of zones) {
     const set = names.toSorted((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0) || (a < b ? -1 : 1)).join('&');

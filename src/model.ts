@@ -18,4 +18,5 @@ export * from './model/outcome.ts';
 export * from './model/project.ts';
 export * from './model/recipient.ts';
 export * from './model/report.ts';
+export * from './model/window.ts';
 export * from './model/words.ts';

@@ -1,6 +1,7 @@
 import { getCountries } from 'libphonenumber-js/max';
 import type { Code } from '../errors.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { isTimeZone } from '../util/time-zone.ts';
 
 /** A value that was understood, or what is wrong with it. */
 export type Finding<T> =
@@ -30,14 +31,7 @@ export function checkLocale(text: string): Finding<string> {
 
 /** An IANA name; offsets are refused, because they know no summer time. */
 export function checkTimeZone(text: string): Finding<string> {
-  if (!/^[+-]/.test(text)) {
-    try {
-      new Intl.DateTimeFormat('en', { timeZone: text });
-      return { value: text };
-    } catch {
-      // Said below.
-    }
-  }
+  if (isTimeZone(text)) return { value: text };
   const hint = didYouMean(text, Intl.supportedValuesOf('timeZone')).hint ?? 'For example: Europe/London';
   return { code: 'invalid-value', message: `"${text}" is not an IANA time zone.`, hint };
 }

@@ -26,6 +26,10 @@ export const DEFAULTS = {
   canaryPauseMs: 0,
   /** Share of recipients that the API must have accepted before a canary goes on. */
   canaryAccepted: 0.95,
+  /** Windows are in the time of each recipient; null for that of whoever's is not known: they wait. */
+  windowTimeZone: 'recipient',
+  windowUnknown: null,
+  windowCountries: false,
   /** An impossible row refuses the whole run. */
   onInvalid: 'refuse',
   /** A scheduled instant that was missed is made up for. */

@@ -24,7 +24,8 @@ export function readList(
   value: ReadValue,
   report: Report,
 ): ListSpec | null {
-  const { to, contact, key, defaultCountry, delimiter, encoding, columns, onInvalid, contacts } = merged.recipients;
+  const { to, contact, key, defaultCountry, timeZone, delimiter, encoding, columns, onInvalid, contacts } =
+    merged.recipients;
   const inline = listIsPassed ? null : readInline(merged, report);
   const contactColumn = contact ?? (contacts !== undefined && !listIsPassed ? CONTACT_COLUMN : undefined);
   if (contact !== undefined && merged.own('/recipients/to') !== undefined) {
@@ -45,7 +46,7 @@ export function readList(
     delimiter: delimiter ?? null,
     encoding: encoding ?? null,
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
-    timeZone: null,
+    timeZone: timeZone ?? null,
     columns: columns ?? {},
     where,
   };

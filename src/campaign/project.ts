@@ -7,8 +7,8 @@ import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } fr
 import { checkCountry, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
-import { readCountryWindows } from './read-window.ts';
 import { checkProject, whereValue } from './validate.ts';
+import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 

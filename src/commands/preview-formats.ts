@@ -81,9 +81,19 @@ function record(preview: Preview, row: Previewed): string {
     encoding: send?.sms?.encoding ?? null,
     warnings,
   };
-  const detail = decision.decision === 'skip' && decision.detail !== undefined ? { detail: decision.detail } : {};
-  const head = JSON.stringify({ ...facts, ...detail }).slice(0, -1);
+  const head = JSON.stringify({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
   return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
+}
+
+/** What the rule saw, and until when it says no; where there is more than the reason. */
+function ruleFacts(decision: Decision): { readonly detail?: string; readonly until?: string } {
+  if (decision.decision !== 'skip' && decision.decision !== 'defer') return {};
+  const { detail } = decision;
+  const untilMs = decision.decision === 'defer' ? decision.untilMs : undefined;
+  return {
+    ...(detail === undefined ? {} : { detail }),
+    ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
+  };
 }
 
 function requestOf(preview: Preview, { body, sharedWith }: Previewed): string {
@@ -161,7 +171,7 @@ function smsFacts({ sms }: LegMessage): readonly string[] {
 
 function detailOf(decision: Decision): string | null {
   if (decision.decision === 'invalid') return decision.problem.message;
-  return decision.decision === 'skip' ? (decision.detail ?? null) : null;
+  return decision.decision === 'skip' || decision.decision === 'defer' ? (decision.detail ?? null) : null;
 }
 
 /** What will be seen or heard; of a template that the provider has, the values that go into it. */
@@ -198,6 +208,7 @@ function summary(preview: Preview): string {
     ['in steps', canaryText(preview.plan.campaign.send.canary)],
     ['variants', Object.keys(estimate.variants).length === 0 ? null : counted(estimate.variants)],
     ['deferred', Object.keys(estimate.deferred).length === 0 ? null : counted(estimate.deferred)],
+    ['opens', estimate.opensAt === undefined ? null : `${estimate.opensAt.slice(0, 16).replace('T', ' ')} UTC`],
     ['skipped', skipped.length === 0 ? null : skipped.join(', ')],
     ['done', done.length === 0 ? null : done.join(', ')],
     ['invalid', estimate.invalid === 0 ? null : number(estimate.invalid)],

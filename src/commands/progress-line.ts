@@ -6,6 +6,8 @@ import type { CommandContext } from './context.ts';
 /** One line on a terminal that says how far a run is: sent, rate, time left, outcomes so far. Nothing elsewhere. */
 export interface ProgressLine {
   readonly start: (figures: Readonly<Figures>) => void;
+  /** Nothing is sent before this instant: said once where there is no line. */
+  readonly wait: (untilMs: number) => void;
   stop(): void;
 }
 
@@ -13,14 +15,20 @@ const EVERY_MS = 200;
 
 export function startProgressLine(context: CommandContext, quiet: boolean): ProgressLine {
   let timer: NodeJS.Timeout | null = null;
+  const isShown = !quiet && (context.interactive || context.colour.err);
   return {
     start(figures) {
-      if (quiet || !(context.interactive || context.colour.err)) return;
+      if (!isShown) return;
+      if (timer !== null) clearInterval(timer);
       const began = performance.now();
       const draw = (): void =>
         context.err(`\r\u001b[K${line(figures, performance.now() - began).slice(0, context.width - 1)}`);
       timer = setInterval(draw, EVERY_MS);
       timer.unref();
+    },
+    wait(untilMs) {
+      if (quiet || isShown) return;
+      context.err(`Waiting for the next window, until ${new Date(untilMs).toISOString()}.\n`);
     },
     stop() {
       if (timer === null) return;

@@ -23,6 +23,7 @@ interface SendFlags {
   readonly skipInvalid?: boolean;
   readonly amend?: boolean;
   readonly late?: boolean;
+  readonly wait?: boolean;
   readonly retryRejected?: boolean;
   readonly winner?: string;
   readonly recipients?: string;
@@ -54,6 +55,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--skip-invalid', 'skip bad rows instead of refusing the run')
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
+    .option('--wait', 'stay until windows have opened and pauses of a canary are over')
     .option('--retry-rejected', 'try recipients again that the API refused')
     .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
@@ -99,12 +101,14 @@ async function run(
       skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
       amend: flags.amend === true,
       late: flags.late === true,
+      wait: flags.wait === true,
       retryRejected: flags.retryRejected === true,
       ...optional('winner', flags.winner),
       confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
       interrupt: signals.first,
       abort: signals.second,
       onStart: line.start,
+      onWait: line.wait,
     });
     line.stop();
     const campaign = target ?? sealed?.campaign.file ?? '';

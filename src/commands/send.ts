@@ -2,13 +2,14 @@ import { loadCampaign } from '../campaign/load.ts';
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { createPricer } from '../plan/pricer.ts';
 import { loadPrices } from '../plan/prices.ts';
 import type { SealedPlan } from '../plan/seal.ts';
-import { loadSuppressions } from '../plan/suppression.ts';
+import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import { prepareApi } from '../run/api.ts';
 import { holdRun } from '../run/hold.ts';
 import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
@@ -16,6 +17,8 @@ import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
 import { summarise } from '../run/summary.ts';
+import type { Timers } from '../run/timers.ts';
+import { sendRounds } from '../run/window-wait.ts';
 import { checkWinner } from '../run/winner.ts';
 import { occurrenceFor, refuseOver } from '../schedule/occurrence.ts';
 import type { Confirmation } from './confirm.ts';
@@ -41,6 +44,8 @@ export interface SendOptions {
   readonly skipInvalid?: boolean;
   readonly amend?: boolean;
   readonly late?: boolean;
+  /** Stays until the windows have opened of those who wait for one, and the pauses of a canary are over. */
+  readonly wait?: boolean;
   readonly retryRejected?: boolean;
   /** The variant that everybody gets who is not in the test; remembered by the run. */
   readonly winner?: string;
@@ -51,6 +56,10 @@ export interface SendOptions {
   /** Ends it at once: what is in flight is aborted and recorded. */
   readonly abort?: AbortSignal;
   readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
+  /** Nothing more can be sent before this instant, in ms since 1970. */
+  readonly onWait?: (untilMs: number) => void;
+  /** How time passes while it waits; default: the real ones. */
+  readonly timers?: Pick<Timers, 'sleep'>;
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
 }
 
@@ -97,6 +106,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     retryRejected: options.retryRejected === true,
     winner: options.winner ?? null,
   };
+  const wait = options.wait === true;
   const interrupt = options.interrupt ?? new AbortController().signal;
   const prepared = await prepareRun({
     ledger,
@@ -117,37 +127,44 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     prepared.discard();
     throw interrupt.aborted ? interruptedEarly() : notConfirmed();
   }
-  const run = prepared.seal();
-  const api = await openApi();
-  const abort = (): void => api.endpoint.abort();
-  const { stopWaiting } = api.endpoint;
-  interrupt.addEventListener('abort', stopWaiting, { once: true });
-  options.abort?.addEventListener('abort', abort, { once: true });
-  try {
-    const end = await sendRun({
-      plan,
-      ledger,
-      run,
-      list: prepared.list,
-      reached: prepared.reached,
-      suppressions,
-      endpoint: api.endpoint,
-      wire: api.wire,
-      costOf: createPricer(prices),
-      concurrency,
-      ratePerSecond: lowest(options.ratePerSecond, plan.environment.ratePerSecond, campaign.send.ratePerSecond),
-      limit: options.limit ?? null,
-      interrupt,
-      now,
-      random: options.random ?? Math.random,
-      onStart: (figures) => options.onStart?.(figures, campaign),
-    });
-    return resultOf(ledger, plan, prices, end);
-  } finally {
-    interrupt.removeEventListener('abort', stopWaiting);
-    options.abort?.removeEventListener('abort', abort);
-    await api.close(timeoutMs);
-  }
+  let suppressed: Suppressions | null = suppressions;
+  const round = async (run: RunRecord, limit: number | null): Promise<RunEnd> => {
+    // Whoever waited for a window may have been put on a list meanwhile.
+    const rules = suppressed ?? (await loadSuppressions(campaign, options.env));
+    suppressed = null;
+    const api = await openApi();
+    const abort = (): void => api.endpoint.abort();
+    const { stopWaiting } = api.endpoint;
+    interrupt.addEventListener('abort', stopWaiting, { once: true });
+    options.abort?.addEventListener('abort', abort, { once: true });
+    try {
+      return await sendRun({
+        plan,
+        ledger,
+        run,
+        list: prepared.list,
+        reached: prepared.reached,
+        suppressions: rules,
+        endpoint: api.endpoint,
+        wire: api.wire,
+        costOf: createPricer(prices),
+        concurrency,
+        ratePerSecond: lowest(options.ratePerSecond, plan.environment.ratePerSecond, campaign.send.ratePerSecond),
+        limit,
+        interrupt,
+        wait,
+        now,
+        random: options.random ?? Math.random,
+        onStart: (figures) => options.onStart?.(figures, campaign),
+      });
+    } finally {
+      interrupt.removeEventListener('abort', stopWaiting);
+      options.abort?.removeEventListener('abort', abort);
+      await api.close(timeoutMs);
+    }
+  };
+  const waiting = { wait, limit: options.limit ?? null, now, interrupt, ...given(options, 'onWait', 'timers') };
+  return resultOf(ledger, plan, prices, await sendRounds(prepared.seal(), { ...waiting, round }));
 }
 
 function notConfirmed(): HandbillError {
@@ -161,7 +178,10 @@ async function asked(
   prepared: { toDo: number; estimate: Estimate | null },
 ): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
-  const recipients = Math.min(prepared.toDo, options.limit ?? prepared.toDo);
+  // Whoever waits for a window is sent to in this start, when it stays.
+  const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
+  const toDo = prepared.toDo + later;
+  const recipients = Math.min(toDo, options.limit ?? toDo);
   const question = {
     campaign: campaign.name,
     environment: environment.name,

@@ -1,4 +1,4 @@
-import type { WindowRule } from './campaign.ts';
+import type { WindowRule } from './window.ts';
 import type { Channel, CharacterSet } from './words.ts';
 
 export type KeySource = { readonly env: string } | { readonly file: string };

@@ -39,6 +39,8 @@ export interface Report {
   readonly finishedAt: string | null;
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
+  /** When the first window opens of those who wait for one, where somebody does: ISO 8601 in UTC. */
+  readonly opensAt?: string;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly requests: RequestFigures;

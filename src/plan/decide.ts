@@ -35,6 +35,8 @@ export interface View {
   readonly excluded?: (to: string, key: string) => string | null;
   /** Says what somebody was sent already, where that is as much as the cap allows; null: it is less. */
   readonly capped?: (recipient: Recipient) => string | null;
+  /** `send.notAfter` has passed: nobody is sent to any more. */
+  readonly expired?: boolean;
   /** Says why somebody is not to be sent to at this hour; null: the window is open. */
   readonly closed?: (recipient: Recipient) => Closed | null;
   /** Rows that are passed over without a look: asked once per row, in list order. */
@@ -137,6 +139,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     if (assigned.kind === 'holdout') return skip(recipient, 'holdout');
     const capped = view.capped?.(recipient) ?? null;
     if (capped !== null) return skip(recipient, 'frequency-cap', capped);
+    if (view.expired === true) return skip(recipient, 'expired');
     const closed = view.closed?.(recipient) ?? null;
     if (closed !== null && closed.decision === 'skip') return skip(recipient, closed.reason, closed.detail);
     try {

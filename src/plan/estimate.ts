@@ -25,6 +25,8 @@ export interface Estimate {
   readonly variants: Readonly<Record<string, number>>;
   /** Recipients whose turn comes later, by the rule that says so. */
   readonly deferred: Readonly<Record<string, number>>;
+  /** When the first window opens of those who wait for one, where somebody does: ISO 8601 in UTC. */
+  readonly opensAt?: string;
   /** Cost of those whose turn comes later, of the cheapest and of the dearest message that they may get. */
   readonly waiting: CostRange | null;
   /** What fallbacks may add; null where the campaign has none. */
@@ -129,8 +131,10 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
     fallback.high += high;
     price(high, decision.line);
   };
-  const addDeferred = ({ reason, line, mayGet }: DeferDecision): void => {
+  let opensAtMs = Number.POSITIVE_INFINITY;
+  const addDeferred = ({ reason, line, mayGet, untilMs }: DeferDecision): void => {
     deferred[reason] = (deferred[reason] ?? 0) + 1;
+    if (untilMs !== undefined) opensAtMs = Math.min(opensAtMs, untilMs);
     meet(line);
     for (const message of mayGet) note(message, line);
     const costs = mayGet.map(costOf);
@@ -192,6 +196,7 @@ export function createEstimator(campaign: Campaign, prices: PriceList | null): E
       longest,
       variants,
       deferred,
+      ...(Number.isFinite(opensAtMs) ? { opensAt: new Date(opensAtMs).toISOString() } : {}),
       waiting: waiting.recipients === 0 ? null : { low: waiting.low, high: waiting.high },
       fallback: campaign.fallbacks.length === 0 ? null : fallbackEstimate(fallback, prices),
     }),

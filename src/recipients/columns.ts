@@ -9,23 +9,26 @@ export interface AddressColumns {
   readonly to: number;
   /** null: the address identifies the recipient. */
   readonly key: number | null;
+  /** null: only the number tells a time zone. */
+  readonly timeZone: number | null;
 }
 
 /** More names than fit into a hint. */
 const MOST_NAMES = 20;
 
-type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'columns'>;
+type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'columns'>;
 
 /**
- * Finds the columns that `recipients.to` (or `contact`) and `recipients.key` name, and looks for those of
+ * Finds the columns that `recipients.to` (or `contact`), `recipients.key` and `recipients.timeZone` name, and looks for those of
  * `recipients.columns`.
  * @param columns names as the list's header has them
  * @param headerLine line of the header, for the position
- * @returns the positions of the address and the key, or everything that is wrong
+ * @returns the positions of those columns, or everything that is wrong
  */
 export function resolveColumns(spec: Named, columns: readonly string[], headerLine = 1): AddressColumns | Diagnostic[] {
   const to = find(columns, spec.to);
   const key = spec.key === null ? null : find(columns, spec.key);
+  const timeZone = spec.timeZone === null ? null : find(columns, spec.timeZone);
   const problems: Diagnostic[] = [];
   const missing = (setting: string, name: string, extra?: string): void => {
     const message = `The list has no column "${name}" (\`recipients.${setting}\`).`;
@@ -38,8 +41,9 @@ export function resolveColumns(spec: Named, columns: readonly string[], headerLi
   const unset = `Set \`recipients.${words.setting}\` to the column with the ${words.many}.`;
   if (to === -1) missing(words.setting, spec.to, spec.to === words.column ? unset : undefined);
   if (key === -1 && spec.key !== null) missing('key', spec.key);
+  if (timeZone === -1 && spec.timeZone !== null) missing('timeZone', spec.timeZone);
   for (const name of Object.keys(spec.columns)) if (find(columns, name) === -1) missing('columns', name);
-  return problems.length > 0 ? problems : { to, key };
+  return problems.length > 0 ? problems : { to, key, timeZone };
 }
 
 function find(columns: readonly string[], name: string): number {

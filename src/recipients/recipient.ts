@@ -1,8 +1,10 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
+import { isTimeZone } from '../util/time-zone.ts';
 import { ADDRESS_WORDS, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { typedColumns, typeFault } from './column-types.ts';
 import { resolveColumns } from './columns.ts';
+import { show } from './show.ts';
 
 /** A row that nothing can be sent to, and why. */
 export interface InvalidRow {
@@ -32,10 +34,11 @@ export function createRecipientReader(
 ): (row: Row) => Recipient | InvalidRow {
   const resolved = resolveColumns(spec, columns);
   if (Array.isArray(resolved)) throw refuse(...resolved);
-  const { to, key } = resolved;
+  const { to, key, timeZone } = resolved;
   const { kind } = spec;
   const readAddress = createAddressReader(kind, spec.defaultCountry);
   const typed = typedColumns(spec.columns, columns);
+  const isZone = createZoneCheck();
 
   return function readRecipient(row) {
     const { values } = row;
@@ -47,6 +50,7 @@ export function createRecipientReader(
     if (id === '') return emptyKey(spec, row);
     const fault = typed.length === 0 ? null : typeFault(typed, values);
     if (fault !== null) return wrongType(spec, row, fault);
+    if (timeZone !== null && !isZone(values[timeZone] ?? '')) return unknownZone(spec, row, values[timeZone] ?? '');
     return {
       row: row.row,
       line: row.line,
@@ -85,6 +89,27 @@ function emptyKey(spec: ListSpec, row: Row): InvalidRow {
 
 function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: string; hint: string }): InvalidRow {
   return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
+}
+
+/** Remembers the zones that it was asked for, of which a list has few; an empty cell says nothing, which is allowed. */
+function createZoneCheck(): (cell: string) => boolean {
+  const known = new Set<string>(['']);
+  return (cell) => {
+    if (known.has(cell)) return true;
+    const name = cell.trim();
+    if (name !== '' && !known.has(name) && !isTimeZone(name)) return false;
+    if (known.size < MOST_ZONES) known.add(name);
+    return true;
+  };
+}
+
+/** There are some 600 names; letter case does not count, so that a list could have many more. */
+const MOST_ZONES = 2000;
+
+function unknownZone(spec: ListSpec, row: Row, cell: string): InvalidRow {
+  const message = `The column "${spec.timeZone}" holds ${show(cell)}, which is not an IANA time zone.`;
+  const hint = 'Write a name such as Europe/London; an offset knows no summer time. A cell may be empty.';
+  return invalid(row, 'bad-row', problem('invalid-time-zone', message, { ...at(spec, row), hint }));
 }
 
 function invalid(row: Row, reason: InvalidRow['reason'], found: Diagnostic): InvalidRow {

@@ -3,7 +3,7 @@
 /**
  * Time zones of phone numbers: on each line a set of zones, and the prefixes (without `+`) whose numbers lie in one of
  * them; the longest prefix counts. A line that begins with a space goes on with the prefixes of the one above. The
- * first zone of a set is the one that most prefixes have.
+ * first zone of a set is the one that most numbers have.
  */
 export const ZONES_OF_PREFIXES = `
 Africa/Abidjan 225
@@ -202,8 +202,8 @@ America/Martinique 596
 America/Matamoros 52867 52877 52878 52894 52899
 America/Mazatlan 52311 52319 52323 52324 52325 52327 52389 52612 52613 52614 52615 5262 5263 5264 52651 52652 52653
  52657 52659 52660 52662 52667 52668 52669 52672 52673 52687 5269
-America/Mazatlan&America/Mexico_City 52649
 America/Mexico_City 522 523 524 525 52618 52663 52671 52674 52675 52676 52677 527 528 529
+America/Mexico_City&America/Mazatlan 52649
 America/Mexico_City&America/Tijuana 52200
 America/Miquelon 508
 America/Montevideo 598
@@ -230,9 +230,9 @@ America/New_York 1201 1202 1203 1207 1212 1215 1216 1219 1220 1223 1227 1229 123
  1786 1802 1803 1804 1810 1812 1813 1814 1821 1826 1828 1835 1838 1839 1843 1845 1848 1850 1854 1856 1857 1859 1860
  1862 1863 1864 1865 1878 1904 1906 1908 1910 1912 1914 1917 1919 1929 1930 1934 1937 1941 1943 1947 1948 1954 1959
  1973 1978 1980 1984 1989
-America/New_York&America/Mazatlan&America/Mexico_City&America/Tijuana&America/Matamoros&America/Cancun&America/Ciudad_Juarez&America/Ojinaga
- 52
 America/New_York&America/Mexico_City 52201
+America/New_York&America/Mexico_City&America/Mazatlan&America/Tijuana&America/Matamoros&America/Cancun&America/Ciudad_Juarez&America/Ojinaga
+ 52
 America/Noronha 55812 5581300 55813013 55813016 55813017 55813018 55813022 55813024 55813027 55813029 55813042
  55813043 55813044 55813047 55813054 55813056 55813057 55813058 5581306 55813070 55813085 55813098 558131 55813200
  55813206 55813208 55813209 55813210 55813211 55813215 55813218 55813219 55813220 5581323 55813240 55813245 55813246
@@ -250,6 +250,7 @@ America/Phoenix 1480 1520 1602 1623 1928
 America/Port-au-Prince 509
 America/Port_of_Spain 1868
 America/Puerto_Rico 1787 1939
+America/Puerto_Rico&America/St_Johns 1709 1879
 America/Regina 1306 1639
 America/Rio_Branco 5568
 America/Santiago 561 562 56322 56323 5633 5634 5635 564 565 566 567 568 569
@@ -274,13 +275,12 @@ America/Sao_Paulo 551 552 553 554 5550 5551 5553 5554 5555 5561 5562 5563 5564 5
  55943366 55943379 55943382 55943385 55943386 55943392 5594342 55943431 55943432 55943433 55943434 55943435 55943491
  55943778 55943779 55943785 55943786 55943787 5594981 55949840 55949841 55949842 55949880 55949881 5594991 5594992
  55949930 55949966 55949990 55949991 55949992 55949995 55949997 5596 5598 5599
-America/Sao_Paulo&America/Noronha&America/Manaus&America/Rio_Branco 55
+America/Sao_Paulo&America/Manaus&America/Rio_Branco&America/Noronha 55
 America/Scoresbysund 29999
 America/St_Johns 1709227 1709229 1709237 1709256 1709257 1709279 1709364 1709368 1709437 1709454 1709458 1709466
  1709468 1709489 1709533 1709535 1709576 1709579 1709596 1709634 1709635 1709637 1709639 1709643 1709651 1709673
  1709682 1709685 1709687 1709695 1709722 1709726 1709729 1709738 1709739 1709745 1709747 1709753 1709754 1709757
  1709758 1709759 1709782 1709786 1709832 1709834 1709884 1709895
-America/St_Johns&America/Puerto_Rico 1709 1879
 America/St_Kitts 1869
 America/St_Lucia 1758
 America/St_Thomas 1340
@@ -296,10 +296,10 @@ America/Winnipeg 1204 1431 1474 1584 1807223 1807274 1807467 1807468 1807482 180
 Arctic/Longyearbyen 4779
 Asia/Aden 967
 Asia/Almaty 771 772 779
+Asia/Almaty&Asia/Aqtobe 77
 Asia/Amman 962
 Asia/Anadyr 7427
 Asia/Aqtobe 7711 7712 7713 7729
-Asia/Aqtobe&Asia/Almaty 77
 Asia/Ashgabat 993
 Asia/Baghdad 964
 Asia/Bahrain 973
@@ -358,7 +358,7 @@ Asia/Thimphu 975
 Asia/Tokyo 81 8170859
 Asia/Ulaanbaatar 97611 97612 97613 97615 97621 97622 97623 97625 9765 9766 9767 9768 9769
 Asia/Ulaanbaatar&Asia/Choibalsan 9761362 9762362
-Asia/Ulaanbaatar&Asia/Choibalsan&Asia/Hovd 976
+Asia/Ulaanbaatar&Asia/Hovd&Asia/Choibalsan 976
 Asia/Vientiane 856
 Asia/Vladivostok 7421 7423 7426
 Asia/Yakutsk 7302 7411 7416
@@ -366,10 +366,8 @@ Asia/Yangon 95
 Asia/Yekaterinburg 733 734 735
 Asia/Yerevan 374
 Atlantic/Azores 351292 351295 351296
-Atlantic/Azores&Europe/Lisbon 351 3511 3513 3516 3517 3518 3519
 Atlantic/Bermuda 1441
 Atlantic/Canary 212 34822 34827 34828 34922 34928
-Atlantic/Canary&Europe/Madrid 34
 Atlantic/Cape_Verde 238
 Atlantic/Faeroe 298
 Atlantic/Reykjavik 231 245 354
@@ -385,8 +383,6 @@ Australia/Brisbane 61721000 61721001 61721002 61721003 6172101 6172102 6172103 6
  61736679 61736680 617370 617371 617372 617373 6173748 6173777 61737788 6173811 6173815 6173823 6173828 61738348
  61738359 6173887 617389 6173900 6173901 6173904 6173905 6173910 61739110 61739111 61739112 6173914 6173915 61739160
  61739161 6173917 6173918 6173922 6173924 61739475 6173999
-Australia/Brisbane&Australia/Perth&Australia/Adelaide&Indian/Christmas&Indian/Cocos&Australia/Lord_Howe&Australia/Sydney&Australia/Eucla
- 61
 Australia/Lord_Howe 61255053 61255143 61255213 61255280 61255307 61255369 61255413 61255568 61255936 61255937
  61265080 61265081 61265082 61265099 61265164 61265251 61265296 61265341 61265606 61265632 61265998
 Australia/Perth 61851087 6185109 618511 6185120 61851224 61851225 61851226
@@ -400,6 +396,8 @@ Australia/Perth&Australia/Adelaide&Indian/Cocos 61891010 61891011 61891012 61891
  61891182 61891210 61891264 61891308 61891322 61891368 61891428 61891498 61891702 61891959
 Australia/Sydney 611 612 613 614 617 61851205 61851230 61851232 61851233 61851234 6185124 6185125 6185126 618513
  618514
+Australia/Sydney&Australia/Perth&Australia/Adelaide&Australia/Brisbane&Indian/Christmas&Indian/Cocos&Australia/Lord_Howe&Australia/Eucla
+ 61
 Europe/Amsterdam 31
 Europe/Andorra 376
 Europe/Athens 30
@@ -420,6 +418,7 @@ Europe/Istanbul 90
 Europe/Jersey 441534
 Europe/Kyiv 380
 Europe/Lisbon 3512
+Europe/Lisbon&Atlantic/Azores 351 3511 3513 3516 3517 3518 3519
 Europe/Ljubljana 386
 Europe/London 441 442
 Europe/London&Europe/Guernsey&Europe/Isle_of_Man 353 353539253 443 445 4470 4471 4472 4473 4474 4475 44760 44762
@@ -427,14 +426,15 @@ Europe/London&Europe/Guernsey&Europe/Isle_of_Man 353 353539253 443 445 4470 4471
 Europe/London&Europe/Guernsey&Europe/Isle_of_Man&Europe/Jersey 44
 Europe/Luxembourg 352
 Europe/Madrid 345 346 347 348 349
+Europe/Madrid&Atlantic/Canary 34
 Europe/Malta 356
 Europe/Mariehamn 35818
 Europe/Monaco 377
 Europe/Moscow 375 736 747 748 749 7803 7804 781 782 783 7841 7843 7844 7845 7847 7855 7856 7857 786 787 79
-Europe/Moscow&Asia/Aqtobe&Asia/Almaty 7800 7808 7809 7810
-Europe/Moscow&Asia/Aqtobe&Asia/Almaty&Europe/Bucharest&Asia/Krasnoyarsk&Europe/Samara&Asia/Vladivostok&Asia/Yakutsk&Asia/Yekaterinburg&Asia/Irkutsk&Asia/Novosibirsk&Asia/Anadyr&Asia/Kamchatka&Asia/Magadan&Asia/Omsk&Asia/Sakhalin
- 7
+Europe/Moscow&Asia/Almaty&Asia/Aqtobe 7800 7808 7809 7810
 Europe/Moscow&Europe/Bucharest 7840
+Europe/Moscow&Europe/Bucharest&Asia/Almaty&Asia/Aqtobe&Asia/Yekaterinburg&Asia/Krasnoyarsk&Europe/Samara&Asia/Vladivostok&Asia/Yakutsk&Asia/Irkutsk&Asia/Novosibirsk&Asia/Anadyr&Asia/Kamchatka&Asia/Magadan&Asia/Omsk&Asia/Sakhalin
+ 7
 Europe/Oslo 470 472 473 474 475 476 477 478 479
 Europe/Oslo&Arctic/Longyearbyen 47
 Europe/Paris 213 33
@@ -489,7 +489,6 @@ Pacific/Noumea 687
 Pacific/Pago_Pago 1684
 Pacific/Palau 680
 Pacific/Ponape 69132 691920 691921 691924 691926
-Pacific/Ponape&Pacific/Truk&Pacific/Kosrae 691 6918 6919
 Pacific/Port_Moresby 675
 Pacific/Rarotonga 682
 Pacific/Saipan 1670
@@ -497,5 +496,6 @@ Pacific/Tahiti 6894 68988 68989
 Pacific/Tahiti&Pacific/Gambier&Pacific/Marquesas 689 68980 68987
 Pacific/Tongatapu 676
 Pacific/Truk 6913 691933
+Pacific/Truk&Pacific/Ponape&Pacific/Kosrae 691 6918 6919
 Pacific/Wallis 681
 `;

@@ -29,6 +29,7 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   else if (left !== '' && halt !== null)
     steps.push({ text: `${left} The command above continues with them.`, command: null });
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
+  if (state !== 'running') steps.push(...windowSteps(report, again));
   if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
   return steps;
 }
@@ -54,6 +55,35 @@ function winnerStep(report: Report, again: string): NextStep {
       `When you have decided, say its name${which}, and it goes to ${waiting === 1 ? 'that one' : 'the others'}:`,
     command: `${again} --winner NAME`,
   };
+}
+
+/** Recipients whose window opens later, and those for whom nobody knows when that is. */
+function windowSteps({ reasons, opensAt }: Report, again: string): readonly NextStep[] {
+  const outside = outsideOf(reasons);
+  const zoneless = zonelessOf(reasons);
+  const steps: NextStep[] = [];
+  if (outside > 0) {
+    const until = opensAt === undefined ? '' : `, the first at ${opensAt.slice(0, 16).replace('T', ' ')} UTC`;
+    const words = outside === 1 ? 'waits until the window opens' : 'wait until their window opens';
+    steps.push({ text: `${countOf(outside, 'recipient')} ${words}${until}. Run it again after that:`, command: again });
+  }
+  if (zoneless > 0) {
+    steps.push({
+      text:
+        `${countOf(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
+        'column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again:',
+      command: `${again} --amend`,
+    });
+  }
+  return steps;
+}
+
+function outsideOf(reasons: Report['reasons']): number {
+  return reasons['deferred']?.['outside-window'] ?? 0;
+}
+
+function zonelessOf(reasons: Report['reasons']): number {
+  return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
 
 /** Whom the API refused: those who cannot receive the channel need something else than to be tried again. */
@@ -102,7 +132,8 @@ function doubtStep(report: Report): NextStep {
 /** What running again would take up, or nothing. */
 function leftOf(report: Report): string {
   const { failed, pending } = report.totals;
-  const deferred = report.totals.deferred - undecidedOf(report);
+  const { reasons } = report;
+  const deferred = report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons);
   const parts: string[] = [];
   if (failed > 0) parts.push(`Nothing was sent to ${countOf(failed, 'recipient')}: the API could not be reached.`);
   if (pending > 0) parts.push(`${countOf(pending, 'recipient')} still to be sent to.`);

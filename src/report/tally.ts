@@ -16,7 +16,7 @@ import { compareVariants } from './variants.ts';
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
   Report,
-  'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt' | 'purgedAt'
+  'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt' | 'purgedAt' | 'opensAt'
 > & { readonly state: RunState; readonly halt: Halt | null };
 
 /** What a report can say more, where it is known. */
@@ -52,6 +52,7 @@ export function buildReport(
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
+    ...(run.opensAt === undefined ? {} : { opensAt: run.opensAt }),
     totals: totalsOf(counts),
     reasons: reasonsOf(counts),
     requests,

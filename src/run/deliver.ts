@@ -6,6 +6,7 @@ import type { Attempt, SendRequest } from '../model.ts';
 import type { Due, Parcel } from './parcel.ts';
 import { type More, settle } from './settle.ts';
 import type { Shift } from './shift.ts';
+import { isAnyClosed, setAside, whoIsOpen } from './window.ts';
 
 /**
  * Brings the recipients of a parcel to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
@@ -29,13 +30,23 @@ async function deliverOne(parcel: Parcel, shift: Shift): Promise<More> {
   const [{ decision, message }] = parcel;
   const own = parcel.length === 1 ? shift.expand.one(decision, message) : null;
   for (let attempt = 1; ; attempt++) {
+    if (shift.window !== null) {
+      const open = await whoIsOpen(due, shift);
+      if (open === null) return null;
+      due = open;
+    }
     const turn = shift.pace.turn();
     if (turn !== undefined) await turn;
     if (shift.stopped.aborted) return null;
     // Its turn may have come late: with a low rate, or after a long Retry-After.
     if (shift.isLate()) return await expire(due, shift);
+    if (isAnyClosed(due, shift)) {
+      attempt -= 1;
+      continue;
+    }
     const unopened = await shift.endpoint.ready();
-    if (unopened === null && (shift.stopped.aborted || shift.isLate() || !shift.pace.take())) {
+    const isOver = shift.stopped.aborted || shift.isLate() || isAnyClosed(due, shift);
+    if (unopened === null && (isOver || !shift.pace.take())) {
       // The connection was long in coming, and the turn is over. Nothing was tried, so it begins again.
       shift.endpoint.release();
       attempt -= 1;
@@ -72,6 +83,7 @@ async function expire(due: Parcel, shift: Shift): Promise<null> {
  */
 async function claim(due: Parcel, made: number, shift: Shift): Promise<Parcel | null> {
   const claimed: Due[] = [];
+  const closed: Due[] = [];
   try {
     const answers =
       due.length === 1
@@ -80,8 +92,10 @@ async function claim(due: Parcel, made: number, shift: Shift): Promise<Parcel | 
     for (let i = 0; i < due.length; i++) {
       const one = due[i];
       if (one === undefined) continue;
-      if (answers[i] === 'suppressed') shift.progress.settled('skipped');
-      if (answers[i] !== 'claimed') continue;
+      const answer = answers[i];
+      if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');
+      if (answer === 'closed') closed.push(one);
+      if (answer !== 'claimed') continue;
       if (!shift.stopped.aborted) claimed.push(one);
       // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was (B9).
       else shift.desk.record(unclaimed(one, made + 1));
@@ -90,16 +104,20 @@ async function claim(due: Parcel, made: number, shift: Shift): Promise<Parcel | 
     // The desk has told the run: nothing more is claimed, and the rows are as they were.
   }
   const [first, ...rest] = claimed;
-  if (first !== undefined) return [first, ...rest];
-  shift.endpoint.release();
-  return null;
+  if (first === undefined) shift.endpoint.release();
+  if (!shift.stopped.aborted) for (const one of closed) setAside(one, shift);
+  return first === undefined ? null : [first, ...rest];
 }
 
 function claimOne(due: Due, made: number, shift: Shift) {
   const { decision, message, before } = due;
   const facts = shift.factsOf(due);
+  const caps = shift.capsOf === null ? null : shift.capsOf(decision.recipient);
   const request = { row: decision.row, leg: due.leg, to: message.to, key: decision.key, attempts: before + made };
-  return shift.desk.claim(facts === null ? request : { ...request, facts });
+  const withFacts = facts === null ? request : { ...request, facts };
+  const withCaps = caps === null ? withFacts : { ...withFacts, caps };
+  const { window } = shift;
+  return shift.desk.claim(window === null ? withCaps : { ...withCaps, untilMs: window.closesAtMs(decision.recipient) });
 }
 
 /** Counted as an attempt, as one that is stopped before its first byte is: by the count the ledger knows whose claim it is. */

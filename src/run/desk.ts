@@ -1,10 +1,11 @@
 import { LedgerError } from '../ledger/ledger-error.ts';
-import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../ledger/records.ts';
+import type { ResultRecord } from '../ledger/records.ts';
+import type { TimedAnswer, TimedClaim } from './claim-in-time.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
 /** What the desk needs of a ledger: one transaction for outcomes and claims. */
 export interface DeskLedger {
-  commit(results: readonly ResultRecord[], claims: readonly ClaimRequest[]): readonly ClaimAnswer[];
+  commit(results: readonly ResultRecord[], claims: readonly TimedClaim[]): readonly TimedAnswer[];
 }
 
 /**
@@ -14,7 +15,7 @@ export interface DeskLedger {
  */
 export interface Desk {
   /** Resolves once the claim is on disk. Rejects when the ledger cannot be written: then nothing may be posted. */
-  claim(request: ClaimRequest): Promise<ClaimAnswer>;
+  claim(request: TimedClaim): Promise<TimedAnswer>;
   /** Hands in an outcome; it is written with the next claim, at the latest at the end of this turn. */
   record(result: ResultRecord): void;
   /** Resolves when everything handed in so far is on disk. */
@@ -26,7 +27,7 @@ export interface Desk {
 }
 
 interface Waiting {
-  readonly resolve: (answer: ClaimAnswer) => void;
+  readonly resolve: (answer: TimedAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -36,7 +37,7 @@ export function createDesk(
   { soon }: Pick<Timers, 'soon'> = TIMERS,
 ): Desk {
   let results: ResultRecord[] = [];
-  let claims: ClaimRequest[] = [];
+  let claims: TimedClaim[] = [];
   let waiting: Waiting[] = [];
   let scheduled = false;
   let flushing = false;

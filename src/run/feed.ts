@@ -48,6 +48,7 @@ export async function feed(options: FeedOptions): Promise<void> {
       // The claims look again; whoever is known to be left out need not wait for a turn.
       ...suppressionView(options.suppressions, ledger, options.now),
       ...options.reached?.view(options.now),
+      ...(shift.window === null ? {} : { closed: shift.window.closed }),
       skipInvalid: true,
       winner: run.winner,
     };
@@ -125,6 +126,7 @@ function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Asid
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, leg, reason: decision.reason });
     shift.progress.settled('deferred');
+    if (decision.untilMs !== undefined) shift.progress.opens(decision.untilMs);
     return null;
   }
   // Refused by the API, asked for again, and left out by a rule of the amended campaign in between.

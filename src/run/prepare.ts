@@ -10,6 +10,7 @@ import { openReach, type Reached } from '../plan/reach.ts';
 import { changedInputs } from '../plan/seal.ts';
 import { identityHash } from '../plan/settings.ts';
 import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { lastOpeningAfter, timeView } from '../plan/window.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { winnerOfRun } from './winner.ts';
@@ -64,7 +65,7 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   if (existing === null) return load(options, null);
   refusePurged(existing);
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
-  refuseLate(options, existing);
+  await refuseLate(options, existing);
   const list = await hashList(plan.campaign.recipients);
   // J1
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
@@ -106,7 +107,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const reached = await openReach(plan, ledger, nowMs);
   const { channel, isCounted } = plan.campaign;
   const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted });
-  const checked = await checkAndLoad(options, draft, winnerOf(options, existing), reached).catch((error: unknown) => {
+  const checked = await checkAndLoad(options, draft, existing, reached).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
@@ -144,7 +145,7 @@ function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord): RunReco
 async function checkAndLoad(
   options: PrepareOptions,
   draft: RunRecord,
-  winner: string | null,
+  existing: RunRecord | null,
   reached: Reached | null,
 ): Promise<Checked> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
@@ -158,8 +159,9 @@ async function checkAndLoad(
     isNew: (key: string) => seen.add(key),
     ...suppressionView(suppressions, ledger, () => nowMs),
     ...reached?.view(() => nowMs),
+    ...(await timeView(plan, nowMs, existing?.startedAtMs ?? nowMs)),
     skipInvalid: options.skipInvalid,
-    winner,
+    winner: winnerOf(options, existing),
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();
@@ -213,12 +215,15 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
   return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
 }
 
-function refuseLate(options: PrepareOptions, run: RunRecord): void {
+async function refuseLate(options: PrepareOptions, run: RunRecord): Promise<void> {
   const { plan, nowMs } = options;
   const began = run.startedAtMs;
   if (options.late || began === null || plan.campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
   const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
   if (!open) return;
+  // Whoever was put off to an opening is sent to within the same time after it.
+  const opened = await lastOpeningAfter(plan, run.lastStartAtMs ?? began);
+  if (opened !== null && nowMs - opened <= LATE_MS) return;
   const hours = Math.floor((nowMs - began) / 3_600_000);
   throw refuse(
     problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {

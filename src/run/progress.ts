@@ -10,6 +10,8 @@ export interface Progress {
   retried(): void;
   latency(ms: number): void;
   settled(state: OutcomeState): void;
+  /** The window of somebody who waits for it opens then, in ms since 1970. */
+  opens(atMs: number): void;
 }
 
 export interface Figures {
@@ -20,6 +22,8 @@ export interface Figures {
   readonly settled: Record<OutcomeState, number>;
   /** Recipients to do in this start. */
   toDo: number;
+  /** When the first window opens of those who wait for one, in ms since 1970. */
+  opensAtMs?: number;
   /** What the run waits for, and until when (ms since 1970); null while it sends. */
   waits: { readonly why: 'canary' | 'window'; readonly untilMs: number } | null;
 }
@@ -46,10 +50,16 @@ export function createProgress(): ProgressWithLatency {
     settled(state) {
       settled[state] += 1;
     },
+    opens(atMs) {
+      figures.opensAtMs = Math.min(atMs, figures.opensAtMs ?? atMs);
+    },
   };
 }
 
-/** The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`. */
+/**
+ * The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`; `opensAtMs` only of this
+ * start, which asked everybody.
+ */
 export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
   const latency = createLatency(readLatency(before?.['latency']));
@@ -59,5 +69,6 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
     retried: earlier('retried') + progress.figures.retried,
     activeMs: earlier('activeMs') + Math.round(activeMs),
     latency: { ...latency.save() },
+    ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
   };
 }

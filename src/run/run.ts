@@ -9,9 +9,11 @@ import type { Halt, LegMessage, OutcomeState, RunState } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Reached } from '../plan/reach.ts';
 import type { Suppressions } from '../plan/suppression.ts';
+import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { createCanary } from './canary.ts';
 import { createGate } from './canary-gate.ts';
+import { claimInTime } from './claim-in-time.ts';
 import { createDesk } from './desk.ts';
 import { feed } from './feed.ts';
 import { createPace } from './pace.ts';
@@ -60,6 +62,10 @@ export interface RunEnd {
   readonly halt: Halt | null;
   readonly recovered: number;
   readonly posted: number;
+  /** When the first window opens of those who wait for one, in ms since 1970; null where nobody does. */
+  readonly opensAtMs: number | null;
+  /** Of this start, as a progress line shows them. */
+  readonly figures: Figures;
   /** The ledger could not be written: exit status 7. */
   readonly ledgerError: Error | null;
 }
@@ -85,8 +91,13 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   });
   const desk = createDesk(
     {
-      commit: (results, claims) =>
-        ledger.commit(run, results, claims, now(), options.suppressions.rules, reached?.reach),
+      commit(results, claims) {
+        const nowMs = now();
+        const { rules } = options.suppressions;
+        return claimInTime(claims, nowMs, (inTime) =>
+          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach),
+        );
+      },
     },
     () => stopping.abort(),
     timers,
@@ -102,6 +113,9 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const costOf = options.costOf ?? (() => null);
   // Who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
+  const startMs = run.startedAtMs ?? now();
+  // Nothing waits where there is no window: the turns of the event loop are those of a run without.
+  const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
   const shift: Shift = {
     desk,
     endpoint: options.endpoint,
@@ -111,7 +125,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     progress,
     wire: options.wire,
     attempts: plan.campaign.send.attempts,
-    expand: plan.expander(run.startedAtMs ?? now()),
+    expand: plan.expander(startMs),
     // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
     factsOf: ({ decision, message, leg, before: attempts }) =>
       leg > 0 || decidesLate || attempts > 0 ? legFacts(decision, message, costOf) : null,
@@ -121,6 +135,13 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     expire(row, leg) {
       ledger.skip(run, [{ row, leg, reason: 'expired' }], now());
       progress.settled('skipped');
+    },
+    window,
+    aside(row, leg, closed) {
+      const { decision, reason } = closed;
+      ledger[decision](run, [{ row, leg, reason }], now());
+      progress.settled(decision === 'skip' ? 'skipped' : 'deferred');
+      if (decision === 'defer' && closed.opensAtMs !== null) progress.opens(closed.opensAtMs);
     },
     now,
     random: options.random,
@@ -162,7 +183,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   // Whatever happened, this start has ended, and what it did is recorded.
   const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
-  return { run: ended, state, halt, recovered, posted, ledgerError };
+  const opensAtMs = progress.figures.opensAtMs ?? null;
+  return { run: ended, state, halt, recovered, posted, opensAtMs, figures: progress.figures, ledgerError };
 }
 
 /** What earlier starts were answered; one look at the list says all of it. */

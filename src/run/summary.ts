@@ -28,8 +28,15 @@ export function summarise(
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
     finishedAt: run.finishedAtMs === null ? null : iso(run.finishedAtMs),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
+    ...openingOf(run.figures),
   };
   return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign });
+}
+
+/** As the last start left it in the figures: when the first window opens of those who wait for one. */
+function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
+  const opensAtMs = figures?.['opensAtMs'];
+  return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
 }
 
 /** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */

@@ -94,8 +94,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answers[i] === 'suppressed') shift.progress.settled('skipped');`,
-        is: `if (answers[i] === 'suppressed') claimed.push(one);`,
+        was: `if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');`,
+        is: `if (answer === 'suppressed') claimed.push(one);`,
       },
     ],
     proof: { in: 'run/suppressed.test.ts' },
@@ -192,7 +192,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'whoever waits for a turn is sent to after notAfter',
     edits: [
       { file: DELIVER, was: 'if (shift.isLate()) return await expire(due, shift);', is: '' },
-      { file: DELIVER, was: 'shift.isLate() || !shift', is: '!shift' },
+      { file: DELIVER, was: 'shift.isLate() || isAnyClosed', is: 'isAnyClosed' },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },

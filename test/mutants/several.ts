@@ -184,8 +184,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answers[i] !== 'claimed') continue;`,
-        is: `if (answers[i] !== 'claimed' && due.length === 1) continue;`,
+        was: `if (answer !== 'claimed') continue;`,
+        is: `if (answer !== 'claimed' && due.length === 1) continue;`,
       },
     ],
     proof: shared('K3'),
@@ -316,7 +316,7 @@ const WINNERS: readonly Mutant[] = [
     name: 'winner-forgotten',
     planted: 'a winner that somebody named counts for that start alone',
     edits: [
-      { file: FEED, was: 'winner: run.winner }', is: 'winner: plan.campaign.split.winner }' },
+      { file: FEED, was: 'winner: run.winner,', is: 'winner: plan.campaign.split.winner,' },
       {
         file: 'src/run/prepare.ts',
         was: 'return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner;',

@@ -34,6 +34,8 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
     expand: { one: () => ({ reference: 'r', body: '{}' }) },
     factsOf: () => null,
     isLate: () => false,
+    window: null,
+    capsOf: null,
     attempts: 3,
     stopped: stopping.signal,
   } as unknown as Shift;

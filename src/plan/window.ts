@@ -1,0 +1,198 @@
+import type { AddressKind, Recipient, SendWindow } from '../model.ts';
+import type { Calendar } from '../window/calendar.ts';
+import type { Closed, View } from './decide.ts';
+import type { Plan } from './plan.ts';
+
+/** Says whether somebody may be sent to at this moment. */
+export interface WindowGate {
+  /** Why somebody is not to be sent to now; null: the window is open. */
+  closed(recipient: Recipient): Closed | null;
+  /** Until when somebody may be sent to, in ms since 1970; at that very moment not any more. 0 where it is closed. */
+  closesAtMs(recipient: Recipient): number;
+}
+
+export interface GateOptions {
+  /** Ms since 1970: the clock that dates the decision. */
+  readonly now: () => number;
+  /** First start of the run, which dates a relative validity. */
+  readonly startMs: number;
+}
+
+/**
+ * What a view says of the hour, for a list that is looked at before it is sent: `send.notAfter`, and the window.
+ * @param startMs - first start of the run
+ */
+export async function timeView(plan: Plan, nowMs: number, startMs: number): Promise<Pick<View, 'expired' | 'closed'>> {
+  const { notAfterMs } = plan.campaign.send;
+  const gate = await createWindowGate(plan, { now: () => nowMs, startMs });
+  return {
+    ...(notAfterMs !== null && nowMs > notAfterMs ? { expired: true } : {}),
+    ...(gate === null ? {} : { closed: gate.closed }),
+  };
+}
+
+/** Recipients of the same zones and country: what is true of one is true of all of them, until it changes. */
+interface Group {
+  readonly calendars: readonly Calendar[];
+  /** The zone in which its openings are shown. */
+  readonly zone: string;
+  readonly zones: number;
+  fromMs: number;
+  toMs: number;
+  closed: Closed | null;
+}
+
+/**
+ * The window of a campaign as a question that is asked of every row: a look-up and a comparison, without an allocation.
+ * Null without a window; then nothing is loaded. Some 40 ms for the libraries, and half a millisecond for each zone.
+ */
+export async function createWindowGate(plan: Plan, options: GateOptions): Promise<WindowGate | null> {
+  const { window, notAfterMs } = plan.campaign.send;
+  if (window === null) return null;
+  const [{ createCalendar }, { openingOf }, { rulesFor }, { wallText }, { createZoneReader }] = await Promise.all([
+    import('../window/calendar.ts'),
+    import('../window/opening.ts'),
+    import('../window/rules.ts'),
+    import('../window/wall.ts'),
+    import('../recipients/zone.ts'),
+  ]);
+  const { recipients, project } = plan.campaign;
+  const endMs = lastMoment(plan, options.startMs);
+  const calendars = new Map<string, Calendar>();
+  const calendarOf = (country: string | null, index: number, zone: string): Calendar => {
+    const id = `${index} ${country ?? ''} ${zone}`;
+    const found = calendars.get(id) ?? createCalendar(rulesOf(country)[index]?.rule ?? NO_RULE, zone);
+    calendars.set(id, found);
+    return found;
+  };
+  const rulesOf = (country: string | null) => rulesFor(window, project.windows, country);
+
+  const groupOf = (zones: readonly string[], country: string | null): Group => {
+    const all = rulesOf(country).flatMap(({ zone }, index) =>
+      (zone === null ? zones : [zone]).map((one) => calendarOf(country, index, one)),
+    );
+    const zone = (isFixed(window) ? window.timeZone : zones[0]) ?? 'UTC';
+    const known = { calendars: all, zone, zones: zones.length };
+    return { ...known, fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY, closed: null };
+  };
+  /** Asked when the clock leaves what is known of a group; a few times a day. */
+  const renew = (group: Group, nowMs: number): void => {
+    const { open, changesAtMs } = openingOf(group.calendars, nowMs);
+    group.fromMs = nowMs;
+    group.toMs = changesAtMs;
+    group.closed = open ? null : closedUntil(group, changesAtMs);
+  };
+  const closedUntil = ({ zone, zones }: Group, opensAtMs: number): Closed => {
+    if (opensAtMs === Number.POSITIVE_INFINITY) {
+      const detail = zones > 1 ? `no hour is inside the window in all ${zones} zones of the number` : 'it never opens';
+      return { decision: 'defer', reason: zones > 1 ? 'zone-unknown' : 'outside-window', detail, opensAtMs: null };
+    }
+    const where = zones > 1 && !isFixed(window) ? `, in all ${zones} zones of the number` : '';
+    const detail = `opens ${wallText(opensAtMs, zone)} in ${zone}${where}`;
+    if (notAfterMs !== null && opensAtMs > notAfterMs) return tooLate(`${detail}, after send.notAfter`);
+    if (opensAtMs >= endMs) return tooLate(`${detail}, when the message is not valid any more`);
+    return { decision: 'defer', reason: 'outside-window', detail, opensAtMs };
+  };
+
+  const reader = isFixed(window) && !window.countries ? null : createZoneReader(recipients, plan.columns);
+  const unknown: Closed = unknownZone(recipients.kind);
+  const fallback = window.unknown === null ? null : [window.unknown];
+  const groups = createGroups((id, country) => {
+    const zones = reader === null ? [] : id === -1 ? fallback : reader.names(id);
+    return zones === null ? null : groupOf(zones, country);
+  }, window.countries);
+  const find = (recipient: Recipient): Group | null => {
+    const group = groups(reader === null ? -1 : reader.of(recipient), recipient.country);
+    if (group === null) return null;
+    const nowMs = options.now();
+    if (nowMs >= group.toMs || nowMs < group.fromMs) renew(group, nowMs);
+    return group;
+  };
+  return {
+    closed(recipient) {
+      const group = find(recipient);
+      return group === null ? unknown : group.closed;
+    },
+    closesAtMs(recipient) {
+      const group = find(recipient);
+      return group === null || group.closed !== null ? 0 : group.toMs;
+    },
+  };
+}
+
+const NO_RULE = { hours: [], holidays: [] };
+
+/** Everybody is in one zone, whatever their own is. */
+function isFixed(window: SendWindow): boolean {
+  return window.timeZone !== 'recipient';
+}
+
+/** Groups by zones and, where they count, by country; made when they are first met. */
+function createGroups(
+  make: (id: number, country: string | null) => Group | null,
+  byCountry: boolean,
+): (id: number, country: string | null) => Group | null {
+  const countries = new Map<string | null, (Group | null | undefined)[]>();
+  const everywhere: (Group | null | undefined)[] = [];
+  const listOf = (country: string | null) => {
+    const found = countries.get(country) ?? [];
+    countries.set(country, found);
+    return found;
+  };
+  return (id, country) => {
+    const groups = byCountry ? listOf(country) : everywhere;
+    const found = groups[id + 1];
+    if (found !== undefined) return found;
+    // Without holes, which would make every look-up slow.
+    while (groups.length <= id + 1) groups.push(undefined);
+    const made = make(id, byCountry ? country : null);
+    groups[id + 1] = made;
+    return made;
+  };
+}
+
+/** When the message stops being valid; infinite where it has no validity. */
+function lastMoment({ campaign }: Plan, startMs: number): number {
+  const { validity } = campaign;
+  if (validity === null) return Number.POSITIVE_INFINITY;
+  return validity.kind === 'until' ? validity.epochMs : startMs + validity.ms;
+}
+
+function tooLate(detail: string): Closed {
+  return { decision: 'skip', reason: 'window-closed', detail };
+}
+
+function unknownZone(kind: AddressKind): Closed {
+  const why = { msisdn: 'the number', email: 'an email address', contact: 'the id of a contact' }[kind];
+  const detail = `${why} tells no time zone: name a column with it (recipients.timeZone), or a zone (send.window.unknown)`;
+  return { decision: 'defer', reason: 'zone-unknown', detail, opensAtMs: null };
+}
+
+/**
+ * The last of the openings that somebody may have waited for since an instant: of every rule, in whatever zone; null
+ * without a window.
+ */
+export async function lastOpeningAfter({ campaign }: Plan, sinceMs: number): Promise<number | null> {
+  const { window } = campaign.send;
+  if (window === null) return null;
+  const [{ createCalendar }, { openingOf }, { allRules }] = await Promise.all([
+    import('../window/calendar.ts'),
+    import('../window/opening.ts'),
+    import('../window/rules.ts'),
+  ]);
+  let last = sinceMs;
+  for (const rules of allRules(window, campaign.project.windows)) {
+    for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
+      const calendars = rules.map((one) => createCalendar(one.rule, one.zone ?? zone));
+      const { open, changesAtMs } = openingOf(calendars, sinceMs);
+      if (!open && Number.isFinite(changesAtMs)) last = Math.max(last, changesAtMs);
+    }
+  }
+  return last;
+}
+
+/** Zones of every whole offset, so that none is left out. Their signs are those of POSIX: west is positive. */
+const EVERY_OFFSET: readonly string[] = Array.from({ length: 27 }, (_, i) => {
+  const west = i - 14;
+  return west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`;
+});

@@ -1,0 +1,25 @@
+import type { ClaimAnswer, ClaimRequest } from '../ledger/records.ts';
+
+/** A claim that may only be made before its window closes. */
+export interface TimedClaim extends ClaimRequest {
+  /** Ms since 1970; at that very moment it is too late. */
+  readonly untilMs?: number;
+}
+
+/** `closed`: the window closed before the claim was made, and the row is as it was. */
+export type TimedAnswer = ClaimAnswer | 'closed';
+
+/**
+ * Makes the claims that are in time by the clock that dates them, in one commit, and answers all of them. A row can have
+ * waited long since its decision: for its turn at a low rate, for a connection, or because the machine slept.
+ */
+export function claimInTime(
+  claims: readonly TimedClaim[],
+  nowMs: number,
+  commit: (claims: readonly ClaimRequest[]) => readonly ClaimAnswer[],
+): readonly TimedAnswer[] {
+  const isClosed = ({ untilMs }: TimedClaim): boolean => untilMs !== undefined && nowMs >= untilMs;
+  if (!claims.some(isClosed)) return commit(claims);
+  const answers = commit(claims.filter((claim) => !isClosed(claim)))[Symbol.iterator]();
+  return claims.map((claim) => (isClosed(claim) ? 'closed' : (answers.next().value ?? 'taken')));
+}
