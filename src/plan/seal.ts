@@ -41,7 +41,7 @@ export function readSealedPlan(text: string, file: string): SealedPlan | Diagnos
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
   // What a reader sees in the file must be what is sealed and signed: a key that stands twice would be read as its last.
-  if (JSON.stringify(plan) !== withoutSpaces(text)) return invalid('The plan is not spelt as handbill writes it.');
+  if (textOrNull(plan) !== withoutSpaces(text)) return invalid('The plan is not spelt as handbill writes it.');
   return isWhole(plan) ? plan : invalid('The plan was changed after it was sealed.');
 }
 
@@ -61,6 +61,15 @@ function withoutSpaces(json: string): string {
 }
 
 /** Null where the plan is nested deeper than the call stack: one that handbill wrote never is. */
+function textOrNull(plan: object): string | null {
+  try {
+    return JSON.stringify(plan);
+  } catch {
+    return null;
+  }
+}
+
+/** As `textOrNull`. */
 function sealOrNull(content: object): string | null {
   try {
     return sealOf(content);
