@@ -3,19 +3,23 @@ import { identityHash } from '../plan/settings.ts';
 import { compareRows } from './compare-rows.ts';
 import { maskedAddresses } from './examples.ts';
 import { hideAddresses } from './hide.ts';
+import { lendFiles } from './lend-files.ts';
 import { chooseLists, type ListOptions } from './lists.ts';
 import { type CampaignOnSide, gatherSide, readOnSide } from './read-campaign-side.ts';
 import type { CampaignDiff, Figures, TextsDiff } from './result.ts';
 import { createGatherer } from './rows.ts';
 import { changedRules, isMessageText, readRules } from './rules.ts';
-import type { Placed } from './side.ts';
+import type { Placed, Side } from './side.ts';
 import { changedSources, columnsShown, type ScopedChange } from './sources.ts';
 
 export interface CompareOptions extends ListOptions {
   readonly now: number;
   readonly environment: string;
   readonly skipInvalid: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** The files as they lie there, for what git does not hold. */
+  readonly workTree: Side;
 }
 
 /** Columns whose values are compared; the texts of more are compared all the same. */
@@ -27,6 +31,8 @@ export async function compareCampaign(
   after: Placed | null,
   options: CompareOptions,
 ): Promise<CampaignDiff> {
+  const lent: string[] = [];
+  for (const placed of [before, after]) if (placed !== null) lent.push(...(await lendFiles(placed, options.workTree)));
   const lists = await chooseLists(before, after, options);
   const read = async (placed: Placed | null, list: { path: string | null; isHere: boolean }) =>
     placed === null
@@ -50,7 +56,7 @@ export async function compareCampaign(
     change: before === null ? 'added' : after === null ? 'removed' : 'changed',
     renamedFrom,
     file: file?.place ?? '',
-    notes: [...(renamedFrom === null ? [] : [RENAMED]), ...identityNotes(old, now), ...lists.notes],
+    notes: [...(renamedFrom === null ? [] : [RENAMED]), ...identityNotes(old, now), ...lists.notes, ...new Set(lent)],
     before: old === null ? null : { errors: old.findings.list(), figures: rows.figures[0] },
     after: now === null ? null : { errors: now.findings.list(), figures: rows.figures[1] },
     // A campaign that is new or gone has nothing to be compared with: its file says it all.
@@ -61,9 +67,10 @@ export async function compareCampaign(
   };
 }
 
-/** Nothing of what is compared differs. */
+/** Nothing of what is compared differs, and it can be sent. */
 export function isUnchanged(diff: CampaignDiff): boolean {
   const { change, renamedFrom, before, after, rules, recipients, decisions, texts } = diff;
+  if (after !== null && after.errors.length > 0) return false;
   if (change !== 'changed' || renamedFrom !== null || rules.length > 0 || decisions.length > 0) return false;
   if (recipients !== null && recipients.added + recipients.removed + recipients.readdressed > 0) return false;
   return texts.groups.length === 0 && isDeepStrictEqual(before, after);

@@ -48,7 +48,8 @@ export async function diff(revision: string, target: string | null, options: Dif
       range.after === null ? { root, cwd } : await sideOf(place, range.after, join(folder.root, 'after'), here);
     const emptyList = join(folder.root, 'empty.csv');
     await writeFile(emptyList, '', { mode: 0o600 });
-    return await compare({ before, after, target, range }, { ...options, cwd, signal, emptyList });
+    const workTree: Side = { root, cwd };
+    return await compare({ before, after, target, range }, { ...options, cwd, signal, emptyList, workTree });
   } catch (error) {
     if (!signal.aborted || error instanceof HandbillError) throw error;
     throw new HandbillError(EXIT.interrupted, [problem('interrupted', 'The comparison was interrupted.')]);
@@ -84,7 +85,7 @@ interface Sides {
   readonly range: Range;
 }
 
-type Options = DiffOptions & { readonly signal: AbortSignal; readonly emptyList: string };
+type Options = DiffOptions & { readonly signal: AbortSignal; readonly emptyList: string; readonly workTree: Side };
 
 async function compare({ before, after, target, range }: Sides, options: Options): Promise<Diff> {
   const names = [nameOf(range.before), range.after === null ? 'work tree' : nameOf(range.after)] as const;
@@ -95,6 +96,8 @@ async function compare({ before, after, target, range }: Sides, options: Options
     signal: options.signal,
     recipients: options.recipients === undefined ? null : resolve(options.cwd, options.recipients),
     emptyList: options.emptyList,
+    env: options.env,
+    workTree: options.workTree,
     names,
   };
   const all: CampaignDiff[] = [];
@@ -118,7 +121,11 @@ async function compare({ before, after, target, range }: Sides, options: Options
       .filter(isUnchanged)
       .map(({ name }) => name)
       .sort(),
-    notes: range.note === null ? [] : [range.note],
+    notes: [
+      ...(range.note === null ? [] : [range.note]),
+      // That nothing differs is worth less where not everything was compared.
+      ...all.filter(isUnchanged).flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
+    ],
     valid: all.every((one) => (one.after?.errors.length ?? 0) === 0),
   };
 }

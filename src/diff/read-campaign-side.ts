@@ -6,6 +6,7 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { readSuppressions, suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { unitsOf } from '../util/money.ts';
 import { hidePersonal } from './hide.ts';
@@ -19,6 +20,8 @@ export interface CampaignOnSide {
   /** Null where something stands in the way, or the list is not there. */
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
+  /** Whom the suppression lists of the files name. */
+  readonly suppressed: Pick<View, 'suppressed'>;
   readonly skipInvalid: boolean;
   readonly findings: Findings;
 }
@@ -26,6 +29,7 @@ export interface CampaignOnSide {
 export interface ReadOptions {
   readonly now: number;
   readonly environment: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly skipInvalid: boolean;
   /** A list in place of the campaign's own. */
   readonly recipients: string | null;
@@ -41,15 +45,21 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
   const { campaign, diagnostics } = await readCampaign(file.path, { cwd: side.cwd, now, ...override });
   findings.add(diagnostics, null);
   const read = { campaign, findings, skipInvalid: options.skipInvalid || campaign?.recipients.onInvalid === 'skip' };
-  if (campaign === null || !options.hasList) return { ...read, plan: null, prices: null };
+  if (campaign === null || !options.hasList) return { ...read, ...NOTHING };
   try {
     const plan = await createPlan(campaign, { environment: options.environment, occurrence: 'once' });
-    return { ...read, plan, prices: await loadPrices(campaign.project) };
+    const { suppressions, faults } = await readSuppressions(campaign, options.env);
+    // A job that checks a change has no secrets, and should not need one.
+    findings.addRows(faults.diagnostics.filter(({ code }) => code !== 'missing-suppression-key'));
+    const suppressed = suppressionView(suppressions, null, () => now);
+    return { ...read, plan, prices: await loadPrices(campaign.project), suppressed };
   } catch (error) {
     findings.addThrown(error, campaign);
-    return { ...read, plan: null, prices: null };
+    return { ...read, ...NOTHING };
   }
 }
+
+const NOTHING = { plan: null, prices: null, suppressed: {} } as const;
 
 /**
  * Takes every decision of a side: what the files say, without a ledger and at no particular hour.
@@ -58,21 +68,21 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
  */
 export async function gatherSide(
   side: 0 | 1,
-  { plan, prices, skipInvalid, findings }: CampaignOnSide,
+  { plan, prices, suppressed, skipInvalid, findings }: CampaignOnSide,
   gatherer: Gatherer,
   signal: AbortSignal,
 ): Promise<Figures | null> {
   if (plan === null) return null;
   const estimator = createEstimator(plan.campaign, prices);
   const seen = createSeen();
-  const view: View = { isNew: (key) => seen.add(key), skipInvalid };
+  const view: View = { isNew: (key) => seen.add(key), ...suppressed, skipInvalid };
   try {
     for await (const batch of decisions(plan, view)) {
       signal.throwIfAborted();
       for (const decision of batch) {
         estimator.add(decision);
         gatherer.add(side, decision);
-        if (decision.decision === 'invalid') findings.addRow(decision.problem);
+        if (decision.decision === 'invalid') findings.addRows([decision.problem]);
       }
     }
   } catch (error) {
@@ -109,8 +119,8 @@ function figuresOf(estimate: Estimate): Figures {
 /** What is wrong with one side, without anything personal. */
 export interface Findings {
   add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
-  /** About a row: its cells may be in the message, so that the code's own sentence takes its place. */
-  addRow(diagnostic: Diagnostic): void;
+  /** About rows: their cells may be in the message, so that the code's own sentence takes its place. */
+  addRows(diagnostics: readonly Diagnostic[]): void;
   /** What a HandbillError says; throws whatever else it is. */
   addThrown(error: unknown, campaign: Campaign): void;
   list(): readonly Finding[];
@@ -142,7 +152,9 @@ function createFindings(side: Side): Findings {
   };
   return {
     add,
-    addRow: (diagnostic) => put(diagnostic, CODES[diagnostic.code], true),
+    addRows(diagnostics) {
+      for (const one of diagnostics) if (one.severity === 'error') put(one, CODES[one.code], true);
+    },
     addThrown(error, campaign) {
       if (!(error instanceof HandbillError)) throw error;
       add(error.diagnostics, campaign);

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, test } from 'vitest';
+import { checkout } from '../../src/diff/checkout.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { createRepository, HELLO, type Repository, trap } from './repository.ts';
 
@@ -81,47 +82,73 @@ test('a partial clone is not asked to fetch what it lacks', async () => {
 });
 
 describe('trees', () => {
-  it('links lead nowhere outside, and files that are not the project do not matter', async () => {
+  /** A commit as it is written into a folder of its own, whose surroundings can be looked at. */
+  async function written(
+    repository: Repository,
+    commit: string,
+  ): Promise<{ readonly around: string; readonly into: string }> {
+    const around = mkdtempSync(join(dirname(repository.root), 'around-'));
+    const into = join(around, 'into');
+    mkdirSync(into);
+    const place = { folder: repository.root, env: process.env, signal: new AbortController().signal };
+    await checkout(place, commit, into);
+    return { around, into };
+  }
+
+  it('links are written where they stay inside, and no other', async () => {
     using repository = createRepository(HELLO);
     const secret = join(dirname(repository.root), 'secret.hbs');
     writeFileSync(secret, 'SECRET {{name}}');
-    symlinkSync(secret, join(repository.root, 'campaigns/hello/absolute.hbs'));
-    symlinkSync('../../../secret.hbs', join(repository.root, 'campaigns/hello/relative.hbs'));
-    symlinkSync('.', join(repository.root, 'campaigns/hello/here'));
-    symlinkSync('here/../../../../secret.hbs', join(repository.root, 'campaigns/hello/through.hbs'));
-    symlinkSync('hello.hbs', join(repository.root, 'campaigns/hello/inside.hbs'));
-    for (const [name, isSound] of [
-      ['absolute', false],
-      ['relative', false],
-      ['through', false],
-      ['inside', true],
-    ] as const) {
-      repository.commit({
-        'campaigns/hello/campaign.yaml': HELLO['campaigns/hello/campaign.yaml'].replace('hello.hbs', `${name}.hbs`),
-      });
-      const result = await repository.diff('HEAD', null);
-      const { campaigns } = await repository.diff('HEAD..HEAD~0', null);
-      expect(JSON.stringify([result, campaigns]), name).not.toContain('SECRET');
-      expect(result.valid, name).toBe(isSound);
+    const links = {
+      'absolute.hbs': secret,
+      'relative.hbs': '../../../secret.hbs',
+      here: '.',
+      'through.hbs': 'here/../../../../secret.hbs',
+      'deeper.hbs': 'here/../../../into.hbs',
+      'nowhere.hbs': 'missing.hbs',
+      'inside.hbs': 'hello.hbs',
+    };
+    for (const [name, target] of Object.entries(links)) {
+      symlinkSync(target, join(repository.root, 'campaigns/hello', name));
     }
+    const { into } = await written(repository, repository.commit({}));
+    const kept = readdirSync(join(into, 'campaigns/hello'), { withFileTypes: true }).filter((one) =>
+      one.isSymbolicLink(),
+    );
+    expect(kept.map(({ name }) => name).sort()).toEqual(['here', 'inside.hbs']);
+  });
+
+  it('a link that leaves through another link is not written', async () => {
+    using repository = createRepository(HELLO);
+    // `up/..` looks like the top, and is the folder above it.
+    symlinkSync('.', join(repository.root, 'up'));
+    symlinkSync('up/../around.hbs', join(repository.root, 'campaign.hbs'));
+    writeFileSync(join(repository.root, 'around.hbs'), 'inside');
+    const commit = repository.commit({});
+    const around = mkdtempSync(join(dirname(repository.root), 'around-'));
+    writeFileSync(join(around, 'around.hbs'), 'SECRET');
+    mkdirSync(join(around, 'into'));
+    const place = { folder: repository.root, env: process.env, signal: new AbortController().signal };
+    await checkout(place, commit, join(around, 'into'));
+    expect(existsSync(join(around, 'into/around.hbs'))).toBe(true);
+    expect(existsSync(join(around, 'into/campaign.hbs'))).toBe(false);
   });
 
   it('paths that git would never write are not written', async () => {
     using repository = createRepository(HELLO);
     const blob = repository.git('hash-object', '-w', 'handbill.yaml');
     const treeOf = (name: string, type = '100644', oid = blob): string => {
-      const entry = Buffer.concat([Buffer.from(`${type} ${name}\0`), Buffer.from(oid, 'hex')]);
       const path = join(dirname(repository.root), 'tree');
-      writeFileSync(path, entry);
+      writeFileSync(path, Buffer.concat([Buffer.from(`${type} ${name}\0`), Buffer.from(oid, 'hex')]));
       return repository.git('hash-object', '-w', '-t', 'tree', '--literally', path);
     };
-    for (const name of ['..', '.git', '.GIT', '.']) {
-      const evil = treeOf(name, '40000', treeOf('escaped.yaml'));
-      const commit = repository.git('commit-tree', evil, '-m', 'evil');
-      const { campaigns } = await repository.diff(`${commit}..HEAD`);
-      expect(campaigns.map(({ change }) => change)).toEqual(['added']);
+    for (const name of ['..', '.git', '.GIT', '.', 'sound']) {
+      const tree = treeOf(name, '40000', treeOf('file.yaml'));
+      const { around, into } = await written(repository, repository.git('commit-tree', tree, '-m', 'by hand'));
+      expect(readdirSync(around), name).toEqual(['into']);
+      const files = readdirSync(into, { recursive: true });
+      expect(files.sort(), name).toEqual(name === 'sound' ? ['.git', 'sound', 'sound/file.yaml'] : ['.git']);
     }
-    expect(existsSync(join(dirname(repository.root), 'escaped.yaml'))).toBe(false);
   });
 
   it('folders with blanks and letters of any script, and a project below the top', async () => {

@@ -220,6 +220,12 @@ describe('a side that does not validate', () => {
     });
   });
 
+  it('both, by the same fault: it is shown, although nothing changes', async () => {
+    const result = await changed({}, { [TEMPLATE]: 'Hello {{nmae}}' });
+    expect([result.valid, result.unchanged]).toEqual([false, []]);
+    expect(only(result).after?.errors).toMatchObject([{ code: 'unknown-name' }]);
+  });
+
   it('a list without a header is not shown', async () => {
     const result = await changed({ [LIST]: '+447700900001,Ann,10\n+447700900002,Bo,20\n' });
     expect(result.valid).toBe(false);
@@ -269,11 +275,44 @@ describe('lists that are not in git', () => {
     });
   });
 
+  it('are nowhere, and nothing else changes: it is not said that all is the same', async () => {
+    using repository = createRepository({ ...HELLO, [LIST]: null, ...ignored });
+    const { unchanged, notes } = await repository.diff('HEAD');
+    expect(unchanged).toEqual(['hello']);
+    expect(notes[0]).toMatch(/^hello: The list .* are not compared\.$/);
+  });
+
   it('lie in Git LFS', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 120\n`;
     const found = only(await changed({ [LIST]: HELLO[LIST], [TEMPLATE]: 'Hi {{name}}' }, { [LIST]: pointer }));
     expect(found.notes).toEqual([expect.stringContaining('only a pointer of Git LFS')]);
     expect(found).toMatchObject({ recipients: null, texts: { changed: 3 } });
+  });
+});
+
+describe('suppression lists', () => {
+  const STOP = 'campaigns/hello/stop.csv';
+  const listed = { [FILE]: `${CAMPAIGN}suppressions: stop.csv\n` };
+  const stopped = [{ before: 'send', after: 'skip (suppressed)', recipients: 1, example: '+44••••••0002' }];
+
+  it('that change, change decisions', async () => {
+    const before = { ...listed, [STOP]: 'msisdn\n+447700900099\n' };
+    const found = only(
+      await changed(
+        { [STOP]: 'msisdn\n+447700900099\n07700 900002\n' },
+        { ...before, 'handbill.yaml': 'defaultCountry: GB\n' },
+      ),
+    );
+    expect(found.decisions).toEqual(stopped);
+    expect(JSON.stringify(found)).not.toContain('900099');
+  });
+
+  it('that git does not hold are those of the work tree on both sides', async () => {
+    using repository = createRepository({ ...HELLO, ...listed, '.gitignore': 'stop.csv\n' });
+    repository.write({ [STOP]: 'msisdn\n+447700900002\n', [TEMPLATE]: 'Hi {{name}}' });
+    const found = only(await repository.diff('HEAD'));
+    expect(found).toMatchObject({ decisions: [], texts: { changed: 2 }, before: { errors: [] } });
+    expect(found.notes).toEqual([expect.stringContaining('stop.csv is not in git')]);
   });
 });
 
