@@ -18,9 +18,9 @@ const EMAIL = /[^\s"'<>()[\]{},;:@]{1,100}@[^\s"'<>()[\]{},;:@]{1,200}/gu;
 
 /**
  * With `+` or `00` or `0` in front, in groups; or nine digits and more in a row, but for the fraction of a number.
- * A date has a dash after its fourth digit, and begins with neither.
+ * A date begins with neither; a time stands behind a colon.
  */
-const NUMBER = /(?<![\d.])(?:\+|00?)[\d][\d ().\u00a0-]{5,24}\d|(?<![\d.])\d{9,20}(?!\d)/gu;
+const NUMBER = /(?:(?<![\d.])\+|(?<![\d.:])00?)[\d][\d ().\u00a0-]{5,24}\d|(?<![\d.])\d{9,20}(?!\d)/gu;
 
 /** Names under which a secret may stand; what is there is never shown. */
 const SECRET_NAME = /api[-_ ]?key|authorization|secret|token|password|passphrase|credential|suppression[-_ ]?key/i;
