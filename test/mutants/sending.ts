@@ -197,6 +197,15 @@ export const SENDING: readonly Mutant[] = [
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },
   {
+    name: 'sent-after-its-window',
+    planted: 'the window is not looked at any more once somebody was decided about',
+    edits: [
+      { file: 'src/run/window.ts', was: 'window !== null && due.some(', is: 'window !== null && [].some(' },
+      { file: 'src/run/claim-in-time.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
+    ],
+    proof: { in: 'run/window.test.ts', only: 'waited for their turn' },
+  },
+  {
     name: 'ids-swapped',
     planted: 'each recipient gets the message id of the one before',
     edits: [

@@ -153,7 +153,10 @@ describe('schemas/report.schema.json', () => {
   });
   it('has the fields of the contract in its order', () => {
     expect(Object.keys(PLAIN)).toEqual(schema.required);
-    expect(Object.keys(SPLIT)).toEqual(Object.keys(schema.properties));
+    const whole = { ...RUN, state: 'partial', purgedAt: RUN.startedAt, opensAt: RUN.startedAt } as const;
+    const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, { campaign: SPLIT_CAMPAIGN });
+    expect(Object.keys(everything)).toEqual(Object.keys(schema.properties));
+    expect(validate(JSON.parse(JSON.stringify(everything)))).toBe(true);
     const { leg, variant, significance } = schema.definitions;
     expect(Object.keys(SPLIT.legs?.[0] ?? {})).toEqual(leg.required);
     expect(Object.keys(SPLIT.variants?.[0] ?? {})).toEqual(variant.required);

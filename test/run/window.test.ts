@@ -226,6 +226,22 @@ describe('at the moment of claiming', () => {
   });
 });
 
+it('leaves whose window closed out of a request that others share', async () => {
+  // London closes at 20:00 UTC, the Azores an hour later.
+  const rows = ['+442079460000', '+351292123456', '+442079460001', '+351292123457'];
+  using here = project(`${NINE_TO_EIGHT}, recipientsPerRequest: 2`, { rows });
+  const closes = Date.parse('2026-11-23T20:00:00Z');
+  let posted = () => 0;
+  const { report } = await at(here, 0, {
+    now: () => closes - 60_000 + posted() * 120_000,
+    onStart: (figures) => {
+      posted = () => figures.posted;
+    },
+  });
+  expect(posted()).toBe(2);
+  expect(report).toMatchObject({ totals: { accepted: 3, deferred: 1 }, opensAt: '2026-11-24T09:00:00.000Z' });
+});
+
 describe('send --wait', () => {
   it('serves every zone in its turn, until nobody waits', async () => {
     using here = project(NINE_TO_EIGHT);

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { claimInTime } from '../../src/run/claim-in-time.ts';
+
+const claim = (row: number, untilMs?: number) => ({
+  row,
+  leg: 0,
+  to: 't',
+  key: 'k',
+  ...(untilMs === undefined ? {} : { untilMs }),
+});
+
+it('makes the claims whose window is open by the clock that dates them, and answers each in its place', () => {
+  const made: number[] = [];
+  const answers = claimInTime([claim(0, 1000), claim(1, 1001), claim(2), claim(3, 0)], 1000, (claims) => {
+    made.push(...claims.map(({ row }) => row));
+    return ['taken', 'claimed'];
+  });
+  expect(made).toEqual([1, 2]);
+  expect(answers).toEqual(['closed', 'taken', 'claimed', 'closed']);
+});
+
+it('commits also where nobody is left to claim: outcomes are in the same transaction', () => {
+  let commits = 0;
+  expect(
+    claimInTime([claim(0, 1)], 1, () => {
+      commits += 1;
+      return [];
+    }),
+  ).toEqual(['closed']);
+  expect(commits).toBe(1);
+});
