@@ -12,10 +12,11 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type Call, CLI, measure, startSandbox, type Usage } from './measure.ts';
 import { writeCampaign, writeProject } from './project.ts';
+import { RULES_AT_MS, SUPPRESSION_KEY, writeRules } from './rules.ts';
 
 const KEY = 'bench';
 const HELP_REPEATS = 10;
-const NAMES = ['validate', 'preview', 'send', 'help'] as const;
+const NAMES = ['validate', 'preview', 'rules', 'send', 'help'] as const;
 type Name = (typeof NAMES)[number];
 
 /** One line of the table. `mark` is what the figure has to stay below, where there is such a mark. */
@@ -53,18 +54,37 @@ async function measureAll(): Promise<void> {
   const sandbox = await startSandbox(folder, KEY);
   try {
     await writeProject(folder, sandbox.url);
-    if (wants('validate') || wants('preview')) {
+    if (wants('validate') || wants('preview') || wants('rules')) {
       const large = await writeCampaign(folder, rows);
       if (wants('validate')) perRow('validate', rows, 'row', await handbill(['validate', large]));
       if (wants('preview')) {
         perRow('preview --format jsonl', rows, 'row', await handbill(['preview', large, '--format', 'jsonl']));
       }
+      if (wants('rules')) await measureRules(large);
     }
     if (wants('send')) await measureSend(sandbox.url);
   } finally {
     sandbox.process.kill('SIGTERM');
   }
   if (wants('help')) await measureHelp();
+}
+
+/** The same list with and without every rule, in turn; twice, because whatever else the machine does meets one of them. */
+async function measureRules(plain: string): Promise<void> {
+  const ruled = await writeRules(folder, plain, rows);
+  const preview = (name: string): Promise<Usage> =>
+    handbill(['preview', name, '--env', 'local', '--format', 'jsonl', '--at', new Date(RULES_AT_MS).toISOString()]);
+  const [without, all] = [[await preview(plain)], [await preview(ruled)]];
+  without.push(await preview(plain));
+  all.push(await preview(ruled));
+  const least = (usages: readonly Usage[]): number => Math.min(...usages.map(({ cpuUs }) => cpuUs));
+  perRow('preview with every rule', rows, 'row', all[0] as Usage);
+  add({
+    what: 'every rule, above the same list without',
+    value: (least(all) - least(without)) / rows,
+    unit: 'us CPU per row',
+    mark: 6,
+  });
 }
 
 /** `send` and the bare loop, in turn against the same server. The first loop warms the server and is not counted. */
@@ -109,7 +129,7 @@ function bareLoop(url: string): Promise<Usage> {
 }
 
 function call(): Call {
-  return { cwd: folder, env: { HANDBILL_API_KEY: KEY } };
+  return { cwd: folder, env: { HANDBILL_API_KEY: KEY, HANDBILL_SUPPRESSION_KEY: SUPPRESSION_KEY } };
 }
 
 function perRow(what: string, count: number, unit: string, usage: Usage, mark: number | null = 200): void {
