@@ -28,7 +28,9 @@ export function readApproval(
     planners: planners === undefined ? null : signersOf(planners, folder, 'planners', report),
     approvals,
   };
-  if (!canBeMet(read)) {
+  const isWhole =
+    !isList(approvers) || ('signers' in read.approvers && read.approvers.signers.length === approvers.length);
+  if (isWhole && !canBeMet(read)) {
     const message = `Fewer people than the plans need are named: ${approvals} to approve, and one more who plans.`;
     report(['approvers'], 'invalid-value', message, 'Name more people here, or those who plan under "planners".');
   }
@@ -37,8 +39,10 @@ export function readApproval(
 
 function signersOf(written: SignersFile, folder: string, key: 'approvers' | 'planners', report: Report): SignerSource {
   // As a key file it may lie outside the project, where a commit cannot change it. It is read when it is needed.
-  if ('file' in written) return { file: resolve(folder, written.file) };
+  if (!isList(written)) return { file: resolve(folder, written.file ?? '') };
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
+    // What the schema has refused is not there.
+    if (name === undefined || line === undefined) return [];
     const hint = 'Write type and base64 as in the .pub file: ssh-ed25519 AAAA...';
     const read = readSshKey(line);
     if ('problem' in read) {
@@ -68,4 +72,8 @@ function canBeMet({ approvers, planners, approvals }: Approval): boolean {
 
 function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
+}
+
+function isList(written: SignersFile): written is Extract<SignersFile, readonly unknown[]> {
+  return Array.isArray(written);
 }

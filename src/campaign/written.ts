@@ -177,7 +177,7 @@ export interface EnvironmentFile {
 }
 
 /** Who may sign: named here, or in a file. */
-export type SignersFile = readonly { readonly name: string; readonly key: string }[] | { readonly file: string };
+export type SignersFile = readonly { readonly name?: string; readonly key?: string }[] | { readonly file?: string };
 
 export interface WireFile {
   readonly channels?: Partial<Record<Channel, string>>;
