@@ -1,6 +1,7 @@
 import { problem, refuse } from '../errors.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { Project } from '../model.ts';
+import { checkHashKey } from '../plan/suppression.ts';
 import { createUntilReader } from '../suppression/until.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
@@ -63,10 +64,11 @@ async function removeFrom(
   if (existing === null) return 0;
   const holdsHashes = existing.hashKeyId() !== null;
   existing.close();
-  // Without the key nobody can say that the address is off the list.
   const hasher = holdsHashes && addresses.length > 0 ? await hasherOf(project, context) : null;
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
+    // Without the key nobody can say that the address is off the list.
+    if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const gone = addresses.filter((address) => {
       const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address));
       return ledger.unsuppress(address) || asHash;

@@ -1,5 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import { checkHashKey } from '../plan/suppression.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
@@ -22,6 +23,8 @@ export async function exportAll(given: ExportOptions, context: CommandContext): 
   const hasher = given.hashed === true ? await hasherOf(project, context) : null;
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   try {
+    // Hashes of two keys do not go together in one file.
+    if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const lists = ledger ?? EMPTY;
     const pieces = hasher === null ? asCsv(lists) : asHashes(lists, hasher);
     if (given.output === undefined) {

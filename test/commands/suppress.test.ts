@@ -15,6 +15,7 @@ test('the list is empty, and neither list nor remove makes a ledger', async () =
   expect(JSON.parse((await handbill(root, ['suppress', 'list', '--format', 'json'])).out)).toEqual({
     version: 1,
     suppressions: [],
+    hashes: [],
   });
   expect((await handbill(root, ['suppress', 'remove', '07700900123'])).status).toBe(0);
   expect(existsSync(join(root, '.handbill'))).toBe(false);
@@ -56,7 +57,10 @@ test('numbers are added as they will be compared, listed, and removed', async ()
     { address: '+447700900124', reason: null, until: '3000-01-01T00:00:00.000Z' },
   ]);
   const csv = (await handbill(root, ['suppress', 'list', '--format', 'csv'])).out;
-  expect(csv.split('\r\n').slice(0, 2)).toEqual(['msisdn,reason,until', `"'+447700900123","asked, twice",""`]);
+  expect(csv.split('\r\n').slice(0, 2)).toEqual([
+    'msisdn,email,contact,hash,reason,until',
+    `"'+447700900123","","","","asked, twice",""`,
+  ]);
 
   const removed = await handbill(root, ['suppress', 'remove', '07700900123', '07700900125']);
   expect(removed.out).toBe('1 address removed. 1 address was not on the list.\n');

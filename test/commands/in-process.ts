@@ -1,0 +1,41 @@
+import type { CommandContext } from '../../src/commands/context.ts';
+import { runProgram } from '../../src/commands/program.ts';
+import { EXIT, HandbillError } from '../../src/errors.ts';
+import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import type { Finished } from './run-handbill.ts';
+
+/** Runs a command in this process, as the command line does: a tenth of the time of a process of its own. */
+export async function handbillHere(
+  cwd: string,
+  args: readonly string[],
+  options: Partial<Pick<CommandContext, 'env' | 'now'>> = {},
+): Promise<Finished> {
+  let [out, err] = ['', ''];
+  let status: number = EXIT.done;
+  const context: CommandContext = {
+    cwd,
+    env: {},
+    now: Date.now,
+    ...options,
+    out(text) {
+      out += text;
+    },
+    err(text) {
+      err += text;
+    },
+    colour: { out: false, err: false },
+    width: 80,
+    interactive: false,
+    exit(given) {
+      status = given;
+    },
+  };
+  try {
+    await runProgram(args, context);
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    status = error.exit;
+    err += formatDiagnostics(error.diagnostics, { colour: false, limit: 20, total: error.total });
+  }
+  return { status, out, err };
+}

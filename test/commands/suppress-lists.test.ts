@@ -1,0 +1,195 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createHasher, writeHash } from '../../src/suppression/hash.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { handbillHere } from './in-process.ts';
+
+const KEY = 'a-key-of-32-bytes-that-nobody-has';
+const OTHER = 'another-key-of-more-than-16-bytes';
+const PROJECT = 'defaultCountry: GB\nsuppressionKey: { env: SUPPRESSION_KEY }\n';
+
+let project: TestProject;
+beforeEach(() => {
+  project = createProject({ '.git/HEAD': '', 'handbill.yaml': PROJECT });
+});
+afterEach(() => project[Symbol.dispose]());
+
+const run = (args: string, key: string | null = KEY) =>
+  handbillHere(project.root, ['suppress', ...args.split(' ')], {
+    env: key === null ? {} : { SUPPRESSION_KEY: key },
+  });
+const hashOf = (form: string, key = KEY): string => {
+  const hasher = createHasher(Buffer.from(key));
+  return writeHash({ keyId: hasher.keyId, hash: hasher.hash(form) });
+};
+const held = async () => JSON.parse((await run('list --format json')).out);
+
+describe('import', () => {
+  test('takes addresses in any spelling and hashes, and counts who is new', async () => {
+    project.write(
+      'outs.csv',
+      `\ufeffMSISDN;Email;Hash;Until;Note\n07700 900123;;;;"a;b"\n0044 7700 900124;Jane@EXAMPLE.com;;2999-12-31;\n;;${hashOf('+447700900125').toUpperCase()};;\n`,
+    );
+    expect(await run('import outs.csv')).toEqual({ status: 0, out: '4 entries read from outs.csv, 4 new.\n', err: '' });
+    expect((await run('import outs.csv')).out).toBe('4 entries read from outs.csv, 0 new.\n');
+    const { suppressions, hashes } = await held();
+    expect(suppressions).toMatchObject([
+      { address: '+447700900123', until: null, source: 'outs.csv', reason: null },
+      { address: '+447700900124', until: '3000-01-01T00:00:00.000Z' },
+      { address: 'jane@example.com', until: '3000-01-01T00:00:00.000Z' },
+    ]);
+    expect(hashes).toMatchObject([{ hash: hashOf('+447700900125') }]);
+  });
+
+  test.each<[label: string, text: string, lines: number[], code: string]>([
+    ['no address', 'msisdn\n07700900123\n12\nnobody\n', [3, 4], 'invalid-address'],
+    ['another number of fields', 'msisdn,until\n07700900123\n', [2], 'invalid-suppression'],
+    ['nobody', 'msisdn,email,until\n,,2027-01-01\n', [2], 'invalid-suppression'],
+    ['no date', 'msisdn,until\n07700900123,soon\n', [2], 'invalid-suppression'],
+    ['a bare hash', `hash\n${'ab'.repeat(32)}\n`, [2], 'invalid-suppression'],
+    ['no column', 'mobile,name\n07700900123,Jane\n', [1], 'invalid-suppression'],
+    ['no header', '', [1], 'csv-no-header'],
+    ['a quote that is not closed', 'msisdn\n07700900123\n"x\n', [3], 'csv-syntax'],
+    ['another key', `hash\n${hashOf('+447700900123', OTHER)}\n`, [2], 'other-suppression-key'],
+  ])('is refused as a whole for a row with %s', async (_, text, lines, code) => {
+    project.write('outs.csv', text);
+    const { status, out, err } = await run('import outs.csv');
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err.match(/^error\[[a-z-]+\]/gm)).toEqual(lines.map(() => `error[${code}]`));
+    for (const line of lines) expect(err).toContain(`outs.csv:${line}`);
+    expect(err).not.toContain('07700900123');
+    expect(existsSync(project.path('.handbill'))).toBe(false);
+  });
+
+  test('hashes need the key, and say what to do', async () => {
+    project.write('outs.csv', `hash\n${hashOf('+447700900123')}\n`);
+    const missing = await run('import outs.csv', null);
+    expect(missing.status).toBe(2);
+    expect(missing.err).toContain('error[missing-suppression-key]: outs.csv holds hashes.');
+    expect(missing.err).toContain('SUPPRESSION_KEY');
+    expect((await run('import outs.csv', 'short')).err).toContain('error[invalid-suppression-key]');
+    project.write('handbill.yaml', 'defaultCountry: GB\n');
+    expect((await run('import outs.csv')).err).toContain('suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }');
+  });
+
+  test('a file that is not there', async () => {
+    expect((await run('import none.csv')).err).toContain('error[file-not-found]');
+  });
+});
+
+describe('export', () => {
+  const reasons = ['=1+1', '"quoted", and more', "'=x", ' blank ', 'a\nb', '+447700900199'];
+
+  test('is a file that import reads back without a loss, and no cell is a formula', async () => {
+    for (const [i, reason] of reasons.entries()) {
+      const until = i % 2 === 0 ? [] : ['--until', '2999-06-30T10:00:00Z'];
+      const args = ['suppress', 'add', `+4477009001${10 + i}`, `person${i}@example.com`, `contact:=${i}`];
+      await handbillHere(project.root, [...args, '--reason', reason, ...until]);
+    }
+    project.write('hashes.csv', `hash,until\n${hashOf('+447700900125')},\n${hashOf('c-1')},2999-01-01T00:00:00Z\n`);
+    await run('import hashes.csv');
+    const before = await held();
+    const all = project.path('all.csv');
+    expect(await run(`export -o ${all}`)).toEqual({ status: 0, out: '', err: `Written: ${all}\n` });
+    const cells: string[][] = parse(readFileSync(project.path('all.csv')));
+    for (const cell of cells.flat()) expect(cell).not.toMatch(/^[=+@-]/);
+    expect((await run('export')).out).toBe(readFileSync(project.path('all.csv'), 'utf8'));
+
+    using copy = createProject({ 'handbill.yaml': PROJECT, 'all.csv': readFileSync(project.path('all.csv')) });
+    const there = (args: string[]) => handbillHere(copy.root, ['suppress', ...args], { env: { SUPPRESSION_KEY: KEY } });
+    expect((await there(['import', 'all.csv'])).out).toBe('20 entries read from all.csv, 20 new.\n');
+    const after = JSON.parse((await there(['list', '--format', 'json'])).out);
+    const plain = (all: Record<string, unknown>[]) => all.map(({ source, createdAt, ...rest }) => rest);
+    expect(plain(after.suppressions)).toEqual(plain(before.suppressions));
+    expect(plain(after.hashes)).toEqual(plain(before.hashes));
+  });
+
+  test('--hashed has no address and no reason; without the key there is none', async () => {
+    await run('add +447700900123 Jane@example.com contact:c-1 --reason Jane');
+    await run(`add ${hashOf('+447700900124')} --until 2999-12-31`);
+    const { out } = await run('export --hashed');
+    const [head, ...rows]: string[][] = parse(out);
+    expect(head).toEqual(['hash', 'until']);
+    expect(rows.toSorted()).toEqual(
+      [
+        ...['+447700900123', 'jane@example.com', 'c-1'].map((form) => [hashOf(form), '']),
+        [hashOf('+447700900124'), '3000-01-01T00:00:00.000Z'],
+      ].toSorted(),
+    );
+    expect(await run('export --hashed', null)).toMatchObject({ status: 2, out: '' });
+    expect(await run('export --hashed', OTHER)).toMatchObject({ status: 2, out: '' });
+  });
+
+  test('of nothing is a header, and makes no ledger', async () => {
+    expect((await run('export')).out).toBe('msisdn,email,contact,hash,reason,until\r\n');
+    expect(existsSync(project.path('.handbill'))).toBe(false);
+  });
+});
+
+describe('add, remove and check know hashes', () => {
+  test('an address is removed together with its hash; without the key nothing is', async () => {
+    await run(`add +447700900123 ${hashOf('+447700900123')} ${hashOf('jane@example.com')}`);
+    expect(await run('remove 07700900123', null)).toMatchObject({ status: 2, out: '' });
+    expect(await run('remove 07700900123', OTHER)).toMatchObject({ status: 2, out: '' });
+    expect((await run('remove 07700900123 JANE@example.com')).out).toBe('2 addresses removed.\n');
+    expect(await held()).toMatchObject({ suppressions: [], hashes: [] });
+    await run(`add ${hashOf('+447700900123')}`);
+    expect((await run(`remove ${hashOf('+447700900123')}`, null)).out).toBe('1 address removed.\n');
+  });
+
+  test('hashes of another key, or of none, are not added', async () => {
+    expect((await run(`add ${hashOf('+447700900123', OTHER)}`)).err).toContain('error[other-suppression-key]');
+    expect((await run(`add ${hashOf('+447700900123')}`, null)).err).toContain('error[missing-suppression-key]');
+    expect(existsSync(project.path('.handbill'))).toBe(false);
+  });
+
+  test('the list shortens hashes in text', async () => {
+    await run(`add ${hashOf('+447700900123')}`);
+    expect((await run('list')).out).not.toContain(hashOf('+447700900123'));
+    expect((await run('list --full')).out).toContain(hashOf('+447700900123'));
+  });
+
+  test('check: nothing, a key, another key, no key, a file that is wrong', async () => {
+    const { keyId } = createHasher(Buffer.from(KEY));
+    expect(await run('check', null)).toMatchObject({ status: 0, err: '' });
+    await run(`add +447700900123 ${hashOf('+447700900124')}`);
+    const fine = await run('check');
+    expect(fine).toMatchObject({ status: 0, err: '' });
+    expect(fine.out).toContain(`1 address, 1 hash (key ${keyId})`);
+    expect((await run('check --quiet')).out).toBe('');
+    expect(JSON.parse((await run('check --format json')).out)).toEqual({
+      version: 1,
+      addresses: 1,
+      hashes: 1,
+      keyId,
+      ownKeyId: keyId,
+      files: [],
+      problems: [],
+    });
+    expect(await run('check', OTHER)).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('other-suppression-key'),
+    });
+    expect(await run('check', null)).toMatchObject({ status: 2, err: expect.stringContaining('SUPPRESSION_KEY') });
+    project.write('handbill.yaml', `${PROJECT}suppressions: outs.csv\n`);
+    project.write('outs.csv', 'msisdn\n1\n');
+    expect(await run('check')).toMatchObject({ status: 2, err: expect.stringContaining('outs.csv:2') });
+  });
+
+  test('a key in a file must be private, and a literal key is refused; neither is shown', async () => {
+    await run(`add ${hashOf('+447700900124')}`);
+    project.write('key', `${KEY}\n`);
+    project.write('handbill.yaml', 'suppressionKey: { file: key }\n');
+    chmodSync(project.path('key'), 0o644);
+    const open = await run('check', null);
+    expect(open).toMatchObject({ status: 2, err: expect.stringContaining('key-file-permissions') });
+    chmodSync(project.path('key'), 0o600);
+    const secret = await run('check', null);
+    expect(secret).toMatchObject({ status: 0, err: '' });
+    project.write('handbill.yaml', `suppressionKey: ${KEY}\n`);
+    const literal = await run('check', null);
+    expect(literal).toMatchObject({ status: 2, err: expect.stringContaining('literal-key') });
+    for (const { out, err } of [open, secret, literal]) expect(out + err).not.toContain(KEY);
+  });
+});
