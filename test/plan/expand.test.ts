@@ -209,7 +209,7 @@ describe('the seal', () => {
     skipInvalid: false,
     sealedAt: '2026-11-21T09:00:00.000Z',
     inputs: [{ role: 'template', file: 'hello.hbs', sha256: 'a' }],
-    estimate: {},
+    estimate: { rows: 2, send: 2, parts: 2, unpriced: 0, costMicros: null, currency: null },
   } as unknown as Parameters<typeof sealPlan>[0];
   const sealed = sealPlan(facts);
 
