@@ -4,7 +4,7 @@ import { jsonText } from '../report/json-text.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { countOf, instant, number } from '../report/words.ts';
 import { csvCell } from '../util/csv-cell.ts';
-import { mask } from '../util/mask.ts';
+import { mask, maskText } from '../util/mask.ts';
 import { safeLine } from '../util/safe.ts';
 import { type Column, cut, table } from '../util/table.ts';
 import { DOUBT_FIELDS, type Doubt } from './doubt-list.ts';
@@ -104,22 +104,23 @@ export function doubtTable(rows: readonly Doubt[], shown: Pick<DoubtShown, 'full
 function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   const [head, ...lines] = doubtTable(rows, shown).split('\n');
   const explained = rows.flatMap((doubt, index) => {
-    const more = shown.resolved ? resolution(doubt) : answer(doubt, shown.full);
+    const more = shown.resolved ? resolution(doubt, shown.full) : answer(doubt, shown.full);
     const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
     return [lines[index], ...(more === null ? [] : [`${BELOW}${cut(safeLine(more), room)}`])];
   });
   return `${[head, ...explained].join('\n')}\n`;
 }
 
-/** What came of an answer; it may repeat the number, with or without `+`. */
+/** What came of an answer; it may repeat the address, however it spells a number. */
 function answer({ error, to }: Doubt, full: boolean): string | null {
-  if (error === null || to === null || to.length < 6 || full) return error;
+  if (error === null || full) return error;
+  if (to === null || to.length < 6) return maskText(error);
   const digits = to.replace(/^\+/, '');
-  return error.replaceAll(to, mask(to)).replaceAll(digits, mask(digits));
+  return maskText(error.replaceAll(to, mask(to)).replaceAll(digits, mask(digits)));
 }
 
-function resolution({ resolvedBy, note }: Doubt): string | null {
-  return note === null ? `by ${resolvedBy}` : `by ${resolvedBy}: ${note}`;
+function resolution({ resolvedBy, note }: Doubt, full: boolean): string | null {
+  return note === null ? `by ${resolvedBy}` : `by ${resolvedBy}: ${full ? note : maskText(note)}`;
 }
 
 const BELOW = ' '.repeat(8);

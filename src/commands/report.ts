@@ -10,6 +10,7 @@ import { formatReport, REPORT_FORMATS, type ReportFormat } from '../report/forma
 import { JUNIT_OUTCOMES } from '../report/format-junit.ts';
 import type { ReferenceOf } from '../report/record.ts';
 import { summarise } from '../run/summary.ts';
+import { maskText } from '../util/mask.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { displayPath } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
@@ -29,7 +30,9 @@ export function findRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string 
   const known = newestFirst(ledger.runs()).flatMap((run) => [run.campaign, run.id]);
   const hint = didYouMean(named, known).hint ?? 'handbill runs lists them.';
   throw refuse(
-    problem('run-not-found', `The ledger holds no run "${named}", nor one of a campaign of that name.`, { hint }),
+    problem('run-not-found', `The ledger holds no run "${maskText(named)}", nor one of a campaign of that name.`, {
+      hint,
+    }),
   );
 }
 

@@ -6,6 +6,7 @@ import { type AddressProblem, createAddressReader } from '../recipients/address.
 import { listedForm } from '../suppression/form.ts';
 import { type Hasher, readHash, type WrittenHash } from '../suppression/hash.ts';
 import { readHasher } from '../suppression/key.ts';
+import { mask } from '../util/mask.ts';
 import type { CommandContext } from './context.ts';
 
 /** What was named on a command line, each once, in the form in which it is compared. */
@@ -56,7 +57,7 @@ function noAddress(text: string, kind: AddressKind, { problem: why, hint }: Addr
     kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
   return problem(
     'invalid-address',
-    `"${text}" is no ${what}: it ${why}.`,
+    `"${mask(text)}" is no ${what}: it ${why}.`,
     usable === undefined ? {} : { hint: usable },
   );
 }

@@ -48,7 +48,7 @@ const A = { number: 'a number', date: 'a date' } as const;
 
 /** A long run of digits may be somebody's number, but a date may be shown. */
 function showCell(cell: string): string {
-  return /^[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
+  return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }
 
 function hintFor(type: TypedColumn['type'], text: string): string {

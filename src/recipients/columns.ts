@@ -1,5 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { ListSpec } from '../model.ts';
+import { maskText } from '../util/mask.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { ADDRESS_WORDS } from './address.ts';
 import { columnName } from './column-types.ts';
@@ -52,7 +53,8 @@ function find(columns: readonly string[], name: string): number {
 
 /** The names of a list's columns, for a hint. */
 export function listed(columns: readonly string[]): string {
-  const names = columns.slice(0, MOST_NAMES).join(', ');
+  // A list without a header begins with somebody's address.
+  const names = columns.slice(0, MOST_NAMES).map(maskText).join(', ');
   const more = columns.length > MOST_NAMES ? ` and ${columns.length - MOST_NAMES} more` : '';
   return `Its columns: ${names}${more}.`;
 }

@@ -1,5 +1,6 @@
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import { unguardCell } from '../util/csv-cell.ts';
+import { maskInPlace, maskText } from '../util/mask.ts';
 import { columnName } from './column-types.ts';
 import { scanFields, splitFields } from './fields.ts';
 
@@ -22,7 +23,8 @@ export function readHeader(header: HeaderText): { columns: readonly string[]; pr
   const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
   const columns = cells.map((cell) => columnName(unguardCell(cell)));
   const starts = scanFields(header.text, header.delimiter).starts;
-  const source = header.text.split('\n')[0] ?? '';
+  // A list without a header begins with somebody's address.
+  const source = maskInPlace(header.text.split('\n')[0] ?? '');
   return { columns, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
 }
 
@@ -47,7 +49,7 @@ export function checkNames(
       );
     } else if (earlier === undefined) first.set(name, i);
     else {
-      const message = `Columns ${earlier + 1} and ${i + 1} are both named "${name}".`;
+      const message = `Columns ${earlier + 1} and ${i + 1} are both named "${maskText(name)}".`;
       problems.push(problem('csv-duplicate-header', message, { ...placeOf(i), ...RENAME }));
     }
   }

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
+import { maskNumbers } from './mask.ts';
 import { safe, safeLine } from './safe.ts';
 
 export interface DiagnosticTextOptions {
@@ -27,7 +28,7 @@ function formatDiagnostic(diagnostic: Diagnostic, colour: boolean): string {
   const lines = [`${paint.strong(`${severity}[${code}]`)}: ${paint.bold(indented(message))}`];
   if (at !== undefined) lines.push(`  ${paint.dim(place(at))}`);
   if (source !== undefined && at?.line !== undefined)
-    lines.push(...excerpt(source, at.line, at.column, at.length, paint));
+    lines.push(...excerpt(maskNumbers(source), at.line, at.column, at.length, paint));
   if (hint !== undefined) lines.push(`  ${paint.help('help:')} ${indented(hint)}`);
   return `${lines.join('\n')}\n`;
 }

@@ -9,3 +9,29 @@ export function mask(address: string): string {
   const head = address.startsWith('+') ? 3 : 2;
   return `${address.slice(0, head)}${'•'.repeat(Math.max(3, address.length - head - 4))}${address.slice(-4)}`;
 }
+
+/**
+ * Hides most of every number and email address that stands in a text, for text from outside on its way to a terminal:
+ * numbers with `+` or `00`, national ones, and bare runs of 11 to 15 digits. Dates, times and amounts stay.
+ */
+export function maskText(text: string): string {
+  return maskNumbers(text).replace(EMAIL, mask);
+}
+
+/** As `maskText`, and as long as before, so that a caret below it still points to its place. */
+export function maskInPlace(text: string): string {
+  return maskNumbers(text).replace(EMAIL, (email) => {
+    const at = email.lastIndexOf('@');
+    return `${email.slice(0, 1)}${'•'.repeat(Math.max(0, at - 1))}${email.slice(at)}`;
+  });
+}
+
+/** As `maskText`, numbers alone. What stands behind them stays in its column. */
+export function maskNumbers(text: string): string {
+  return /\d{3}/.test(text) ? text.replace(NUMBER, mask) : text;
+}
+
+// Not in the middle of a word, a path, an id or a decimal number.
+const NUMBER =
+  /(?<![\w@./+-]|\d:)(?:(?:\+|00)[ (]{0,2}[1-9](?:[ ()./-]{0,2}\d){6,14}|0(?:[ ()/-]{0,2}\d){8,12}|[1-9]\d{10,14})(?!\w|[.,:-]\d)/g;
+const EMAIL = /[^\s@<>"'(),:;]+@[^\s@<>"'(),:;]*[^\s@<>"'(),:;.]/g;
