@@ -21,6 +21,7 @@ const GUIDES: Readonly<Record<string, Readonly<Record<string, Code>>>> = {
   'recipients.md': {},
   'schedule.md': {},
   'canary.md': {},
+  'windows.md': {},
 };
 
 interface Guide {
