@@ -37,7 +37,7 @@ frequency: { max: 3, per: 7d }
   await writeColumn(join(own, 'addresses.csv'), 'msisdn', Math.ceil(rows / 10), (n) => addressAt(n, rows));
   const hasher = createHasher(Buffer.from(SUPPRESSION_KEY));
   const { keyId } = hasher;
-  await writeColumn(join(own, 'hashes.csv'), 'hash', Math.ceil(rows / 10), (n) =>
+  await writeColumn(join(own, 'hashes.csv'), 'hash', Math.ceil(rows / 100), (n) =>
     writeHash({ keyId, hash: hasher.hash(addressAt(n + 7, rows)) }),
   );
   await appendFile(join(folder, 'handbill.yaml'), 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }\n');
