@@ -15,6 +15,7 @@ export type SuppressionStore = Pick<
   | 'isSuppressed'
   | 'isHashSuppressed'
   | 'hashKeyId'
+  | 'suppressed'
   | 'suppressionCounts'
 >;
 
@@ -51,6 +52,10 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     `SELECT hash, reason, until_at, source, created_at, key_id FROM suppressed_hashes WHERE hash > ?
       ORDER BY hash LIMIT ?`,
   );
+  const namesOf = {
+    addresses: connection.query('SELECT address FROM suppressions WHERE address > ? ORDER BY address LIMIT ?'),
+    hashes: connection.query('SELECT hash FROM suppressed_hashes WHERE hash > ? ORDER BY hash LIMIT ?'),
+  };
   const anyKeyId = connection.query('SELECT key_id FROM suppressed_hashes LIMIT 1');
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
@@ -100,6 +105,9 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     isSuppressed: (address, nowMs) => active.get(address, nowMs) !== undefined,
     isHashSuppressed: (hash, nowMs) => activeHash.get(hash, nowMs) !== undefined,
     hashKeyId,
+    *suppressed(what): Iterable<readonly string[]> {
+      for (const rows of batches(namesOf[what])) yield rows.map(([name]) => String(name));
+    },
     suppressionCounts() {
       const [addresses, hashes] = counts.get() ?? [];
       return { addresses: Number(addresses), hashes: Number(hashes) };
@@ -115,13 +123,17 @@ function lasts(untilMs: number | null, now: number): boolean {
 type Row = readonly unknown[];
 
 /** Every row behind the one before, in batches: who reads does not hold up who writes. */
-function* walk(next: Query): Iterable<Row> {
+function* batches(next: Query): Iterable<readonly Row[]> {
   for (let after = ''; ; ) {
     const rows = next.all(after, BATCH_ROWS);
     if (rows.length === 0) return;
     after = String(rows.at(-1)?.[0]);
-    yield* rows;
+    yield rows;
   }
+}
+
+function* walk(next: Query): Iterable<Row> {
+  for (const rows of batches(next)) yield* rows;
 }
 
 function factsOf([, reason, untilAt, source, createdAt]: Row): Omit<Suppression, 'address'> {

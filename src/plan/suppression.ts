@@ -32,7 +32,7 @@ export const NO_SUPPRESSIONS: Suppressions = createSuppressions(createBook(), []
 });
 
 /** As many look-ups in the ledger as a filter over all its entries costs to make: 2 us each, 0.3 us an entry. */
-const LOOKUPS_PER_ENTRY = 1 / 8;
+const LOOKUPS_PER_ENTRY = 1 / 10;
 
 /**
  * Reads the suppression lists of a campaign and the key of their hashes, at every start.
@@ -181,7 +181,7 @@ export async function hashKeyState(
 }
 
 type SuppressionReader = HashReader &
-  Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressions' | 'suppressedHashes' | 'suppressionCounts'>;
+  Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressed' | 'suppressionCounts'>;
 
 /**
  * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is going
@@ -217,12 +217,8 @@ function ledgerLookup(
   const counts = ledger.suppressionCounts();
   if (counts.addresses + counts.hashes === 0) return null;
   const { hasher } = suppressions.rules;
-  const addresses = lazyFilter(counts.addresses, function* () {
-    for (const { address } of ledger.suppressions()) yield address;
-  });
-  const hashes = lazyFilter(counts.hashes, function* () {
-    for (const { hash } of ledger.suppressedHashes()) yield hash;
-  });
+  const addresses = lazyFilter(counts.addresses, () => ledger.suppressed('addresses'));
+  const hashes = lazyFilter(counts.hashes, () => ledger.suppressed('hashes'));
   const isListed = (form: string): boolean => {
     if (addresses.mayHave(form) && ledger.isSuppressed(form, now())) return true;
     if (counts.hashes === 0 || hasher === null) return false;
@@ -233,7 +229,7 @@ function ledgerLookup(
 }
 
 /** A filter that is made once so much has been asked that it is worth it: a short list is not worth a million entries. */
-function lazyFilter(entries: number, all: () => Iterable<string>): Pick<Filter, 'mayHave'> {
+function lazyFilter(entries: number, all: () => Iterable<readonly string[]>): Pick<Filter, 'mayHave'> {
   let left = entries * LOOKUPS_PER_ENTRY;
   let filter: Filter | null = null;
   return {
@@ -242,7 +238,7 @@ function lazyFilter(entries: number, all: () => Iterable<string>): Pick<Filter, 
       if (filter === null) {
         if (left-- > 0) return true;
         filter = createFilter(entries);
-        for (const entry of all()) filter.add(entry);
+        for (const batch of all()) for (const entry of batch) filter.add(entry);
       }
       return filter.mayHave(text);
     },

@@ -86,6 +86,66 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'run/suppressed.test.ts' },
   },
   {
+    name: 'suppression-files-for-the-first-leg-alone',
+    planted: 'the files of a start are looked up when the list is read, and not in the claim',
+    edits: [
+      {
+        file: 'src/ledger/suppression-check.ts',
+        was: 'if (rules.isListed(to, key, now)) return true;',
+        is: "if (rules.isListed('', '', now)) return true;",
+      },
+    ],
+    proof: { in: 'run/suppressed.test.ts', only: 'counts for fallbacks too' },
+  },
+  {
+    name: 'hashes-at-plan-time',
+    planted: 'hashes are looked up when the list is read, and not in the claim',
+    edits: [
+      {
+        file: 'src/ledger/suppression-check.ts',
+        was: 'hashed.get(hasher.hash(form), now) !== undefined',
+        is: 'hashed.get(form, now) !== undefined',
+      },
+    ],
+    proof: { in: 'run/suppressed.test.ts', only: 'count from then on' },
+  },
+  {
+    name: 'hashes-without-key-read-over',
+    planted: 'a run without the key goes on when hashes come',
+    edits: [
+      {
+        file: 'src/ledger/suppression-check.ts',
+        was: 'if (keyId !== null && keyId !== hasher?.keyId) throw',
+        is: 'if (keyId === undefined) throw',
+      },
+    ],
+    proof: { in: 'run/suppressed.test.ts', only: 'stops claiming when hashes come' },
+  },
+  {
+    name: 'bad-opt-out-read-over',
+    planted: 'a row of a suppression list that is not understood is left out',
+    edits: [
+      {
+        file: 'src/plan/suppression-lists.ts',
+        was: 'if (fault !== null && ++total <= NAMED_FAULTS)',
+        is: 'if (fault !== null && total > NAMED_FAULTS)',
+      },
+    ],
+    proof: { in: 'plan/suppression.test.ts', only: 'everything that is wrong' },
+  },
+  {
+    name: 'email-case-counts',
+    planted: 'an email address in capitals is another one to a suppression list',
+    edits: [
+      {
+        file: 'src/suppression/form.ts',
+        was: "address.includes('@') ? address.toLowerCase() : address",
+        is: 'address',
+      },
+    ],
+    proof: { in: 'plan/suppression.test.ts', only: 'nobody on any list' },
+  },
+  {
     name: 'claim-anything',
     planted: 'a claim takes a row in whatever state, and the database lets it',
     edits: [{ file: COMMITS, was: COMPARE_AND_SET, is: 'AND row = ?3 AND key' }, NO_MOVES, ANY_SCHEMA],

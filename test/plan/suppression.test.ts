@@ -169,8 +169,7 @@ describe('the ledger behind a filter', () => {
       ...empty,
       isSuppressed: never,
       isHashSuppressed: never,
-      suppressions: never,
-      suppressedHashes: never,
+      suppressed: never,
     };
     expect(suppressionView(NO_SUPPRESSIONS, ledger, () => NOON)).toEqual({});
   });
