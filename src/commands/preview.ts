@@ -66,7 +66,10 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
-  const reached = await openReach(plan, ledger, options.at ?? options.now());
+  const reached = await openReach(plan, ledger, options.at ?? options.now()).catch((error: unknown) => {
+    ledger?.close();
+    throw error;
+  });
   const known = viewOf(plan, ledger, suppressions, reached, options);
   const { startedAtMs, usedBy } = known;
   const nowMs = options.at ?? options.now();

@@ -53,7 +53,9 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   let seenRuns = runs.signature();
   const begun = runs.read();
   const index = createReachIndex(begun.reduce((sum, run) => sum + run.rows, 0));
+  let hasExcluded = false;
   const add = (run: OtherRun, isLive: boolean): void => {
+    hasExcluded ||= run.isExcluded;
     const former = byNumber.get(run.number);
     if (former !== undefined) former.isReplaced = true;
     const source: Source = { ...run, isLive, isReplaced: false, laterLegs: 0, indexed: new Set() };
@@ -93,7 +95,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   return {
     purged,
     excludedBy(to, key) {
-      if (rules.exclude.length === 0) return null;
+      if (!hasExcluded) return null;
       return excluder(key) ?? (to === key ? null : excluder(to));
     },
     cappedBy(to, key, caps) {

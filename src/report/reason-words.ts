@@ -11,7 +11,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   duplicate: 'somebody above has the same key',
   'invalid-address': 'the address is impossible',
   suppressed: 'on the suppression list',
-  excluded: 'not among those whom `where` chooses',
+  excluded: 'left out by `where` or `exclude`',
   'frequency-cap': 'got enough messages lately',
   expired: 'not sent to before `send.notAfter`',
   'window-closed': 'its window did not open again in time',

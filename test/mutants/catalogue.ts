@@ -3,6 +3,7 @@ import { ENDINGS } from './endings.ts';
 import { INPUTS } from './inputs.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
+import { REACHING } from './reaching.ts';
 import { REQUESTS } from './requests.ts';
 import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
@@ -18,6 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SEVERAL,
   ...INPUTS,
   ...KEEPING,
+  ...REACHING,
   ...ENDINGS,
   ...SECRETS,
 ];

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { ReachRules } from '../../src/ledger/reach-runs.ts';
+import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
+import { capOf, ended, givenOther } from './others.ts';
+import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
+
+const DAY = 86_400_000;
+const CAPPED: ReachRules = { exclude: [], sinceMs: 0 };
+
+function excluding(campaign: string, occurrence: string | null = null): ReachRules {
+  return { exclude: [{ campaign, occurrence }], sinceMs: null };
+}
+
+/** Claims rows and records what came of them. */
+function send(ledger: Ledger, run: RunRecord, results: readonly ResultRecord[], nowMs = NOON): void {
+  ledger.commit(
+    run,
+    [],
+    results.map(({ row }) => claimOf(row)),
+    nowMs,
+  );
+  ledger.commit(run, results, [], nowMs + 1000);
+}
+
+/** The rows, by number, of whom a cap of so many is used up. */
+function cappedRows(ledger: Ledger, count: number, cap: Cap, rules = CAPPED): number[] {
+  const reach = ledger.reach(HELLO, rules);
+  return Array.from({ length: count }, (_, row) => row).filter(
+    (row) => reach.cappedBy(keyOf(row), keyOf(row), [cap]) !== null,
+  );
+}
+
+function excludedRows(ledger: Ledger, count: number, rules: ReachRules): (string | null)[] {
+  const reach = ledger.reach(HELLO, rules);
+  return Array.from({ length: count }, (_, row) => reach.excludedBy(keyOf(row), keyOf(row))).map((run) =>
+    run === null ? null : `${run.campaign}@${run.occurrence}`,
+  );
+}
+
+describe('whom another run reached', () => {
+  it('are those who were accepted or are in doubt, and nobody else', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, [...rows(5), loadRow(5, { state: 'skipped', reason: 'duplicate' })]);
+    send(ledger, other, [
+      resultOf(0),
+      resultOf(1, { state: 'in-doubt', reason: 'timeout', messageId: null }),
+      resultOf(2, { state: 'rejected', reason: 'status', messageId: null }),
+      resultOf(3, { state: 'failed', reason: 'internal', messageId: null }),
+    ]);
+    ended(ledger, other);
+    expect(cappedRows(ledger, 6, capOf(1))).toEqual([0, 1]);
+    expect(excludedRows(ledger, 6, excluding('other'))).toEqual(['other@once', 'other@once', null, null, null, null]);
+  });
+
+  it('a doubt that turned out to be a refusal does not count any more, one that was a message does', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(3));
+    const doubt = { state: 'in-doubt', reason: 'timeout', messageId: null } as const;
+    send(ledger, other, [resultOf(0, doubt), resultOf(1, doubt), resultOf(2, doubt)]);
+    ended(ledger, other);
+    const doubts = [...ledger.doubts(other)].flat();
+    for (const [i, verdict] of (['rejected', 'accepted', 'resend'] as const).entries()) {
+      ledger.resolve(other, doubts.slice(i, i + 1), { verdict, messageId: null, who: '', note: null, nowMs: NOON });
+    }
+    expect(cappedRows(ledger, 3, capOf(1))).toEqual([1]);
+  });
+
+  it('who was claimed when a process died counts before the run is started again, and after', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(2));
+    ledger.commit(other, [], [claimOf(1)], NOON);
+    expect(cappedRows(ledger, 2, capOf(1))).toEqual([1]);
+    ended(ledger, ledger.start(other, NOON).run);
+    expect(cappedRows(ledger, 2, capOf(1))).toEqual([1]);
+  });
+
+  it('its own run says nothing, other occurrences of the same campaign do', () => {
+    const ledger = open(scratchPath());
+    send(ledger, givenRun(ledger, rows(2)), [resultOf(0)]);
+    ended(ledger, givenOther(ledger, rows(2), { campaign: 'hello', occurrence: 'may' }));
+    send(ledger, givenOther(ledger, rows(2), { campaign: 'hello', occurrence: 'june' }), [resultOf(1)]);
+    expect(cappedRows(ledger, 2, capOf(1))).toEqual([1]);
+    expect(excludedRows(ledger, 2, excluding('hello'))).toEqual([null, 'hello@june']);
+    expect(excludedRows(ledger, 2, excluding('hello', 'may'))).toEqual([null, null]);
+    expect(excludedRows(ledger, 2, excluding('hello', 'once'))).toEqual([null, null]);
+  });
+
+  it('other environments, and campaigns that are exempt, say nothing to a cap; exclude does not mind the latter', () => {
+    const ledger = open(scratchPath());
+    send(ledger, givenOther(ledger, rows(2), { environment: 'production' }), [resultOf(0)]);
+    send(ledger, givenOther(ledger, rows(2), { campaign: 'codes', isCounted: false }), [resultOf(1)]);
+    expect(cappedRows(ledger, 2, capOf(1))).toEqual([]);
+    expect(excludedRows(ledger, 2, excluding('codes'))).toEqual([null, 'codes@once']);
+    expect(excludedRows(ledger, 2, excluding('other'))).toEqual([null, null]);
+  });
+
+  it('a cap is used up by as many messages as it allows, whichever runs they are of', () => {
+    const ledger = open(scratchPath());
+    for (const [i, results] of [[resultOf(0), resultOf(1)], [resultOf(1)], [resultOf(1), resultOf(2)]].entries()) {
+      const run = givenOther(ledger, rows(3), { occurrence: String(i) });
+      send(ledger, run, results);
+      ended(ledger, run);
+    }
+    expect([1, 2, 3, 4].map((max) => cappedRows(ledger, 4, capOf(max)))).toEqual([[0, 1, 2], [1], [1], []]);
+  });
+
+  it('counts from the request on: not before the period, to the millisecond, whatever was answered when', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(2));
+    send(ledger, other, [resultOf(0)], NOON);
+    ended(ledger, other, NOON + 5000);
+    for (const sinceMs of [NOON - 40 * DAY, NOON - 1, NOON]) {
+      expect(cappedRows(ledger, 2, capOf(1, sinceMs), { exclude: [], sinceMs })).toEqual([0]);
+    }
+    const later = { exclude: [], sinceMs: NOON + 1 };
+    expect(cappedRows(ledger, 2, capOf(1, NOON + 1), later)).toEqual([]);
+    // What is too old for a cap is not for `exclude`, and does not count because of it.
+    const both = { exclude: [{ campaign: 'other', occurrence: null }], sinceMs: NOON + 1 };
+    expect(cappedRows(ledger, 2, capOf(1, NOON + 1), both)).toEqual([]);
+    expect(excludedRows(ledger, 2, both)).toEqual(['other@once', null]);
+  });
+
+  it('of several caps the one that is used up is named', () => {
+    const ledger = open(scratchPath());
+    send(ledger, givenOther(ledger, rows(1)), [resultOf(0)]);
+    const caps = [capOf(2), capOf(1, NOON - 1), capOf(1)];
+    expect(ledger.reach(HELLO, CAPPED).cappedBy(keyOf(0), keyOf(0), caps)).toBe(caps[1]);
+  });
+});
+
+describe('the person', () => {
+  const LIST = [
+    loadRow(0, { key: 'c-1', to: '+447700900001' }),
+    loadRow(1, { key: 'ada@Example', to: 'ada@example' }),
+    loadRow(2, { key: '007', to: '+15550000007' }),
+  ];
+  const claims: ClaimRequest[] = LIST.map(({ row, key, to }) => ({ row, leg: 0, key: key ?? '', to: to ?? '' }));
+
+  it.each([
+    ['the key', 'c-1', '+33100000000', true],
+    ['the address', '+447700900001', '+447700900001', true],
+    ['the address, whatever the key', 'c-2', '+447700900001', true],
+    ['an address that is a key there', '+33100000000', 'c-1', true],
+    ['a text in another case', 'ADA@example', 'ADA@example', false],
+    ['a text', 'ada@Example', 'x', true],
+    ['digits with a zero before', '7', '7', false],
+    ['digits that are the same', '007', 'x', true],
+    ['a number without its plus', '447700900001', '447700900001', false],
+    ['somebody else', 'c-3', '+447700900009', false],
+  ])('is found by %s', (_, key, to, isFound) => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, LIST);
+    ledger.commit(other, [], claims, NOON);
+    ledger.commit(
+      other,
+      [0, 1, 2].map((row) => resultOf(row)),
+      [],
+      NOON,
+    );
+    for (const live of [true, false]) {
+      if (!live) ended(ledger, other);
+      const reach = ledger.reach(HELLO, { exclude: [{ campaign: 'other', occurrence: null }], sinceMs: 0 });
+      expect(reach.cappedBy(to, key, [capOf(1)]) !== null).toBe(isFound);
+      expect(reach.excludedBy(to, key) !== null).toBe(isFound);
+      // By key and by address it is still one message.
+      expect(reach.cappedBy(to, key, [capOf(2)])).toBe(null);
+    }
+  });
+
+  it('has had one message where it fell back, under the addresses of all its legs', () => {
+    const ledger = open(scratchPath());
+    const other = givenOther(ledger, rows(2));
+    const watching = open(ledger.path).reach(HELLO, CAPPED);
+    ledger.commit(other, [], [claimOf(0)], NOON);
+    ledger.commit(other, [unsupported(0, { next: BY_MAIL })], [], NOON);
+    const between = open(ledger.path).reach(HELLO, CAPPED);
+    for (const reach of [watching, between]) {
+      reach.refresh();
+      expect(reach.cappedBy(BY_MAIL.to, 'x', [capOf(1)])).toBe(null);
+    }
+    ledger.commit(other, [], [onLeg(1, 0, BY_MAIL.to)], NOON);
+    ledger.commit(other, [resultOf(0, { leg: 1 })], [], NOON);
+    const live = open(ledger.path).reach(HELLO, CAPPED);
+    ended(ledger, other);
+    const later = open(ledger.path).reach(HELLO, CAPPED);
+    for (const reach of [watching, between, live, later]) {
+      reach.refresh();
+      for (const person of [keyOf(0), BY_MAIL.to]) {
+        expect(reach.cappedBy(person, person, [capOf(1)])).not.toBe(null);
+        expect(reach.cappedBy(person, person, [capOf(2)])).toBe(null);
+      }
+      expect(reach.cappedBy(BY_MAIL.to, keyOf(0), [capOf(2)])).toBe(null);
+      expect(reach.cappedBy(keyOf(1), keyOf(1), [capOf(1)])).toBe(null);
+    }
+  });
+});
+
+describe('claims', () => {
+  const withCap = (row: number, max = 1): ClaimRequest => ({ ...claimOf(row), caps: [capOf(max)] });
+
+  it('see what another process claimed the moment before, and set the row aside', () => {
+    const path = scratchPath();
+    const [mine, theirs] = [open(path), open(path)];
+    const run = givenRun(mine, rows(4));
+    const other = givenOther(theirs, rows(4));
+    const reach = mine.reach(HELLO, CAPPED);
+    const back = theirs.reach(other, CAPPED);
+    expect(mine.commit(run, [], [withCap(0)], NOON, undefined, reach)).toEqual(['claimed']);
+    expect(theirs.commit(other, [], [withCap(0), withCap(1)], NOON, undefined, back)).toEqual(['capped', 'claimed']);
+    expect(mine.commit(run, [], [withCap(1), withCap(1, 2)], NOON, undefined, reach)).toEqual(['capped', 'taken']);
+    expect(mine.commit(run, [], [withCap(2)], NOON, undefined, reach)).toEqual(['claimed']);
+    // A refusal takes the claim back: then the other one may.
+    mine.commit(run, [resultOf(2, { state: 'rejected', reason: 'status', messageId: null })], [], NOON);
+    expect(theirs.commit(other, [], [withCap(2)], NOON, undefined, back)).toEqual(['claimed']);
+    // Nobody holds the locks here, so that who is claimed is shown as left behind.
+    expect(fates(mine, run)).toEqual(['in-doubt(crash)', 'skipped(frequency-cap)', 'rejected(status)', 'pending']);
+    expect(fates(theirs, other)[0]).toBe('skipped(frequency-cap)');
+  });
+
+  it('see a run that did not exist when the rules were read, one that was ended, and one that was amended', () => {
+    const path = scratchPath();
+    const [mine, theirs] = [open(path), open(path)];
+    const run = givenRun(mine, rows(6));
+    const old = ended(theirs, givenOther(theirs, rows(6), { occurrence: 'old' }));
+    const rules = { ...CAPPED, ...excluding('other', 'new'), sinceMs: 0 };
+    const reach = mine.reach(HELLO, rules);
+    const claim = (row: number) => mine.commit(run, [], [withCap(row)], NOON, undefined, reach)[0];
+    expect(claim(0)).toBe('claimed');
+    const fresh = givenOther(theirs, rows(6), { occurrence: 'new' });
+    theirs.commit(fresh, [], [claimOf(1)], NOON);
+    expect(claim(1)).toBe('excluded');
+    // What it claims after it was found counts as well.
+    theirs.commit(fresh, [], [claimOf(5)], NOON);
+    expect(claim(5)).toBe('excluded');
+    const again = theirs.start(old, NOON).run;
+    theirs.commit(again, [], [claimOf(2)], NOON);
+    expect(claim(2)).toBe('capped');
+    ended(theirs, again);
+    // The list has another order now, so that row 0 is somebody else.
+    const draft = theirs.beginLoad(again, { channel: 'sms', nowMs: NOON });
+    theirs.load(draft, [loadRow(0, { key: keyOf(3) }), loadRow(1, { key: keyOf(2) }), loadRow(2, { key: keyOf(4) })]);
+    const amended = theirs.start(theirs.amend(again, draft, { inputs: [], nowMs: NOON }), NOON).run;
+    theirs.commit(amended, [], [{ ...claimOf(0), key: keyOf(3), to: keyOf(3) }], NOON);
+    expect([claim(3), claim(4)]).toEqual(['capped', 'claimed']);
+    expect(fates(mine, run).slice(1, 4)).toEqual([
+      'skipped(excluded)',
+      'skipped(frequency-cap)',
+      'skipped(frequency-cap)',
+    ]);
+  });
+
+  it('on a later leg look at its own address, and keep it', () => {
+    const path = scratchPath();
+    const [mine, theirs] = [open(path), open(path)];
+    const run = givenRun(mine, rows(1));
+    const reach = mine.reach(HELLO, CAPPED);
+    mine.commit(run, [], [withCap(0)], NOON, undefined, reach);
+    mine.commit(run, [unsupported(0, { next: BY_MAIL })], [], NOON);
+    const other = givenOther(theirs, [loadRow(0, { key: 'c-9', to: BY_MAIL.to })]);
+    theirs.commit(other, [], [{ row: 0, leg: 0, key: 'c-9', to: BY_MAIL.to }], NOON);
+    const claim = { ...onLeg(1, 0, BY_MAIL.to), caps: [capOf(1)], facts: BY_MAIL };
+    expect(mine.commit(run, [], [claim], NOON, undefined, reach)).toEqual(['capped']);
+    expect([...mine.outcomes(run)].flat()).toMatchObject([{ reason: 'frequency-cap', to: BY_MAIL.to }]);
+  });
+
+  it('whoever is suppressed as well is suppressed', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(1));
+    send(ledger, givenOther(ledger, rows(1)), [resultOf(0)]);
+    ledger.suppress(keyOf(0), { reason: null, untilMs: null, source: 'test', nowMs: NOON });
+    const reach = ledger.reach(HELLO, CAPPED);
+    expect(ledger.commit(run, [], [withCap(0)], NOON, undefined, reach)).toEqual(['suppressed']);
+  });
+});
+
+it('an amended run counts as its new campaign says', () => {
+  const ledger = open(scratchPath());
+  const other = givenOther(ledger, rows(1), { isCounted: false });
+  send(ledger, other, [resultOf(0)]);
+  ended(ledger, other);
+  expect(cappedRows(ledger, 1, capOf(1))).toEqual([]);
+  const draft = ledger.beginLoad(other, { channel: 'sms', nowMs: NOON, isCounted: true });
+  ledger.load(draft, rows(1));
+  ledger.amend(other, draft, { inputs: [], nowMs: NOON });
+  expect(cappedRows(ledger, 1, capOf(1))).toEqual([0]);
+});
+
+it('names the runs that were purged: always of `exclude`, of a cap where the period reaches into them', () => {
+  const ledger = open(scratchPath());
+  const other = givenOther(ledger, rows(2));
+  send(ledger, other, [resultOf(0)]);
+  const purged = ledger.purge.mark(ended(ledger, other, NOON + 1000), NOON + 2000);
+  for (const _ of ledger.purge.clear(purged));
+  const names = (rules: ReachRules) => ledger.reach(HELLO, rules).purged.map(({ campaign }) => campaign);
+  expect(names(excluding('other'))).toEqual(['other']);
+  expect(names(excluding('other', 'may'))).toEqual([]);
+  expect(names({ exclude: [], sinceMs: NOON })).toEqual(['other']);
+  expect(names({ exclude: [], sinceMs: NOON + 5000 })).toEqual([]);
+});
