@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../campaign/decode.ts';
 import { problem, refuse } from '../errors.ts';
 import { leftToSend, sendCommand, shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
-import { isLate } from '../run/prepare.ts';
+import { isLate } from '../run/late.ts';
 import { unguardCell } from '../util/csv-cell.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';

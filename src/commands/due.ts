@@ -5,7 +5,7 @@ import type { Campaign, Environment } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { settingsInput } from '../plan/settings.ts';
 import { stateOf } from '../run/summary.ts';
-import { chooseDue, type KnownRun, type Missed, type Step, type StepReason } from '../schedule/choose.ts';
+import { chooseDue, type KnownRun, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
 import { occurrenceAt } from '../schedule/occurrence.ts';
 import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
 import { type SendOptions, send } from './send.ts';
@@ -117,7 +117,7 @@ async function* stepsOf(
   let steps: readonly Step[];
   try {
     const runs = knownRuns(campaign, environmentOf(campaign, environment), nowMs);
-    steps = chooseDue(clock, { schedule, notAfterMs, hasWindow: campaign.send.window !== null, nowMs, lookedMs, runs });
+    steps = chooseDue(clock, { schedule, notAfterMs, waitsMs: waitsMs(campaign.send), nowMs, lookedMs, runs });
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;

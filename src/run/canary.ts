@@ -1,5 +1,6 @@
 import type { LegCount } from '../ledger/records.ts';
 import type { Canary, Threshold } from '../model.ts';
+import { wholePart } from '../util/units.ts';
 import type { Figures } from './progress.ts';
 
 /**
@@ -60,7 +61,7 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
       const all = tried();
       if (least === null || all === 0) return null;
       const accepted = earlier.accepted + settled.accepted;
-      if (accepted >= least * all) return null;
+      if (accepted >= wholePart(least, all)) return null;
       const share = `${percent(accepted / all)} of the first ${all} recipients were accepted (${accepted})`;
       return `${share}; send.canary.gate.accepted asks for ${percent(least)}.`;
     },
@@ -75,7 +76,7 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
 
 /** In recipients, ascending: counts and shares may be mixed, and a step that is reached already is none. */
 export function stepEnds(steps: readonly Threshold[], recipients: number): readonly number[] {
-  const ends = steps.map((step) => ('count' in step ? step.count : Math.max(1, Math.ceil(step.share * recipients))));
+  const ends = steps.map((step) => ('count' in step ? step.count : Math.max(1, wholePart(step.share, recipients))));
   return [...new Set(ends)].sort((a, b) => a - b);
 }
 

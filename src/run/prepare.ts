@@ -10,9 +10,10 @@ import { openReach, type Reached } from '../plan/reach.ts';
 import { changedInputs } from '../plan/seal.ts';
 import { identityHash } from '../plan/settings.ts';
 import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
-import { lastOpeningAfter, timeView } from '../plan/window.ts';
+import { timeView } from '../plan/window.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
+import { refuseLate } from './late.ts';
 import { winnerOfRun } from './winner.ts';
 
 export interface PrepareOptions {
@@ -47,8 +48,6 @@ export interface Prepared {
   discard(): void;
 }
 
-/** H5: a run is continued without being told for this long after its start; an older one may be a restored backup. */
-const LATE_MS = 24 * 3_600_000;
 const LOAD_BATCH = 4000;
 
 /**
@@ -206,29 +205,6 @@ export function refusePurged(run: RunRecord): void {
   throw refuse(
     problem('run-purged', `This occurrence (${run.occurrence}) was purged on ${day}: its recipients are not known.`, {
       hint: 'Nobody of it could be sent to at most once any more. Use another --occurrence for a new run.',
-    }),
-  );
-}
-
-/** A run without `notAfter` that began this long ago is continued only with `--late`. */
-export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): boolean {
-  return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
-}
-
-async function refuseLate(options: PrepareOptions, run: RunRecord): Promise<void> {
-  const { plan, nowMs } = options;
-  const began = run.startedAtMs;
-  if (options.late || began === null || plan.campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
-  const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
-  if (!open) return;
-  // Whoever was put off to an opening is sent to within the same time after it.
-  const opened = await lastOpeningAfter(plan, run.lastStartAtMs ?? began);
-  if (opened !== null && nowMs - opened <= LATE_MS) return;
-  const hours = Math.floor((nowMs - began) / 3_600_000);
-  throw refuse(
-    problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
-      at: { file: plan.campaign.file },
-      hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
     }),
   );
 }

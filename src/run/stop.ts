@@ -1,5 +1,6 @@
 import type { Verdict } from '../http/classify.ts';
 import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
+import { wholePart } from '../util/units.ts';
 
 /**
  * The stop rules of FAILURES rule 10, one list. A halt leaves everything that was not claimed `pending`; running again
@@ -132,7 +133,7 @@ function defaultDoubts(context: StopContext): number {
 
 function threshold(limit: Threshold | null, rows: number): number | null {
   if (limit === null) return null;
-  return Math.max(1, 'count' in limit ? limit.count : Math.ceil(limit.share * rows));
+  return Math.max(1, 'count' in limit ? limit.count : wholePart(limit.share, rows));
 }
 
 function haltMessage(rule: HaltRule, verdict: Verdict): string {

@@ -1,4 +1,4 @@
-import type { HaltRule, RunState, Schedule } from '../model.ts';
+import type { Campaign, HaltRule, RunState, Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
 import { instantOf, LATE_MS, occurrenceAt } from './occurrence.ts';
 
@@ -20,8 +20,8 @@ export interface DueFacts {
   readonly schedule: Schedule;
   /** Nothing that is scheduled after it goes out; null: no end. */
   readonly notAfterMs: number | null;
-  /** Recipients wait for their hours, which may come days after the instant. */
-  readonly hasWindow: boolean;
+  /** Ms beyond a day for which recipients may wait: for their hours, for pauses of a canary; 0 without such. */
+  readonly waitsMs: number;
   readonly nowMs: number;
   /** When this look at all campaigns began: others may have taken hours until this one's turn came. */
   readonly lookedMs: number;
@@ -52,13 +52,18 @@ export interface Missed {
 }
 
 /** Hours of a week come again within it; some days may be holidays. What is too late then, send says. */
-const LONGEST_WAIT_MS = 14 * LATE_MS;
+const WINDOW_WAIT_MS = 13 * LATE_MS;
+
+/** The longest that somebody of a campaign waits for a window and for pauses. */
+export function waitsMs({ window, canary }: Pick<Campaign['send'], 'window' | 'canary'>): number {
+  return (window === null ? 0 : WINDOW_WAIT_MS) + (canary === null ? 0 : canary.steps.length * canary.pauseMs);
+}
 
 /** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
 const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger']);
 
 /**
- * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window, longer),
+ * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary that pauses, longer),
  * and the latest instant that has no run yet. Never more than that one: what was missed before it stays missed.
  *
  * A campaign is not sent for an instant before it existed. The ledger is what knows: a run that began before the instant
@@ -77,7 +82,7 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   const { schedule, nowMs } = facts;
   const instant = instantOf(run.occurrence);
   if (run.state === 'finished' || instant === null || instant > nowMs) return [];
-  if (nowMs - instant > (facts.hasWindow ? LONGEST_WAIT_MS : LATE_MS)) return [];
+  if (nowMs - instant > LATE_MS + facts.waitsMs) return [];
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
     { occurrence: run.occurrence, action, why, missed: null },
   ];

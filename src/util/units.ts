@@ -33,6 +33,11 @@ export function share(text: string): number | null {
   return value <= 1 ? value : null;
 }
 
+/** The least whole number that is at least a share of a whole: 7 % of 100 is 7, although 0.07 * 100 is a little more. */
+export function wholePart(share: number, whole: number): number {
+  return Math.ceil(Number((share * whole).toPrecision(12)));
+}
+
 /**
  * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits, in ms since 1970 (what is finer
  * than a millisecond is cut off). The date must exist: 30 February, hour 24 and second 60 are none.

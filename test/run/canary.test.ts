@@ -88,6 +88,20 @@ describe('a canary', () => {
     expect(third).toMatchObject({ posted: 20, report: { state: 'finished', totals: { accepted: 40 } } });
   });
 
+  it.each([
+    ['a day and a half', 36],
+    ['a week', 7 * 24],
+  ])('with a pause of %s is gone on with for a day after it', async (_, hours) => {
+    using here = project(40, `{ steps: 10, pause: ${hours}h }`);
+    const later = (late: number) => ({ now: () => START + (hours + late) * 3_600_000 });
+    expect(await start(here)).toMatchObject({ posted: 10, report: { state: 'partial' } });
+    expect(await start(here, later(-1))).toMatchObject({ posted: 0, report: { totals: { deferred: 30 } } });
+    expect(await start(here, later(23))).toMatchObject({ posted: 30, report: { state: 'finished' } });
+    using late = project(40, `{ steps: 10, pause: ${hours}h }`);
+    expect(await start(late)).toMatchObject({ posted: 10 });
+    await expect(start(late, later(25))).rejects.toMatchObject({ code: 'too-late' });
+  });
+
   it('is interrupted in its pause in good order', async () => {
     using here = project(40, '{ steps: 10, pause: 10m }');
     const stop = new AbortController();
@@ -136,6 +150,7 @@ describe('steps', () => {
     ['in the order that the list makes of them', [{ count: 100 }, { share: 0.01 }], 1_000, [10, 100]],
     ['of a list of nobody', [{ share: 0.5 }], 0, [1]],
     ['that meet', [{ count: 10 }, { share: 0.1 }], 100, [10]],
+    ['of shares that no double holds', [{ share: 0.07 }, { share: 0.55 }], 100, [7, 55]],
   ])('%s', (_, steps, rows, ends) => {
     expect(stepEnds(steps, rows)).toEqual(ends);
   });
@@ -152,6 +167,26 @@ describe('steps', () => {
     costMicros: null,
     fellBack: false,
   });
+
+  it.each([
+    [0.55, 100, 55],
+    [0.07, 100, 7],
+    [0.95, 40, 38],
+    [0.291, 1_000, 291],
+    [1, 3, 3],
+  ])(
+    'have a gate of %d that is open for %d of which %d were accepted, and not for one less',
+    (least, all, accepted) => {
+      const judge = (many: number) =>
+        createCanary({
+          canary: { steps: [{ count: all }], pauseMs: 0, gate: { accepted: least } },
+          before: [count('accepted', many), count('rejected', all - many)],
+          figures: createProgress().figures,
+        }).judge();
+      expect(judge(accepted)).toBeNull();
+      expect(judge(accepted - 1)).toContain('were accepted');
+    },
+  );
 
   it('let nobody beyond a gate that has not judged, however starts and outcomes follow each other', () => {
     const outcome = fc.constantFrom<OutcomeState>('accepted', 'rejected', 'in-doubt', 'skipped');

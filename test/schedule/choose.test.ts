@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { chooseDue, GRACE_MS, type KnownRun } from '../../src/schedule/choose.ts';
+import { chooseDue, GRACE_MS, type KnownRun, waitsMs } from '../../src/schedule/choose.ts';
 import { LATE_MS, occurrenceAt } from '../../src/schedule/occurrence.ts';
 import { CRONS, clock, INSTANTS, ZONES } from './clocks.ts';
 
@@ -22,23 +22,15 @@ interface Look {
   readonly missed?: 'catch-up' | 'skip';
   readonly runs?: readonly KnownRun[];
   readonly notAfter?: string;
-  readonly hasWindow?: boolean;
+  readonly waits?: number;
 }
 
 /** What is chosen, in one line for each step: `send 2026-11-21T09:00:00Z`. */
-function chosen({
-  now,
-  looked,
-  cron = DAILY,
-  missed = 'catch-up',
-  runs = [],
-  notAfter,
-  hasWindow = false,
-}: Look): string[] {
+function chosen({ now, looked, cron = DAILY, missed = 'catch-up', runs = [], notAfter, waits = 0 }: Look): string[] {
   const steps = chooseDue(clock(cron), {
     schedule: { cron, timeZone: 'UTC', missed },
     notAfterMs: notAfter === undefined ? null : ms(notAfter),
-    hasWindow,
+    waitsMs: waits,
     nowMs: ms(now),
     lookedMs: ms(looked ?? now),
     runs,
@@ -155,18 +147,29 @@ describe('runs that are not finished', () => {
     ],
     [
       'days later, waiting for a window',
-      { now: '2026-11-23T09:00:00.001Z', hasWindow: true, runs: [friday({ state: 'partial' })] },
+      { now: '2026-11-23T09:00:00.001Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
       ['continue 20T09:00', 'send 23T09:00'],
     ],
     [
       'weeks later, waiting for a window',
-      { now: '2026-12-04T09:00:01Z', hasWindow: true, runs: [friday({ state: 'partial' })] },
+      { now: '2026-12-04T09:00:01Z', waits: 13 * LATE_MS, runs: [friday({ state: 'partial' })] },
       ['send 04T09:00'],
+    ],
+    [
+      'a day later, in the pause of a canary',
+      { now: '2026-11-21T15:00:00Z', cron: '0 9 20 * *', waits: 48 * 3_600_000, runs: [friday({ state: 'partial' })] },
+      ['continue 20T09:00'],
     ],
     ['another name', { now, runs: [friday({}), run('trial', { state: 'partial', createdAtMs: 0 })] }, []],
   ])('%s', (_label, look, expected) => {
     expect(chosen(look)).toEqual(expected);
   });
+});
+
+test('whoever may wait for a window and for pauses waits for both', () => {
+  const canary = { steps: [{ count: 1 }, { share: 0.1 }], pauseMs: 3_600_000, gate: { accepted: null } };
+  expect(waitsMs({ window: null, canary: null })).toBe(0);
+  expect(waitsMs({ window: null, canary })).toBe(2 * 3_600_000);
 });
 
 describe('whatever the expression, and however often it is looked', () => {
@@ -182,7 +185,7 @@ describe('whatever the expression, and however often it is looked', () => {
       const facts = {
         schedule: { cron, timeZone, missed },
         notAfterMs: null,
-        hasWindow: false,
+        waitsMs: 0,
         nowMs,
         lookedMs: nowMs,
         runs,
