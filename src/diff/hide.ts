@@ -4,6 +4,8 @@ import { mask } from '../util/mask.ts';
 /**
  * Masks what could be somebody's address in text of which nobody knows what it is: messages of diagnostics, values of
  * settings, names of columns (a list without a header has a recipient there). Dates and amounts are left alone.
+ * Stricter than `maskText`, which leaves national numbers without their zero, and what stands behind a colon: the comment
+ * of a pull request is read by many, and an id that is masked does no harm. Bounded, so that long texts cost no more.
  */
 export function hideAddresses(text: string): string {
   return text.replace(EMAIL, mask).replace(NUMBER, mask);

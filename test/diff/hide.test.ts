@@ -9,6 +9,9 @@ describe('what could be an address is masked', () => {
     '+44 (0)7700 900123',
     '+1-202-555-0199',
     '447700900123',
+    '7700900123',
+    'tel:+447700900123',
+    'https://example.com/07700900123',
     'The number "+447700900123" is too long.',
     'columns +447700900123, Ann',
   ])('%s', (text) => {
