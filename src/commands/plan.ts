@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
+import { openExistingLedger } from '../ledger/open.ts';
 import type { Environment } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { openReach, type Reached } from '../plan/reach.ts';
 import { type SealedPlan, sealPlan } from '../plan/seal.ts';
 import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
@@ -62,9 +64,16 @@ export async function makePlan(
   const seen = createSeen();
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
-  // Only the files: the counts of a plan are those of anybody who makes it, whatever their ledger.
-  const view = { isNew: (key: string) => seen.add(key), ...suppressionView(suppressions, null, now), skipInvalid };
-  const { estimate, inputs } = await checkList(made, view, await loadPrices(campaign.project), () => undefined);
+  const prices = await loadPrices(campaign.project);
+  // Whom other campaigns reached may be half of a list; who is suppressed, only by the files: that is a few.
+  using before = await reachedBefore(made, now());
+  const view = {
+    isNew: (key: string) => seen.add(key),
+    ...suppressionView(suppressions, null, now),
+    ...before.reached?.view(now),
+    skipInvalid,
+  };
+  const { estimate, inputs } = await checkList(made, view, prices, () => undefined);
   const sealed = sealPlan({
     campaign: { name: campaign.name, file: campaign.file },
     environment: made.environment.name,
@@ -76,6 +85,19 @@ export async function makePlan(
     estimate,
   });
   return { sealed, made };
+}
+
+/** What the ledger says to `exclude` and `frequency`, if there is one; it is not opened where neither asks. */
+async function reachedBefore(made: Plan, nowMs: number): Promise<Disposable & { readonly reached: Reached | null }> {
+  const { exclude, frequency, project } = made.campaign;
+  const isAsked = exclude.length > 0 || frequency.length > 0;
+  const ledger = isAsked ? openExistingLedger(project.ledger, { nowMs }) : null;
+  try {
+    return { reached: await openReach(made, ledger, nowMs), [Symbol.dispose]: () => ledger?.close() };
+  } catch (error) {
+    ledger?.close();
+    throw error;
+  }
 }
 
 interface PlanFlags {

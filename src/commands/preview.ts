@@ -3,7 +3,7 @@ import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Channel, Decision } from '../model.ts';
+import type { Channel, Decision, SkipReason } from '../model.ts';
 import { decisions, type View } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
@@ -98,7 +98,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     plan,
     warn: createWarner(plan),
     legOf: legsOf(campaign),
-    warnings: [...warnings, ...plan.warnings],
+    warnings: [...warnings, ...plan.warnings, ...(reached?.warnings ?? [])],
     batches: batches(),
     result() {
       const estimate = estimator.result();
@@ -110,13 +110,26 @@ export async function preview(target: string, options: PreviewOptions): Promise<
 }
 
 /** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onLeg(decision: Decision, used: readonly Channel[] | null, { suppressed }: View): Decision {
+function onLeg(decision: Decision, used: readonly Channel[] | null, view: View): Decision {
   if (used === null || decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
   const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
   if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
-  const listed = suppressed?.(message.to, key) ?? null;
-  if (listed !== null) return { decision: 'skip', row, line, key, to, reason: 'suppressed', detail: listed };
+  const skip = (reason: SkipReason, detail: string): Decision => ({
+    decision: 'skip',
+    row,
+    line,
+    key,
+    to,
+    reason,
+    detail,
+  });
+  const listed = view.suppressed?.(message.to, key) ?? null;
+  if (listed !== null) return skip('suppressed', listed);
+  const reached = view.excluded?.(message.to, key) ?? null;
+  if (reached !== null) return skip('excluded', reached);
+  const capped = view.capped?.({ ...decision.recipient, to: message.to }) ?? null;
+  if (capped !== null) return skip('frequency-cap', capped);
   return { ...decision, ...message, fallbacks: rest };
 }
 

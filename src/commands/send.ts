@@ -122,6 +122,8 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     prepared.seal();
     return nothingToDo(ledger, plan, prices, now());
   }
+  const found = prepared.reached?.warnings ?? [];
+  if (found.length > 0) options.onWarnings?.(found);
   const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
   if (interrupt.aborted || !confirmed) {
     prepared.discard();

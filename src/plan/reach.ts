@@ -1,8 +1,9 @@
-import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Reach } from '../ledger/reach.ts';
 import type { Cap, RunIdentity } from '../ledger/records.ts';
 import type { Campaign, Recipient } from '../model.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { type Caps, createCaps, type DatedCap } from './caps.ts';
 import type { View } from './decide.ts';
 import type { Plan } from './plan.ts';
@@ -11,6 +12,8 @@ import type { Plan } from './plan.ts';
 export interface Reached {
   /** For the claims, which see what other processes do meanwhile. */
   readonly reach: Reach;
+  /** Occurrences that `exclude` names and that nobody has sent, perhaps by a slip. */
+  readonly warnings: readonly Diagnostic[];
   /** What somebody may get at most at this moment. */
   capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
   view(now: () => number): Pick<View, 'excluded' | 'capped'>;
@@ -40,6 +43,7 @@ export async function openReach(
   if (reach.purged.length > 0) throw refuse(...reach.purged.map((run) => purged(run, campaign)));
   return {
     reach,
+    warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
     view: (now) => ({
       ...(exclude.length === 0 ? {} : { excluded: excludedView(reach) }),
@@ -80,6 +84,19 @@ function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | nul
   if (strange.length === 0) return [];
   const known = new Set((ledger?.runs() ?? []).map((run) => run.campaign));
   return strange.flatMap((one) => (one.unknown === null || known.has(one.campaign) ? [] : [one.unknown]));
+}
+
+/** It may be sent later; but where other occurrences were, it is more likely misspelt. */
+function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger, 'runs'>): readonly Diagnostic[] {
+  const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
+  if (named.length === 0) return [];
+  const runs = ledger.runs().filter((run) => run.environment === environment.name);
+  return named.flatMap(({ campaign: name, occurrence }) => {
+    const sent = runs.filter((run) => run.campaign === name).map((run) => run.occurrence);
+    if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
+    const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: nobody is left out by it.`;
+    return [warning('run-not-found', message, { at: { file: campaign.file }, ...didYouMean(occurrence, sent) })];
+  });
 }
 
 function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagnostic {

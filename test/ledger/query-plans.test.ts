@@ -59,6 +59,11 @@ function planned(path: string): Explaining['plans'] {
     ledger.resolve(run, doubts.slice(i, i + 1), { verdict, messageId: null, who: '', note: null, nowMs: NOON });
   }
   ledger.commit(run, [], [{ ...onLeg(1, 0, 'a@b.c'), facts: BY_MAIL }], NOON);
+  const rules = { exclude: [{ campaign: 'other', occurrence: null }], sinceMs: 0 };
+  for (const own of ['other', 'third']) {
+    const reach = ledger.reach({ ...HELLO, campaign: own }, rules);
+    reach.cappedBy(keyOf(0), keyOf(0), [{ max: 9, sinceMs: 0 }]);
+  }
   ledger.retryRejected(run);
   ledger.amend(run, draft(), facts);
   ledger.close();

@@ -1,3 +1,5 @@
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ReachRules } from '../../src/ledger/reach-runs.ts';
@@ -299,4 +301,17 @@ it('names the runs that were purged: always of `exclude`, of a cap where the per
   expect(names(excluding('other', 'may'))).toEqual([]);
   expect(names({ exclude: [], sinceMs: NOON })).toEqual(['other']);
   expect(names({ exclude: [], sinceMs: NOON + 5000 })).toEqual([]);
+});
+
+it('reads a ledger of version 2 as it is', () => {
+  const path = scratchPath();
+  mkdirSync(dirname(path), { mode: 0o700 });
+  copyFileSync(join(import.meta.dirname, '../fixtures/ledger/version-2/ledger.db'), path);
+  chmodSync(path, 0o600);
+  const ledger = open(path, { mode: 'read' });
+  const reach = ledger.reach({ ...HELLO, campaign: 'new' }, { ...excluding('hello'), sinceMs: 0 });
+  // Accepted, in doubt, and claimed when it was killed.
+  const found = [0, 1, 2, 3, 4, 5].filter((row) => reach.cappedBy(keyOf(row), keyOf(row), [capOf(1)]) !== null);
+  expect(found).toEqual([0, 3, 4]);
+  expect(reach.excludedBy(keyOf(3), keyOf(3))).toMatchObject({ campaign: 'hello' });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { plan } from '../../src/commands/plan.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import { createCampaigns } from './other-campaigns.ts';
 
 const [ADA, BEN, CID] = ['+447400100001', '+447400100002', '+447400100003'];
@@ -185,6 +187,49 @@ describe('exclude', () => {
     here.write('campaigns/spring/campaign.yaml', '# moved\n');
     expect(here.totals(await here.send('news', at))).toEqual({ accepted: 0, excluded: 1 });
   });
+});
+
+it('an occurrence that nobody has sent is said, in case it is a slip', async () => {
+  using here = createCampaigns();
+  here.campaign('spring', '', [ADA]);
+  here.campaign('news', 'exclude: [spring@junne, spring@june]', [ADA, BEN]);
+  await here.send('spring', '2026-11-21T09:00:00Z', { occurrence: 'june' });
+  const said: unknown[] = [];
+  await here.send('news', '2026-11-21T10:00:00Z', { onWarnings: (found) => said.push(...found) });
+  expect(said).toMatchObject([{ code: 'run-not-found', severity: 'warning', hint: 'Did you mean "june"?' }]);
+});
+
+it('a plan counts whom it would send to', async () => {
+  using here = createCampaigns();
+  here.campaign('one', '', [ADA]);
+  here.campaign('two', 'exclude: one', [ADA, BEN]);
+  const count = async () => {
+    const { estimate } = await plan('two', { cwd: here.root, now: () => Date.parse('2026-11-21T10:00:00Z') });
+    return estimate.send;
+  };
+  expect(await count()).toBe(2);
+  await here.send('one', '2026-11-21T09:00:00Z');
+  expect(await count()).toBe(1);
+});
+
+it('a rule that asks about a run whose personal data was purged is refused', async () => {
+  using here = createCampaigns();
+  here.campaign('one', '', [ADA]);
+  await here.send('one', '2026-11-01T09:00:00Z');
+  const ledger = openLedger(here.path('.handbill/ledger.db'), { mode: 'write', nowMs: Date.parse('2026-11-20') });
+  const run = ledger.runs()[0];
+  if (run === undefined) throw new Error('nothing was sent');
+  for (const _ of ledger.purge.clear(ledger.purge.mark(run, Date.parse('2026-11-20'))));
+  ledger.close();
+  here.campaign('two', 'exclude: one', [ADA]);
+  here.campaign('month', 'frequency: { max: 1, per: month }', [ADA]);
+  here.campaign('week', 'frequency: { max: 1, per: week }', [ADA]);
+  const at = '2026-11-21T09:00:00Z';
+  for (const name of ['two', 'month']) {
+    await expect(here.previewed(name, at)).rejects.toMatchObject({ exit: 2, code: 'run-purged' });
+    await expect(here.send(name, at)).rejects.toMatchObject({ exit: 2, code: 'run-purged' });
+  }
+  expect(here.totals(await here.send('week', at))).toEqual({ accepted: 1 });
 });
 
 it('a run that continues sees what others sent in between', async () => {
