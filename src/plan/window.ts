@@ -169,8 +169,8 @@ function unknownZone(kind: AddressKind): Closed {
 }
 
 /**
- * The last of the openings that somebody may have waited for since an instant: of every rule, in whatever zone; null
- * without a window.
+ * The last of the openings to which somebody may have been put off at an instant, or since: of every rule, in whatever
+ * zone; null without a window.
  */
 export async function lastOpeningAfter({ campaign }: Plan, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
@@ -185,7 +185,10 @@ export async function lastOpeningAfter({ campaign }: Plan, sinceMs: number): Pro
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
       const calendars = rules.map((one) => createCalendar(one.rule, one.zone ?? zone));
       const { open, changesAtMs } = openingOf(calendars, sinceMs);
-      if (!open && Number.isFinite(changesAtMs)) last = Math.max(last, changesAtMs);
+      // Whoever had no turn before it closed waits for the next one.
+      const opensAtMs =
+        open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs).changesAtMs : changesAtMs;
+      if (Number.isFinite(opensAtMs)) last = Math.max(last, opensAtMs);
     }
   }
   return last;

@@ -168,7 +168,9 @@ describe('until when somebody may be claimed', () => {
 describe('the last opening that somebody may have waited for', () => {
   it.each([
     ['{ from: 09:00, to: 20:00, days: weekdays, timeZone: UTC }', '2026-11-20T21:00Z', '2026-11-23T09:00Z'],
-    ['{ from: 09:00, to: 20:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-20T12:00Z'],
+    // Open: whoever is left at its end waits for the next day.
+    ['{ from: 09:00, to: 20:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-21T09:00Z'],
+    ['{ from: 00:00, to: 24:00, timeZone: UTC }', '2026-11-20T12:00Z', '2026-11-20T12:00Z'],
     // Where it is still Friday when it is Saturday in London.
     ['{ from: 09:00, to: 20:00, days: [mon] }', '2026-11-20T21:00Z', '2026-11-23T21:00Z'],
   ])('%s after %s is %s', async (window, since, expected) => {
