@@ -34,4 +34,5 @@ export function maskNumbers(text: string): string {
 // Not in the middle of a word, a path, an id or a decimal number.
 const NUMBER =
   /(?<![\w@./+-]|\d:)(?:(?:\+|00)[ (]{0,2}[1-9](?:[ ()./-]{0,2}\d){6,14}|0(?:[ ()/-]{0,2}\d){8,12}|[1-9]\d{10,14})(?!\w|[.,:-]\d)/g;
-const EMAIL = /[^\s@<>"'(),:;]+@[^\s@<>"'(),:;]*[^\s@<>"'(),:;.]/g;
+// From the beginning of a word on, and bounded: else a long text without an `@` would be searched from each character.
+const EMAIL = /(?<![^\s@<>"'(),:;])[^\s@<>"'(),:;]{1,254}@[^\s@<>"'(),:;]{0,253}[^\s@<>"'(),:;.]/g;

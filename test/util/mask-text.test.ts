@@ -52,3 +52,16 @@ test('a caret below a masked line still points to its place', () => {
     }),
   );
 });
+it.each([
+  ['letters', 'a'.repeat(100_000)],
+  ['digits', '7'.repeat(100_000)],
+  ['digits in groups', '07 '.repeat(33_000)],
+  ['signs', '+(.-'.repeat(25_000)],
+  ['at signs', 'a@'.repeat(50_000)],
+])('takes no long time with a long run of %s', (_, text) => {
+  const began = process.cpuUsage();
+  maskText(text);
+  const { user } = process.cpuUsage(began);
+  // S13 allows 100 ms for 100 KB; it takes less than ten.
+  expect(user / 1000).toBeLessThan(100);
+});
