@@ -52,7 +52,7 @@ test('a caret below a masked line still points to its place', () => {
     }),
   );
 });
-it.each([
+test.each([
   ['letters', 'a'.repeat(100_000)],
   ['digits', '7'.repeat(100_000)],
   ['digits in groups', '07 '.repeat(33_000)],
