@@ -52,6 +52,9 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   }
   if (item.why === 'running') return `${name}: left to another process that is sending it.`;
   if (item.why === 'late') return `${name}: left unfinished, because it is too old by now.`;
+  if (item.why === 'waiting') {
+    return `${name}: left for now. Whoever is left waits for a window to open, or for the pause of the canary.`;
+  }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${again}`;
 }

@@ -1,4 +1,5 @@
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Environment } from '../model.ts';
@@ -153,10 +154,11 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
       onWarnings: (found) => warnings.push(...found),
     });
     const { action, why } = step;
+    const exit = action === 'send' || isNews(result) ? result.exit : EXIT.done;
     return {
       action,
       why,
-      exit: result.ledgerError === null ? result.exit : EXIT.ledger,
+      exit: result.ledgerError === null ? exit : EXIT.ledger,
       result,
       diagnostics: warnings,
     };
@@ -196,11 +198,28 @@ function knownRuns(campaign: Campaign, environment: Environment, nowMs: number):
         state: stateOf(ledger.path, run),
         halt: run.halt?.rule ?? null,
         createdAtMs: run.createdAtMs,
+        waitsUntilMs: waitsUntil(ledger, run),
         isSame: isSame(run),
       }));
   } finally {
     ledger.close();
   }
+}
+
+/** As the last start left it: when the first may be sent to of those who wait, where everybody who is left does. */
+function waitsUntil(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number | null {
+  const untilMs = run.figures?.['opensAtMs'];
+  if (run.state !== 'partial' || typeof untilMs !== 'number') return null;
+  const others = ledger.counts(run).some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
+  return others ? null : untilMs;
+}
+
+/**
+ * cron mails what is printed, so that it is said when it happens and not at every call after: a run that goes on and
+ * sends to nobody says nothing again of whom the API refused, or who is in doubt, since an earlier start.
+ */
+function isNews({ posted, recovered, report }: SendResult): boolean {
+  return posted > 0 || recovered > 0 || report.totals.failed > 0 || report.state === 'halted';
 }
 
 /** CONTRACT section 4; what nobody can go on with comes first. */

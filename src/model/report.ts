@@ -39,7 +39,7 @@ export interface Report {
   readonly finishedAt: string | null;
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
-  /** When the first window opens of those who wait for one, where somebody does: ISO 8601 in UTC. */
+  /** When the first may be sent to of those who wait for a window, or for the pause of a canary: ISO 8601 in UTC. */
   readonly opensAt?: string;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;

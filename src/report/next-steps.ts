@@ -1,4 +1,4 @@
-import type { Halt, Report } from '../model.ts';
+import type { Halt, HaltRule, Report } from '../model.ts';
 import { countOf } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
@@ -29,7 +29,7 @@ export function nextSteps(report: Report, campaign: string): readonly NextStep[]
   else if (left !== '' && halt !== null)
     steps.push({ text: `${left} The command above continues with them.`, command: null });
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
-  if (state !== 'running') steps.push(...windowSteps(report, again));
+  if (state !== 'running') steps.push(...waitSteps(report, again));
   if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
   return steps;
 }
@@ -57,16 +57,11 @@ function winnerStep(report: Report, again: string): NextStep {
   };
 }
 
-/** Recipients whose window opens later, and those for whom nobody knows when that is. */
-function windowSteps({ reasons, opensAt }: Report, again: string): readonly NextStep[] {
-  const outside = outsideOf(reasons);
-  const zoneless = zonelessOf(reasons);
-  const steps: NextStep[] = [];
-  if (outside > 0) {
-    const until = opensAt === undefined ? '' : `, the first at ${opensAt.slice(0, 16).replace('T', ' ')} UTC`;
-    const words = outside === 1 ? 'waits until the window opens' : 'wait until their window opens';
-    steps.push({ text: `${countOf(outside, 'recipient')} ${words}${until}. Run it again after that:`, command: again });
-  }
+/** Recipients who wait for a window or a pause, and those for whom nobody knows when their window opens. */
+function waitSteps(report: Report, again: string): readonly NextStep[] {
+  const zoneless = zonelessOf(report.reasons);
+  const waits = waitText(report);
+  const steps: NextStep[] = waits === null ? [] : [{ text: `${waits}. Run it again after that:`, command: again }];
   if (zoneless > 0) {
     steps.push({
       text:
@@ -76,6 +71,30 @@ function windowSteps({ reasons, opensAt }: Report, again: string): readonly Next
     });
   }
   return steps;
+}
+
+function waitText({ reasons, opensAt }: Report): string | null {
+  const outside = outsideOf(reasons);
+  const paused = pausedOf(reasons);
+  const at = opensAt === undefined ? null : minuteText(opensAt);
+  const many = countOf(outside + paused, 'recipient');
+  const wait = outside + paused === 1 ? 'waits' : 'wait';
+  const first = at === null ? '' : `, the first at ${at}`;
+  if (outside > 0 && paused > 0) return `${many} ${wait} until their window opens or the canary goes on${first}`;
+  if (outside > 0) return `${many} ${wait} until ${outside === 1 ? 'the' : 'their'} window opens${first}`;
+  return paused === 0
+    ? null
+    : `${many} ${wait} until the pause of the canary is over${at === null ? '' : `, at ${at}`}`;
+}
+
+/** Rounded up: before it there is nothing to run again for. */
+function minuteText(instant: string): string {
+  const minute = new Date(Math.ceil(Date.parse(instant) / 60_000) * 60_000);
+  return `${minute.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function pausedOf(reasons: Report['reasons']): number {
+  return reasons['deferred']?.['canary-undecided'] ?? 0;
 }
 
 function outsideOf(reasons: Report['reasons']): number {
@@ -110,7 +129,8 @@ function rejectedSteps({ totals, reasons, legs }: Report, again: string): readon
 
 function haltStep({ rule, message, next }: Halt, report: Report, again: string): NextStep {
   const left = leftToSend(report) > 0;
-  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command: again };
+  const command = AMENDS.has(rule) ? `${again} --amend` : again;
+  if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
   // Who they are and what to do is the next step; nobody else is left to be sent to.
   if (!left) return { text: message, command: null };
   return {
@@ -118,6 +138,9 @@ function haltStep({ rule, message, next }: Halt, report: Report, again: string):
     command: again,
   };
 }
+
+/** Rules after which the campaign is to be changed before it is sent again. */
+const AMENDS: ReadonlySet<HaltRule> = new Set(['canary', 'refusals']);
 
 function doubtStep(report: Report): NextStep {
   return {
@@ -133,7 +156,8 @@ function doubtStep(report: Report): NextStep {
 function leftOf(report: Report): string {
   const { failed, pending } = report.totals;
   const { reasons } = report;
-  const deferred = report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons);
+  const deferred =
+    report.totals.deferred - undecidedOf(report) - outsideOf(reasons) - zonelessOf(reasons) - pausedOf(reasons);
   const parts: string[] = [];
   if (failed > 0) parts.push(`Nothing was sent to ${countOf(failed, 'recipient')}: the API could not be reached.`);
   if (pending > 0) parts.push(`${countOf(pending, 'recipient')} still to be sent to.`);

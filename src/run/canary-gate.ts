@@ -13,7 +13,7 @@ export interface GateContext {
   readonly lastClaimMs: number | null;
   /** Waits for a long pause as well. */
   readonly stays: boolean;
-  readonly progress: Pick<Progress, 'figures'>;
+  readonly progress: Pick<Progress, 'figures' | 'opens'>;
   readonly stop: Pick<Stop, 'shut'>;
   readonly now: () => number;
   readonly timers: Pick<Timers, 'sleep'>;
@@ -54,7 +54,10 @@ export function createGate(context: GateContext): Gate {
       }
       const untilMs = pauseEnds();
       isFirst = false;
-      if (untilMs - now() > STAYS_MS && !context.stays) return false;
+      if (untilMs - now() > STAYS_MS && !context.stays) {
+        progress.opens(untilMs);
+        return false;
+      }
       progress.figures.waits = { why: 'canary', untilMs };
       if (untilMs > now()) await context.timers.sleep(untilMs - now(), stopped);
       progress.figures.waits = null;

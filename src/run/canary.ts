@@ -62,7 +62,9 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
       if (least === null || all === 0) return null;
       const accepted = earlier.accepted + settled.accepted;
       if (accepted >= wholePart(least, all)) return null;
-      const share = `${percent(accepted / all)} of the first ${all} recipients were accepted (${accepted})`;
+      const doubts = earlier['in-doubt'] + settled['in-doubt'];
+      const inDoubt = doubts === 0 ? '' : `, ${doubts} in doubt`;
+      const share = `${percent(accepted / all)} of the first ${all} recipients were accepted (${accepted}${inDoubt})`;
       return `${share}; send.canary.gate.accepted asks for ${percent(least)}.`;
     },
     pass() {

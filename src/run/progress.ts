@@ -10,7 +10,7 @@ export interface Progress {
   retried(): void;
   latency(ms: number): void;
   settled(state: OutcomeState): void;
-  /** The window of somebody who waits for it opens then, in ms since 1970. */
+  /** The window of somebody who waits for it opens then, or the pause of the canary is over; in ms since 1970. */
   opens(atMs: number): void;
 }
 
@@ -22,7 +22,7 @@ export interface Figures {
   readonly settled: Record<OutcomeState, number>;
   /** Recipients to do in this start. */
   toDo: number;
-  /** When the first window opens of those who wait for one, in ms since 1970. */
+  /** When the first window opens of those who wait for one, or the pause of the canary is over; in ms since 1970. */
   opensAtMs?: number;
   /** What the run waits for, and until when (ms since 1970); null while it sends. */
   waits: { readonly why: 'canary' | 'window'; readonly untilMs: number } | null;

@@ -62,7 +62,7 @@ export interface RunEnd {
   readonly halt: Halt | null;
   readonly recovered: number;
   readonly posted: number;
-  /** When the first window opens of those who wait for one, in ms since 1970; null where nobody does. */
+  /** When the first may be sent to of those who wait for a window or a pause, in ms since 1970; null: nobody does. */
   readonly opensAtMs: number | null;
   /** Of this start, as a progress line shows them. */
   readonly figures: Figures;

@@ -33,7 +33,7 @@ export function summarise(
   return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign });
 }
 
-/** As the last start left it in the figures: when the first window opens of those who wait for one. */
+/** As the last start left it in the figures: when the first may be sent to of those who wait for a window or a pause. */
 function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
   const opensAtMs = figures?.['opensAtMs'];
   return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};

@@ -12,6 +12,8 @@ export interface KnownRun {
   readonly state: RunState;
   readonly halt: HaltRule | null;
   readonly createdAtMs: number;
+  /** Nobody of it can be sent to before: all who are left wait for a window, or for a pause. Null: somebody can. */
+  readonly waitsUntilMs: number | null;
   /** The campaign was what it is now: same file, same settings. */
   readonly isSame: boolean;
 }
@@ -39,11 +41,12 @@ export interface Step {
 }
 
 /**
- * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `superseded`: a later
+ * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `waiting`: for a window to open,
+ * or for the pause of a canary. `superseded`: a later
  * instant is due, and the campaign skips. `late`: more than its schedule allows. `new`: nothing says that the campaign
  * was there at that instant.
  */
-export type StepReason = 'running' | 'halted' | 'superseded' | 'late' | 'new';
+export type StepReason = 'running' | 'halted' | 'waiting' | 'superseded' | 'late' | 'new';
 
 export interface Missed {
   readonly count: number;
@@ -89,6 +92,8 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   if (run.state === 'running') return step('leave', 'running');
   if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return step('leave', 'halted');
   if (schedule.missed === 'skip' && latest !== null && instant < latest) return step('leave', 'superseded');
+  // Whoever asks all of a long list every few minutes whether it is time keeps the ledger busy for nothing.
+  if (run.waitsUntilMs !== null && run.waitsUntilMs > nowMs) return step('leave', 'waiting');
   return step('continue', null);
 }
 

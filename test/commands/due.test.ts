@@ -204,6 +204,40 @@ test('a campaign is not sent for an instant before it was what it is now', async
   expect(api.received()).toBe(2);
 });
 
+describe('what is said already is not said at every call', () => {
+  it('a canary in its pause is left alone, and whom the API refused is said when it happens', async () => {
+    await using api = await startApi((number) => ({ status: number === 1 ? 400 : 202 }));
+    const canary = 'canary: { steps: [20, 21], pause: 30h, gate: { accepted: 90% } }';
+    using project = projectOf(api, { slow: { cron: '0 9 20 * *', people: 25 } });
+    const file = 'campaigns/slow/campaign.yaml';
+    project.write(file, readFileSync(project.path(file), 'utf8').replace('concurrency: 1', canary));
+    expect(brief(await dueAt(project, '2026-11-20T09:00:00Z'))).toEqual(['slow send 11-20T09:00 3']);
+    expect(api.received()).toBe(20);
+    for (const at of ['2026-11-20T09:05:00Z', '2026-11-21T09:05:00Z', '2026-11-21T14:59:00Z']) {
+      expect(brief(await dueAt(project, at))).toEqual(['slow leave waiting 11-20T09:00']);
+    }
+    // What this call did is said, with the report of all of it.
+    expect(brief(await dueAt(project, '2026-11-21T15:00:01Z'))).toEqual(['slow continue 11-20T09:00 3']);
+    expect(brief(await dueAt(project, '2026-11-21T15:05:00Z'))).toEqual(['slow leave waiting 11-20T09:00']);
+    expect(brief(await dueAt(project, '2026-11-22T21:00:02Z'))).toEqual(['slow continue 11-20T09:00 3']);
+    expect(brief(await dueAt(project, '2026-11-22T21:05:00Z'))).toEqual(['slow none']);
+    expect(new Set(api.numbers()).size).toBe(25);
+    expect(api.received()).toBe(25);
+  });
+
+  it('a run that waits for the winner of its test goes on without a word', async () => {
+    await using api = await startApi((number) => ({ status: number === 1 ? 400 : 202 }));
+    using project = projectOf(api, { tested: { cron: '0 9 * * *', people: 20 } });
+    const file = 'campaigns/tested/campaign.yaml';
+    const variants = 'variants: [{ name: a, template: { text: A } }, { name: b, template: { text: B } }]\ntest: 50%\n';
+    project.write(file, readFileSync(project.path(file), 'utf8').replace('template: { text: Hello }\n', variants));
+    expect(brief(await dueAt(project, '2026-11-20T09:00:00Z'))).toEqual(['tested send 11-20T09:00 3']);
+    const sent = api.received();
+    expect(brief(await dueAt(project, '2026-11-20T09:05:00Z'))).toEqual(['tested continue 11-20T09:00']);
+    expect(api.received()).toBe(sent);
+  });
+});
+
 describe('send without --occurrence', () => {
   it('sends the instant that is due, which due then leaves alone', async () => {
     await using api = await startApi();

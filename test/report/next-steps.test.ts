@@ -68,6 +68,44 @@ describe('nextSteps', () => {
       ],
     ],
     [
+      'the pause of a canary',
+      withTotals(
+        { deferred: 3 },
+        { state: 'partial', opensAt: '2026-11-21T10:00:00.001Z', reasons: { deferred: { 'canary-undecided': 3 } } },
+      ),
+      [
+        [
+          'handbill send hello',
+          /^3 recipients wait until the pause of the canary is over, at 2026-11-21 10:01 UTC. Run/,
+        ],
+      ],
+    ],
+    [
+      'the pause of a canary, and windows',
+      withTotals(
+        { deferred: 4 },
+        {
+          state: 'partial',
+          opensAt: '2026-11-21T10:00:00.000Z',
+          reasons: { deferred: { 'canary-undecided': 3, 'outside-window': 1 } },
+        },
+      ),
+      [
+        [
+          'handbill send hello',
+          /^4 recipients wait until .* the canary goes on, the first at 2026-11-21 10:00 UTC. Run/,
+        ],
+      ],
+    ],
+    [
+      'a gate that is shut',
+      withTotals({ pending: 3 }, { state: 'halted', halt: { rule: 'canary', message: 'Shut.', next: 'Change it.' } }),
+      [
+        ['handbill send hello --amend', /^Shut. Change it.$/],
+        [null, /^3 recipients still/],
+      ],
+    ],
+    [
       'a test that goes on',
       withTotals({ deferred: 3 }, { state: 'running', reasons: { deferred: { 'winner-undecided': 3 } } }),
       [],

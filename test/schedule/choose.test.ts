@@ -9,7 +9,7 @@ const ms = (at: string): number => Date.parse(at);
 
 function run(occurrence: string, more: Partial<KnownRun> = {}): KnownRun {
   const createdAtMs = ms(occurrence) + 3000;
-  return { occurrence, state: 'finished', halt: null, createdAtMs, isSame: true, ...more };
+  return { occurrence, state: 'finished', halt: null, createdAtMs, waitsUntilMs: null, isSame: true, ...more };
 }
 
 const THURSDAY = run('2026-11-19T09:00:00Z');
