@@ -75,11 +75,15 @@ function splitOptions(text: string): { readonly options: string; readonly key: s
   return match === null ? null : { options: match[1] ?? '', key: match[2] ?? '' };
 }
 
+/** Characters; to find the commas outside of quotes takes time by the square of it, at this length 10 ms. */
+const MAX_OPTIONS = 4_000;
+
 type Options = Omit<Signer, 'names' | 'key'>;
 
 /** Null where one is not known, stands twice, or has a value of another form. */
 function readOptions(text: string): Options | null {
   const found = new Map<string, string>();
+  if (text.length > MAX_OPTIONS) return null;
   for (const one of text === '' ? [] : text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)) {
     const match = /^([a-z-]+)(?:="([^"]*)")?$/i.exec(one);
     const name = (match?.[1] ?? '').toLowerCase();

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { problem, refuse } from '../errors.ts';
 import { safe } from '../util/safe.ts';
+import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -102,13 +102,15 @@ export async function inPrivateFolder<T>(
   files: Readonly<Record<string, string | Uint8Array>>,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'handbill-signing-'));
+  const folder = await makeTemporaryFolder('handbill-signing-');
   try {
     for (const [name, content] of Object.entries(files)) {
-      await writeFile(join(folder, name), content, { mode: 0o600, flag: 'wx' });
+      await writeFile(join(folder.root, name), content, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+        throw temporaryFault(error, folder.root);
+      });
     }
-    return await work(folder);
+    return await work(folder.root);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await folder.remove();
   }
 }

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, mkdtemp, open, readFile, realpath, rm, symlink, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, mkdir, open, readFile, realpath, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isInside } from '../util/paths.ts';
 import { readBlobs } from './blobs.ts';
@@ -13,19 +12,6 @@ const SMALL_BYTES = 1024 * 1024;
 const MAX_BYTES = 4 * 1024 ** 3;
 /** All small files together: what is above is left out, as if it were not there. */
 const MAX_SMALL_TOTAL = 512 * 1024 * 1024;
-
-/** The files of a commit in a private folder. */
-export interface Checkout {
-  /** Real path of the folder that stands for the one git was run in. */
-  readonly root: string;
-  remove(): Promise<void>;
-}
-
-/** A folder that only this user can read (0700), in the folder for temporary files. */
-export async function privateFolder(): Promise<Checkout> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'handbill-diff-')));
-  return { root, remove: () => rm(root, { recursive: true, force: true }) };
-}
 
 /**
  * Writes the files of a commit below the folder of `place` into `into`, as git holds them. An empty `.git` marks the
@@ -57,7 +43,8 @@ export async function checkout(place: GitPlace, commit: string, into: string): P
 /** Says whether any of the YAML files names a file. */
 async function namesIn(entries: readonly TreeEntry[], into: string): Promise<(name: string) => boolean> {
   const yaml = entries.filter(({ path }) => /\.ya?ml$/i.test(path));
-  const texts = await Promise.all(yaml.map(({ path }) => readFile(join(into, path), 'utf8')));
+  // A file whose name could not be had is not there.
+  const texts = await Promise.all(yaml.map(({ path }) => readFile(join(into, path), 'utf8').catch(() => '')));
   return (name) => texts.some((text) => text.includes(name) || text.normalize('NFC').includes(name.normalize('NFC')));
 }
 

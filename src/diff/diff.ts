@@ -3,7 +3,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { findProject, PROJECT_FILE } from '../campaign/project.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isInside } from '../util/paths.ts';
-import { checkout, privateFolder } from './checkout.ts';
+import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
+import { checkout } from './checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from './compare-campaign.ts';
 import type { GitPlace } from './git.ts';
 import type { CampaignDiff, Diff } from './result.ts';
@@ -39,7 +40,7 @@ export async function diff(revision: string, target: string | null, options: Dif
   const cwd = await realpath(options.cwd);
   const { root } = await findProject(await folderOf(target, cwd));
   const place: GitPlace = { folder: root, env: options.env, signal };
-  const folder = await privateFolder();
+  const folder = await makeTemporaryFolder('handbill-diff-');
   try {
     const range = await readRange(place, revision);
     const here = isInside(root, cwd) ? relative(root, cwd) : '';
@@ -51,7 +52,7 @@ export async function diff(revision: string, target: string | null, options: Dif
     const workTree: Side = { root, cwd };
     return await compare({ before, after, target, range }, { ...options, cwd, signal, emptyList, workTree });
   } catch (error) {
-    if (!signal.aborted || error instanceof HandbillError) throw error;
+    if (!signal.aborted || error instanceof HandbillError) throw temporaryFault(error, folder.root);
     throw new HandbillError(EXIT.interrupted, [problem('interrupted', 'The comparison was interrupted.')]);
   } finally {
     await folder.remove();

@@ -49,6 +49,8 @@ function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // A commit is what its name says everywhere, also where this clone has something put in its place.
+    GIT_NO_REPLACE_OBJECTS: '1',
     // Versions before 2.44 do not know the line above; no protocol has this name, so that nothing can be fetched.
     GIT_ALLOW_PROTOCOL: 'none',
   };

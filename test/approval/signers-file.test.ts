@@ -72,3 +72,16 @@ it('is a file that can be read', async () => {
   expect(missing.diagnostics[0]?.code).toBe('file-not-found');
   expect((await readSigners({ file: ring.folder })).diagnostics[0]?.code).toBe('file-not-regular');
 });
+
+it.each<[label: string, options: string]>([
+  ['commas', ','.repeat(200_000)],
+  ['commas in quotes', '","'.repeat(66_000)],
+  ['options without end', 'namespaces="a",'.repeat(13_000)],
+  ['quotes', '"'.repeat(200_001)],
+])('a hostile line is refused at once: %s', (_, options) => {
+  const before = process.cpuUsage();
+  const { signers, diagnostics } = parseSigners(`ana ${options} ${key.text}\n`, 'approvers');
+  const { user, system } = process.cpuUsage(before);
+  expect([signers, diagnostics.length]).toEqual([[], 1]);
+  expect((user + system) / 1000).toBeLessThan(300);
+});

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judge } from '../../src/approval/judge.ts';
 import { signBytes } from '../../src/approval/sign.ts';
 import { inPrivateFolder, runSshKeygen } from '../../src/approval/ssh-keygen.ts';
+import { temporaryFault } from '../../src/util/temporary-folder.ts';
 import { openAgent } from './agent.ts';
 import { type Key, type Keyring, NOW, openKeyring, ruleOf, signer } from './keys.ts';
 
@@ -137,3 +138,34 @@ async function program(name: string, script: string): Promise<string> {
   await chmod(join(folder, 'ssh-keygen'), 0o755);
   return folder;
 }
+
+describe('the folder for temporary files', () => {
+  it('is not there: refused, and no bug', async () => {
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = join(ring.folder, 'nowhere');
+    try {
+      const refused = expect(signBytes(bytes, 'ana', options())).rejects;
+      await refused.toMatchObject({ exit: 2, message: expect.stringContaining('nowhere) cannot be written to') });
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
+  });
+
+  it.each([
+    ['a full disk is said', { code: 'ENOSPC' }, 'the disk is full'],
+    ['a file of the folder', { code: 'EIO', path: '/t/x/a' }, 'the disk reports an error'],
+  ])('%s', (_, found, why) => {
+    const fault = temporaryFault(Object.assign(new Error('x'), found), '/t/x');
+    expect(fault).toMatchObject({ exit: 2, message: expect.stringContaining(`cannot be written to: ${why}.`) });
+  });
+
+  it.each([
+    ['another file', { code: 'EACCES', path: '/somewhere/list.csv' }],
+    ['what no disk says', { code: 'ERR_INVALID_ARG_TYPE' }],
+    ['a name that every object has', { code: 'constructor' }],
+  ])('is not blamed for %s', (_, found) => {
+    const error = Object.assign(new Error('x'), found);
+    expect(temporaryFault(error, '/t/x')).toBe(error);
+  });
+});

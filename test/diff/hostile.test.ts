@@ -81,6 +81,17 @@ test('a partial clone is not asked to fetch what it lacks', async () => {
   expect(readdirSync(join(clone, '.git/objects/pack'))).toEqual(before);
 });
 
+test('a commit is what its name says, whatever this clone has put in the place of its files', async () => {
+  using repository = createRepository(HELLO);
+  const [list, template] = [LIST, 'campaigns/hello/hello.hbs'].map((name) =>
+    repository.git('rev-parse', `HEAD:${name}`),
+  );
+  const other = repository.git('hash-object', '-w', 'handbill.yaml');
+  repository.git('replace', '--force', list ?? '', other);
+  repository.git('replace', '--force', template ?? '', repository.git('rev-parse', 'HEAD^{tree}'));
+  expect(await repository.diff('HEAD')).toMatchObject({ campaigns: [], unchanged: ['hello'] });
+});
+
 describe('trees', () => {
   /** A commit as it is written into a folder of its own, whose surroundings can be looked at. */
   async function written(
@@ -151,6 +162,17 @@ describe('trees', () => {
     }
   });
 
+  it('YAML under names that no disk can hold is passed over', async () => {
+    using repository = createRepository(HELLO);
+    const blob = repository.git('rev-parse', 'HEAD:handbill.yaml');
+    const deep = Array.from({ length: 20 }, () => 'd'.repeat(250)).join('/');
+    for (const name of [`${'n'.repeat(300)}.yaml`, `${deep}/campaign.yaml`]) {
+      repository.git('update-index', '--add', '--cacheinfo', `100644,${blob},campaigns/${name}`);
+    }
+    repository.git('commit', '--quiet', '--message', 'long names');
+    expect(await repository.diff('HEAD~1..HEAD')).toMatchObject({ campaigns: [], unchanged: ['hello'] });
+  });
+
   it('folders with blanks and letters of any script, and a project below the top', async () => {
     const moved = Object.fromEntries(Object.entries(HELLO).map(([name, text]) => [`Kampagnen für 東京/${name}`, text]));
     using repository = createRepository(moved, 'mit Leer zeichen');
@@ -185,6 +207,16 @@ describe('the folder that an older state is written to', () => {
       await running.done;
       expect(left(folder), revision).toEqual([]);
     }
+  });
+
+  it.each([
+    ['is not there', 'nowhere', 'it does not exist'],
+    ['is a file', 'project/handbill.yaml', 'it is not a folder'],
+  ])('cannot be made where the one for temporary files %s: refused, and no bug', async (_, place, why) => {
+    using repository = createRepository(HELLO);
+    const env = { TMPDIR: join(dirname(repository.root), place) };
+    const { status, stderr } = await startCli(['diff', 'HEAD'], { cwd: repository.root, env }).done;
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`${env.TMPDIR}) cannot be written to: ${why}.`)]);
   });
 
   it('is private, and removed on an interrupt', async () => {
