@@ -3,7 +3,7 @@
  * some 30 us: whoever asks for every row remembers the answers.
  */
 export function isTimeZone(text: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text)) return false;
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) || ABBREVIATION.test(text)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
     return true;
@@ -11,3 +11,9 @@ export function isTimeZone(text: string): boolean {
     return false;
   }
 }
+
+/**
+ * Abbreviations that ICU takes for zones and IANA does not know: IST is Indian, Irish or Israeli time. Temporal throws
+ * for them. EST, MST and HST are not among them: they are IANA's.
+ */
+const ABBREVIATION = /^(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|IE|IS|JS|MI|NE|NS|PL|PN|PR|PS|SS|VS)T$/i;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it, test } from 'vitest';
 import { packageZones, zoneSource } from '../../.scripts/zones.ts';
 import { createZoneReader } from '../../src/recipients/zone.ts';
@@ -81,4 +82,44 @@ describe('the zone of a recipient', () => {
     const mail = createZoneReader({ kind: 'email', timeZone: null }, ['email']);
     expect(mail.of({ to: 'ada@riverside.example', values: ['ada@riverside.example'] })).toBe(-1);
   });
+});
+
+describe('a time zone', () => {
+  const MOST = [...Intl.supportedValuesOf('timeZone'), 'utc', 'EUROPE/LONDON', 'EST', 'MST', 'HST', 'EST5EDT', 'GB'];
+
+  it.each([...new Set([...MOST, 'Etc/GMT+12', 'Etc/GMT-14', 'Zulu', 'W-SU', 'NZ-CHAT'])])(
+    '%s is known, also to what makes days of it',
+    (zone) => {
+      expect(isTimeZone(zone)).toBe(true);
+      expect(() => Temporal.PlainDate.from('2026-03-29').toZonedDateTime(zone)).not.toThrow();
+    },
+  );
+
+  it('whatever name of three letters is taken, days can be made of it', () => {
+    const letters = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i));
+    const names = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
+    const taken = names.flatMap((name) => [name, name.toLowerCase()]).filter(isTimeZone);
+    expect(taken.filter((name) => name === name.toUpperCase())).toEqual([
+      'CET',
+      'EET',
+      'EST',
+      'GMT',
+      'HST',
+      'MET',
+      'MST',
+      'PRC',
+      'ROC',
+      'ROK',
+      'UCT',
+      'UTC',
+      'WET',
+    ]);
+    for (const zone of taken) expect(() => Temporal.PlainDate.from('2026-03-29').toZonedDateTime(zone)).not.toThrow();
+  });
+
+  it.each([
+    ...['', 'PST', 'ist', 'JST', '+01:00', '-00:00', '+2359', 'GMT+1', ':Europe/London', '/etc/localtime'],
+    ...['../../etc/passwd', 'Europe/../Europe/London', 'x'.repeat(100_000), 'Europe/London\0', 'Europe/London\n'],
+    ...['\ud800', 'Europe/\udc00', '\u202eEurope/London', '\u212aurope/London', '__proto__', 'constructor', 'Factory'],
+  ])('%j is none', (text) => expect(isTimeZone(text)).toBe(false));
 });
