@@ -9,7 +9,7 @@ import { createPlan, type Plan } from '../plan/plan.ts';
 import { createPricer } from '../plan/pricer.ts';
 import { loadPrices } from '../plan/prices.ts';
 import type { SealedPlan } from '../plan/seal.ts';
-import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import { prepareApi } from '../run/api.ts';
 import { holdRun } from '../run/hold.ts';
 import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
@@ -92,7 +92,8 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const { recipientsPerRequest } = plan;
   const openApi = await prepareApi({ environment: plan.environment, ...connection, ...approval, recipientsPerRequest });
   const prices = await loadPrices(campaign.project);
-  const suppressions = await loadSuppressions(campaign, options.env);
+  const listsAgain = { readAtMs: now(), read: () => loadSuppressions(campaign, options.env) };
+  const suppressions = await listsAgain.read();
 
   using held = holdRun(campaign.project.ledger, identityOf(plan), now(), options.newLedger === true);
   const { ledger } = held;
@@ -129,11 +130,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     prepared.discard();
     throw interrupt.aborted ? interruptedEarly() : notConfirmed();
   }
-  let suppressed: Suppressions | null = suppressions;
-  const round = async (run: RunRecord, limit: number | null): Promise<RunEnd> => {
-    // Whoever waited for a window may have been put on a list meanwhile.
-    const rules = suppressed ?? (await loadSuppressions(campaign, options.env));
-    suppressed = null;
+  const round = async (run: RunRecord, limit: number | null, posted: number | null): Promise<RunEnd> => {
     const api = await openApi();
     const abort = (): void => api.endpoint.abort();
     const { stopWaiting } = api.endpoint;
@@ -146,7 +143,9 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
         run,
         list: prepared.list,
         reached: prepared.reached,
-        suppressions: rules,
+        suppressions,
+        listsAgain,
+        ...(posted === null ? {} : { postedBefore: posted }),
         endpoint: api.endpoint,
         wire: api.wire,
         costOf: createPricer(prices),

@@ -4,9 +4,10 @@ import type { Decision } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Reached } from '../plan/reach.ts';
-import { type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { suppressionView } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import type { Gate } from './canary-gate.ts';
+import type { Lists } from './lists.ts';
 import { createPacker, type Due, dueOf, type Packer, type Parcel } from './parcel.ts';
 import type { Pool } from './pool.ts';
 import type { Shift } from './shift.ts';
@@ -18,7 +19,7 @@ export interface FeedOptions {
   readonly run: RunRecord;
   /** Of the bytes that the check pass read: no others are sent from. */
   readonly list: ListDigest;
-  readonly suppressions: Suppressions;
+  readonly lists: Lists;
   /** Whom other runs reached; null where no rule asks for it. */
   readonly reached: Reached | null;
   /** Recipients that are posted to in this start; null: all. */
@@ -36,17 +37,18 @@ const REMOVED_BATCH = 1000;
 
 /** Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty. */
 export async function feed(options: FeedOptions): Promise<void> {
-  const { plan, ledger, run, todo, pool, shift, gate } = options;
+  const { plan, ledger, run, todo, pool, shift, gate, lists } = options;
   const { stopped } = shift;
   const packer = createPacker<Due>(plan.recipientsPerRequest);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
   try {
+    await lists.renew();
     const view = {
       wanted: todo.wants,
       expected: options.list,
       // The claims look again; whoever is known to be left out need not wait for a turn.
-      ...suppressionView(options.suppressions, ledger, options.now),
+      ...suppressionView(lists.current, ledger, options.now),
       ...options.reached?.view(options.now),
       ...(shift.window === null ? {} : { closed: shift.window.closed }),
       skipInvalid: true,
@@ -92,11 +94,13 @@ export async function feed(options: FeedOptions): Promise<void> {
 }
 
 /** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
-async function atGate(gate: Gate, packer: Packer<Due>, { pool }: FeedOptions): Promise<boolean> {
+async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: FeedOptions): Promise<boolean> {
   do {
     for (const parcel of packer.rest()) await put(pool, parcel);
     await pool.idle();
     if (!(await gate.turn())) return false;
+    // It may have paused for hours. Whoever is on a list since is seen by the claims.
+    await lists.renew();
   } while (!gate.isOpen());
   return true;
 }

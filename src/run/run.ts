@@ -16,6 +16,7 @@ import { createGate } from './canary-gate.ts';
 import { claimInTime } from './claim-in-time.ts';
 import { createDesk } from './desk.ts';
 import { feed } from './feed.ts';
+import { createLists, type ListsAgain } from './lists.ts';
 import { createPace } from './pace.ts';
 import { legFacts } from './parcel.ts';
 import { createPool } from './pool.ts';
@@ -31,8 +32,12 @@ export interface RunOptions {
   readonly ledger: Ledger;
   readonly run: RunRecord;
   readonly list: ListDigest;
-  /** As they were when the start began; what comes into the ledger since is seen by the claims. */
+  /** As they were read last; what comes into the ledger since is seen by the claims. */
   readonly suppressions: Suppressions;
+  /** Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not. */
+  readonly listsAgain?: ListsAgain;
+  /** Requests that this start made before it waited for a window; default: it begins. */
+  readonly postedBefore?: number;
   /** Whom other runs reached; what those do from now on is seen by the claims. Default: no rule asks for it. */
   readonly reached?: Reached | null;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
@@ -86,6 +91,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
 
   const limit = pLimit(1);
   const progress = createProgress();
+  const lists = createLists(options.suppressions, options.listsAgain ?? null, now);
   const ramp = createRamp(concurrency, (width) => {
     limit.concurrency = width;
   });
@@ -93,7 +99,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     {
       commit(results, claims) {
         const nowMs = now();
-        const { rules } = options.suppressions;
+        const { rules } = lists.current;
         return claimInTime(claims, nowMs, (inTime) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach),
         );
@@ -167,15 +173,28 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
           timers,
           stopped: stopping.signal,
         });
-  const { list, suppressions } = options;
-  await feed({ plan, ledger, run, list, suppressions, reached, limit: options.limit, now, shift, todo, pool, gate });
+  await feed({
+    plan,
+    ledger,
+    run,
+    list: options.list,
+    lists,
+    reached,
+    limit: options.limit,
+    now,
+    shift,
+    todo,
+    pool,
+    gate,
+  });
   const trouble = pool.failure;
   await desk.flush();
 
   const { posted } = progress.figures;
   const ledgerError = desk.failure ?? (trouble instanceof LedgerError ? trouble : null);
   // Before the first request a changed input is refused as it is; after it, it halts what has begun (J2).
-  const changed = trouble instanceof HandbillError && ledgerError === null && posted > 0 ? inputHalt(trouble) : null;
+  const hasPosted = posted + (options.postedBefore ?? 0) > 0;
+  const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   const halt = ledgerError === null ? (changed ?? stop.halt) : ledgerHalt(ledgerError);
   const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
   const figures = addFigures(run.figures, progress, timers.monotonicMs() - began);

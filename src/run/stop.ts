@@ -1,3 +1,4 @@
+import type { HandbillError } from '../errors.ts';
 import type { Verdict } from '../http/classify.ts';
 import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
 import { wholePart } from '../util/units.ts';
@@ -154,9 +155,13 @@ function haltMessage(rule: HaltRule, verdict: Verdict): string {
   }[rule];
 }
 
-/** The halt of a list that is not what it was when the run was prepared. */
-export function inputHalt(error: Error): Halt {
-  return { rule: 'input-changed', message: error.message, next: NEXT['input-changed'] };
+/** The halt of an input that is not what it was when the run was prepared, or that cannot be read any more. */
+export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
+  const rule = 'input-changed';
+  if (code === rule) return { rule, message, next: NEXT[rule] };
+  const { file, line } = diagnostics[0]?.at ?? {};
+  const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
+  return { rule, message: `${place}${message}`, next: 'Put it right, then send again.' };
 }
 
 /** The halt of a ledger that could not be written; exit status 7, not 5. */

@@ -29,8 +29,8 @@ export interface RoundsOptions extends WaitOptions {
   readonly wait: boolean;
   /** Recipients that are posted to in all rounds; null: all. */
   readonly limit: number | null;
-  /** One start of the run. */
-  readonly round: (run: RunRecord, limit: number | null) => Promise<RunEnd>;
+  /** One start of the run; told how many requests those before it made, or null where it is the first. */
+  readonly round: (run: RunRecord, limit: number | null, posted: number | null) => Promise<RunEnd>;
   readonly onWait?: (untilMs: number) => void;
 }
 
@@ -41,7 +41,7 @@ export interface RoundsOptions extends WaitOptions {
  */
 export async function sendRounds(run: RunRecord, options: RoundsOptions): Promise<RunEnd> {
   let left = options.limit;
-  let end = await options.round(run, left);
+  let end = await options.round(run, left, null);
   const { recovered } = end;
   let { posted } = end;
   while (options.wait && end.state === 'partial' && end.ledgerError === null && end.opensAtMs !== null) {
@@ -51,7 +51,7 @@ export async function sendRounds(run: RunRecord, options: RoundsOptions): Promis
     end.figures.waits = { why: 'window', untilMs: end.opensAtMs };
     options.onWait?.(end.opensAtMs);
     if (!(await waitUntil(end.opensAtMs, options))) break;
-    end = await options.round(end.run, left);
+    end = await options.round(end.run, left, posted);
     posted += end.posted;
   }
   return { ...end, posted, recovered };
