@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import process from 'node:process';
 import { dropPurgeNote, hasPurgeNote, leavePurgeNote } from './companions.ts';
 import type { Connection, Statement, Value } from './connection.ts';
 import { fileError, LedgerError } from './ledger-error.ts';
@@ -148,16 +149,20 @@ function rewrite(connection: Connection, runs: () => readonly RunRecord[]): 'don
   const { bavail, bsize } = statfsSync(dirname(path));
   // A copy of it, and the log in which that comes back.
   if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
+  // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
+  // moment on when it is there, so that a kill leaves nothing of it.
+  const folder = process.env['SQLITE_TMPDIR'];
   try {
-    // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
-    // moment on when it is there, so that a kill leaves nothing of it.
-    connection.outside(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+    process.env['SQLITE_TMPDIR'] = dirname(path);
     connection.outside('VACUUM');
     // What was stands in the log too. It can be emptied once nobody reads from it.
     if (connection.outside('PRAGMA wal_checkpoint(TRUNCATE)') !== 0) return 'in-use';
   } catch (error) {
     if (error instanceof LedgerError && error.kind === 'busy') return 'in-use';
     throw error;
+  } finally {
+    if (folder === undefined) delete process.env['SQLITE_TMPDIR'];
+    else process.env['SQLITE_TMPDIR'] = folder;
   }
   dropPurgeNote(path);
   return 'done';
