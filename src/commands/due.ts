@@ -1,13 +1,8 @@
-import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { openExistingLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Environment } from '../model.ts';
+import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { settingsInput } from '../plan/settings.ts';
-import { stateOf } from '../run/summary.ts';
-import { chooseDue, type KnownRun, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
+import { chooseDue, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
 import { occurrenceAt } from '../schedule/occurrence.ts';
+import { haltChanged, knownRuns } from './due-runs.ts';
 import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
 import { type SendOptions, send } from './send.ts';
 import type { SendResult } from './send-result.ts';
@@ -171,47 +166,20 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
     if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
       return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
     }
+    if (step.action === 'continue' && error instanceof HandbillError && CHANGED.has(error.code)) {
+      haltChanged(one.campaign, environment, step.occurrence, error, now());
+    }
     return { ...failure(error), why: null, result: null };
   }
 }
+
+const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
 
 /** A bug that one campaign meets must not keep the next one from being sent either. */
 function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
   if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
   const message = `Something happened that handbill does not expect: ${error instanceof Error ? error.message : error}`;
   return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
-}
-
-/** The ledger is closed again before anything is sent: only one part of a process may have it open. */
-function knownRuns(campaign: Campaign, environment: Environment, nowMs: number): readonly KnownRun[] {
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
-  if (ledger === null) return [];
-  try {
-    const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
-    const isSame = ({ inputs }: RunRecord): boolean =>
-      now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
-    return ledger
-      .runs()
-      .filter((run) => run.campaign === campaign.name && run.environment === environment.name)
-      .map((run) => ({
-        occurrence: run.occurrence,
-        state: stateOf(ledger.path, run),
-        halt: run.halt?.rule ?? null,
-        createdAtMs: run.createdAtMs,
-        waitsUntilMs: waitsUntil(ledger, run),
-        isSame: isSame(run),
-      }));
-  } finally {
-    ledger.close();
-  }
-}
-
-/** As the last start left it: when the first may be sent to of those who wait, where everybody who is left does. */
-function waitsUntil(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number | null {
-  const untilMs = run.figures?.['opensAtMs'];
-  if (run.state !== 'partial' || typeof untilMs !== 'number') return null;
-  const others = ledger.counts(run).some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
-  return others ? null : untilMs;
 }
 
 /**

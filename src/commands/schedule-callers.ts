@@ -57,6 +57,7 @@ export async function scheduleCallers(
   const onServer = SERVER.test(options.ledger ?? first.project.ledger);
   const environment = environmentOf(first, options.environment ?? onlyEnvironment(first));
   const named = paths.length === 0 ? [] : campaigns.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
+  if (environment.approval !== null) throw takesPlansAlone(environment.name);
   const args = (ledger: readonly string[]): string[] => [
     ...['due', ...named, '--env', environment.name, '--yes', '--quiet'],
     ...ledger,
@@ -138,6 +139,13 @@ async function belowRepository(root: string): Promise<string | null> {
     if (isRepository) return folder === root ? null : relative(folder, root).replaceAll(sep, '/');
     if (dirname(folder) === folder) return null;
   }
+}
+
+function takesPlansAlone(environment: string): HandbillError {
+  const message = `${environment} takes approved plans alone, so that nothing can send to it by itself.`;
+  return refuse(
+    problem('not-approved', message, { hint: 'Name another environment with --env, without `approvers`.' }),
+  );
 }
 
 function nothingScheduled(): HandbillError {

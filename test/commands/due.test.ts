@@ -225,6 +225,33 @@ describe('what is said already is not said at every call', () => {
     expect(api.received()).toBe(25);
   });
 
+  it('a run whose list is another one by now is halted, which somebody is told once', async () => {
+    await using api = await startApi();
+    using project = projectOf(api, { nightly: { cron: '0 9 * * *', people: 20 } });
+    const file = 'campaigns/nightly/campaign.yaml';
+    const inline = readFileSync(project.path(file), 'utf8').replace(/recipients: .*/, 'recipients: people.csv');
+    project.write(file, inline.replace('concurrency: 1', 'canary: { steps: 5, pause: 1h }'));
+    const list = (from: number) => Array.from({ length: 20 }, (_, i) => `+4477009001${from + i}`).join('\n');
+    project.write('campaigns/nightly/people.csv', `msisdn\n${list(10)}\n`);
+    expect(brief(await dueAt(project, '2026-11-20T09:00:00Z'))).toEqual(['nightly send 11-20T09:00']);
+    project.write('campaigns/nightly/people.csv', `msisdn\n${list(11)}\n`);
+    const changed = await dueAt(project, '2026-11-20T10:05:00Z');
+    expect(brief(changed)).toEqual(['nightly refuse 11-20T09:00 2']);
+    expect(changed.items[0]?.diagnostics).toMatchObject([{ code: 'input-changed' }]);
+    expect(brief(await dueAt(project, '2026-11-20T10:10:00Z'))).toEqual(['nightly leave halted 11-20T09:00']);
+    // The next instant is sent to the new list.
+    expect(brief(await dueAt(project, '2026-11-21T09:00:00Z'))).toEqual([
+      'nightly leave halted 11-20T09:00',
+      'nightly send 11-21T09:00',
+    ]);
+    expect(api.received()).toBe(10);
+    // Whoever looked into it says what is meant; one of the first five is in the new list no more.
+    const options = { cwd: project.root, env: KEY, environment: 'test', confirm: async () => true, amend: true };
+    const occurrence = '2026-11-20T09:00:00Z';
+    const amended = await send('nightly', { ...options, occurrence, now: () => Date.parse('2026-11-21T09:01:00Z') });
+    expect(amended.report).toMatchObject({ state: 'finished', totals: { accepted: 21 } });
+  });
+
   it('a run that waits for the winner of its test goes on without a word', async () => {
     await using api = await startApi((number) => ({ status: number === 1 ? 400 : 202 }));
     using project = projectOf(api, { tested: { cron: '0 9 * * *', people: 20 } });

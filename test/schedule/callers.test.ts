@@ -37,6 +37,11 @@ send: { timeout: 45s }\nschedule: { cron: "${cron}" }\n`,
 const DEFAULT_PROJECT =
   'environments:\n  production: { baseUrl: "https://api.example.com", apiKey: { env: HANDBILL_API_KEY } }\n';
 
+const APPROVED_PROJECT = `${DEFAULT_PROJECT.replace(' }\n', ', approvers: [')}
+    { name: ana, key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMgUk+198d4pSNKnVYX5eVpJzSrWfdrua2g76QDO8jPi" },
+    { name: ben, key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBzZXsSTYFRJSbmukSnvqSl3VYg6xoUAhC/HM6CLML6z" }] }
+`;
+
 function options(cwd: string, more: Partial<CallerOptions> = {}): CallerOptions {
   return { cwd, now: () => Date.UTC(2026, 10, 21), program: PROGRAM, user: 'campaigns', ...more };
 }
@@ -273,6 +278,13 @@ describe('what is asked for first', () => {
       `${DEFAULT_PROJECT}  staging: { baseUrl: "https://s.example.com", apiKey: { env: K } }\n`,
       '* * * * *',
       /several environments/,
+    ],
+    [
+      'an environment that takes approved plans alone',
+      'crontab',
+      APPROVED_PROJECT,
+      '* * * * *',
+      /approved plans alone/,
     ],
   ])('%s', async (label, kind, project, cron, said) => {
     const root = projectIn(`asked ${label}`, project, cron ?? '* * * * *');
