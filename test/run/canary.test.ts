@@ -125,6 +125,50 @@ describe('a canary', () => {
   });
 });
 
+describe('a canary beside other rules', () => {
+  /** Numbers, of which every other one is in California; the one that ends in 422 is refused. */
+  const people = (lines: string, refused = -1) =>
+    createProject({
+      'hello/campaign.yaml': `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }
+recipients: { csv: people.csv, to: number, timeZone: zone }\n${lines}\n`,
+      'hello/people.csv': `number,zone\n${Array.from(
+        { length: 40 },
+        (_, i) =>
+          `+447700900${i === refused ? 422 : 100 + i},${i % 2 === 0 ? 'America/Los_Angeles' : 'Europe/London'}\n`,
+      ).join('')}`,
+    });
+
+  it('ends a step in the middle of a request that several recipients share', async () => {
+    const steps = 'steps: [10, 25], gate: { accepted: 99% }';
+    using here = people(`send: { recipientsPerRequest: 7, canary: { ${steps} } }`, 12);
+    // 7 and 3; then 7, 7 and 1.
+    expect(await start(here)).toMatchObject({
+      posted: 5,
+      exit: 5,
+      report: { totals: { accepted: 24, rejected: 1, pending: 15 } },
+    });
+  });
+
+  it('ends a step with whoever is awake, and pauses from when they were sent to', async () => {
+    using here = people('send: { canary: { steps: [10, 30], pause: 1h }, window: { from: "08:00", to: "20:00" } }');
+    const found: string[] = [];
+    // At 09:00 in London it is 01:00 in California, where the window opens at 16:00 UTC.
+    for (const hours of [0, 1.01, 2, 7.5, 8, 9]) {
+      const { posted, report } = await start(here, { now: () => START + hours * 3_600_000 });
+      const { 'outside-window': asleep = 0, 'canary-undecided': paused = 0 } = report.reasons['deferred'] ?? {};
+      found.push([posted, asleep, paused, report.opensAt?.slice(11, 16) ?? report.state].join(' '));
+    }
+    expect(found).toEqual([
+      '10 20 10 10:00',
+      '10 20 0 16:00',
+      '0 20 0 16:00',
+      '10 0 10 17:30',
+      '0 0 10 17:30',
+      '10 0 0 finished',
+    ]);
+  });
+});
+
 describe('its key', () => {
   it.each([
     ['0%', 'invalid-value'],
