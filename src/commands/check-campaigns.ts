@@ -37,6 +37,7 @@ export interface ValidateOptions {
 /** What was found in one campaign file. */
 export interface CheckedFile {
   readonly file: string;
+  /** Also those of its project, which are listed with the first campaign that has them. */
   readonly errors: number;
   readonly warnings: number;
   /** What its list comes to; null where the list was not read to its end. */
@@ -77,11 +78,11 @@ export async function validate(paths: readonly string[], options: ValidateOption
   const files: CheckedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
-    const before = { errors: collector.errors, warnings: collector.warnings };
+    const before = { errors: collector.errors + collector.repeated, warnings: collector.warnings };
     const estimate = await checkFile(file, { ...options, cwd }, collector, siblings);
     files.push({
       file: checked,
-      errors: collector.errors - before.errors,
+      errors: collector.errors + collector.repeated - before.errors,
       warnings: collector.warnings - before.warnings,
       estimate,
     });

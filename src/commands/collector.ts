@@ -10,6 +10,8 @@ export interface Collector {
   addOnce(diagnostics: readonly Diagnostic[]): Promise<void> | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly errors: number;
+  /** Errors that were not added because they had been: whatever they were found in is wrong all the same. */
+  readonly repeated: number;
   readonly warnings: number;
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -22,6 +24,7 @@ export function createCollector(
   const counts = new Map<string, number>();
   const once = new Set<string>();
   let errors = 0;
+  let repeated = 0;
   let warnings = 0;
 
   const count = (diagnostic: Diagnostic, more: number): number => {
@@ -52,13 +55,18 @@ export function createCollector(
     addOnce: (diagnostics) => {
       const fresh = diagnostics.filter((diagnostic) => {
         const key = JSON.stringify([diagnostic.code, diagnostic.message, diagnostic.at]);
-        return !once.has(key) && once.add(key);
+        if (!once.has(key)) return once.add(key);
+        if (diagnostic.severity === 'error') repeated += 1;
+        return false;
       });
       return addAll(fresh);
     },
     diagnostics: kept,
     get errors() {
       return errors;
+    },
+    get repeated() {
+      return repeated;
     },
     get warnings() {
       return warnings;

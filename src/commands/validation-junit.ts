@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix';
-import { number } from '../report/words.ts';
+import { countOf, number } from '../report/words.ts';
 import { type JunitCase, type JunitSuite, junitText } from '../util/junit.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CheckedFile } from './check-campaigns.ts';
@@ -41,7 +41,22 @@ function campaignSuite(file: CheckedFile, kinds: readonly Kind[], document: Vali
     file: path,
   };
   const properties = { errors: file.errors, warnings: file.warnings };
-  return suiteOf(path, kinds, properties, file.errors === 0 ? [passed] : [], document);
+  const own =
+    file.errors === 0 ? [passed] : kinds.some(({ severity }) => severity === 'error') ? [] : [elsewhere(file, path)];
+  return suiteOf(path, kinds, properties, own, document);
+}
+
+/** A campaign whose errors are those of its project alone must not look as if it had passed. */
+function elsewhere({ errors }: CheckedFile, path: string): JunitCase {
+  return {
+    name: 'errors of the project',
+    className: classOf(path),
+    result: 'failure',
+    type: 'project',
+    message: `${countOf(errors, 'error')} of the project, listed with the first campaign that has ${errors === 1 ? 'it' : 'them'}.`,
+    details: '',
+    file: path,
+  };
 }
 
 function suiteOf(

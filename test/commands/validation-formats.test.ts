@@ -262,3 +262,30 @@ describe('what has no place in the repository', () => {
     }
   });
 });
+
+test('a campaign that cannot be sent because of its project is not called good', async () => {
+  const { root: there, remove: away } = await projectWith({
+    'handbill.yaml': 'suppressions: [gone.csv]\n',
+    'campaigns/one/campaign.yaml': campaign('one', 'Hello'),
+    'campaigns/one/people.csv': 'msisdn\n+447911123456\n',
+    'campaigns/two/campaign.yaml': campaign('two', 'Hello'),
+    'campaigns/two/people.csv': 'msisdn\n+447911123456\n',
+  });
+  try {
+    const text = await runValidate(there, []);
+    expect(text.out).toBe('campaigns/one/campaign.yaml: 1 error\ncampaigns/two/campaign.yaml: 1 error\n');
+    expect(text.err.match(/file-not-found/g)).toHaveLength(1);
+    const { out, status } = await runValidate(there, ['--format', 'junit']);
+    expect(status).toBe(2);
+    const cases = elementsOf(readXml(out), 'testcase').map(({ attributes, children }) => [
+      attributes['name'],
+      children.length > 0,
+    ]);
+    expect(cases).toEqual([
+      ['file-not-found in handbill.yaml', true],
+      ['errors of the project', true],
+    ]);
+  } finally {
+    await away();
+  }
+});
