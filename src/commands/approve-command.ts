@@ -3,12 +3,13 @@ import { type ApproveQuestion, approve, checkApproval } from './approve.ts';
 import { planFacts, standing } from './approve-text.ts';
 import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
-import { addExamples } from './options.ts';
+import { addExamples, addLedger, ledgerOption } from './options.ts';
 
 interface ApproveFlags {
   readonly sign?: string | true;
   readonly check?: boolean;
   readonly recipients?: string;
+  readonly ledger?: string;
   readonly unchecked?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
@@ -24,7 +25,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--unchecked', 'sign without comparing the plan with this checkout')
     .option('--yes', 'sign without asking')
     .option('--quiet', 'print nothing when all is well');
-  addExamples(command, [
+  addExamples(addLedger(command), [
     ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
     ['handbill approve hello.plan.json --check', 'may it be sent?'],
   ]).action(async (file: string, flags: ApproveFlags) => run(file, flags, context));
@@ -41,6 +42,7 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
     now,
     interactive,
     onSaid: context.err,
+    ...ledgerOption(flags.ledger, context),
     unchecked: flags.unchecked === true,
     ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),

@@ -21,6 +21,8 @@ export interface ApproveOptions {
   readonly key?: string;
   /** The list, where it lies elsewhere than for whoever planned. */
   readonly recipients?: string;
+  /** The ledger that `exclude` and `frequency` ask; default: that of the project. */
+  readonly ledger?: string;
   /** Do not compare the plan with this checkout. Default: compare. */
   readonly unchecked?: boolean;
   /** Somebody can be asked for a passphrase. Default: no. */
@@ -93,7 +95,10 @@ async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Envir
   const recipients = options.recipients ?? plan.recipients;
   const { made, sealed } = await makePlan(plan.campaign.file, {
     cwd: options.cwd,
+    // Lists with hashes are read with the key of whoever approves.
+    env: options.env,
     now: () => Date.parse(plan.sealedAt),
+    ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
     environment: plan.environment,
     occurrence: plan.occurrence,
     skipInvalid: plan.skipInvalid,
@@ -107,7 +112,10 @@ async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Envir
   );
   const names = differing.map(([name]) => name).join(', ') || 'there are more of them';
   const message = `The figures of the plan are not those of this checkout: ${names}.`;
-  const hint = 'Prices may differ, or the plan was altered: make it again here and compare.';
+  const { exclude, frequency } = made.campaign;
+  // What was sent since, or is in no other ledger, changes the figures although nothing else did.
+  const asks = exclude.length + frequency.length > 0 ? 'The ledger here may know other runs, prices' : 'Prices';
+  const hint = `${asks} may differ, or the plan was altered: make it again here and compare.`;
   throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint }));
 }
 

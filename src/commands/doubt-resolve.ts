@@ -12,6 +12,8 @@ import type { CommandContext } from './context.ts';
 import { type Doubt, runsNamed, toDoubt } from './doubt-list.ts';
 import { type Named, selectDoubts } from './doubt-select.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
+import { takesPlans } from './report.ts';
+import { countryOf } from './suppress-addresses.ts';
 
 export interface ResolveOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
   readonly ledger?: string;
@@ -51,6 +53,8 @@ export interface ResolveResult {
   readonly report: Report;
   /** Real path of the project's root. */
   readonly root: string;
+  /** Whatever continues the run must be an approved plan. */
+  readonly takesPlans: boolean;
 }
 
 /**
@@ -63,7 +67,7 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
   refuseUsage(options);
   const { now } = options;
   const reading = await projectHere(options, options.ledger);
-  const phone = createPhoneReader(reading.written.defaults?.recipients?.defaultCountry ?? null);
+  const phone = createPhoneReader(countryOf(reading));
   const { names = [], lines = [], all = false } = options;
   const chosen = await withLedger(reading, options, async (ledger) => {
     const run = oneRun(ledger, options.run);
@@ -87,7 +91,14 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
   }
   return await withLedger(reading, options, async (ledger) => {
     const ended = ledger.findRun(run) ?? run;
-    return { resolved, run: ended, report: summarise(ledger, ended), root: reading.project.root };
+    const { root } = reading.project;
+    return {
+      resolved,
+      run: ended,
+      report: summarise(ledger, ended),
+      root,
+      takesPlans: takesPlans(run, reading.project),
+    };
   });
 }
 

@@ -18,6 +18,7 @@ import { type ResolveQuestion, type ResolveResult, resolveDoubts } from './doubt
 import type { Named } from './doubt-select.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
+import { PLAN_FILE } from './report.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -202,7 +203,7 @@ const MEANING = {
 
 /** What was done, what is left, and what to do next. */
 function said(
-  { resolved, run, report, root }: ResolveResult,
+  { resolved, run, report, root, takesPlans }: ResolveResult,
   verdict: 'accepted' | 'rejected' | 'resend',
   context: CommandContext,
 ): string {
@@ -216,7 +217,7 @@ function said(
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
   if (leftToSend(report) > 0) {
     const late = isLate(run, context.now()) ? ' --late' : '';
-    lines.push(`To send on:   ${sendCommand(report, campaign)}${late}`);
+    lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);
   }
   return safe(`${lines.join('\n')}\n`);
 }

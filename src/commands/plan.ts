@@ -17,7 +17,7 @@ import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
-import { addExamples } from './options.ts';
+import { addExamples, addLedger, ledgerOption } from './options.ts';
 import { signPlan } from './sign-plan.ts';
 
 export interface PlanCommandOptions {
@@ -28,6 +28,8 @@ export interface PlanCommandOptions {
   readonly environment?: string;
   readonly occurrence?: string;
   readonly recipients?: string;
+  /** The ledger that `exclude` and `frequency` ask; default: that of the project. */
+  readonly ledger?: string;
   readonly skipInvalid?: boolean;
   /** Signs the plan, as whoever made it. Default: not signed. */
   readonly sign?: PlanSigning;
@@ -56,7 +58,8 @@ export async function makePlan(
 ): Promise<{ readonly sealed: SealedPlan; readonly made: Plan }> {
   const { cwd, now } = options;
   const recipients = options.recipients === undefined ? {} : { recipients: options.recipients };
-  const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients });
+  const ledger = options.ledger === undefined ? {} : { ledger: options.ledger };
+  const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients, ...ledger });
   const made = await createPlan(campaign, {
     environment: options.environment ?? 'sandbox',
     occurrence: await occurrenceToShow(campaign, options.occurrence, now()),
@@ -104,6 +107,7 @@ interface PlanFlags {
   readonly env: string;
   readonly occurrence?: string;
   readonly recipients?: string;
+  readonly ledger?: string;
   readonly skipInvalid?: boolean;
   readonly sign?: string | true;
   readonly output?: string;
@@ -121,7 +125,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('-o, --output <file>', 'write the sealed plan here; without it, to stdout')
     .option('--quiet', 'print nothing when all is well');
-  addExamples(command, [
+  addExamples(addLedger(command), [
     ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost, sealed'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
     [
@@ -137,6 +141,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     cwd,
     now,
     env,
+    ...ledgerOption(flags.ledger, context),
     environment: flags.env,
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,

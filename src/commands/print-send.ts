@@ -8,6 +8,8 @@ interface PrintOptions extends CommandContext {
   readonly quiet: boolean;
   /** The campaign as the user named it. */
   readonly campaign: string;
+  /** The file of a signed plan that was sent, as the user named it. */
+  readonly planFile?: string;
 }
 
 /** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
@@ -29,6 +31,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     referenceOf: () => null,
     currency: result.currency,
     campaignFile: options.campaign,
+    ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
   };
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
 }

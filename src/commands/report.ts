@@ -92,9 +92,18 @@ async function print(
     referenceOf: referencesOf(run),
     currency: (await readPriceList(project)).prices?.currency ?? null,
     ...(written === undefined ? {} : { campaignFile: displayPath(join(project.root, written), context.cwd) }),
+    ...(takesPlans(run, project) ? { planFile: PLAN_FILE } : {}),
   });
   if (given.output !== undefined) return await writeOutput(resolve(context.cwd, given.output), text);
   for await (const piece of text) await context.out(piece);
+}
+
+/** Where a run is sent by a plan, nobody but the user knows how its file is called. */
+export const PLAN_FILE = 'FILE';
+
+/** Whether what continues a run must be an approved plan. */
+export function takesPlans({ environment }: Pick<RunRecord, 'environment'>, project: Project): boolean {
+  return (project.environments.get(environment)?.approval ?? null) !== null;
 }
 
 /** The campaign as it was sent: null where its file says something else by now, or cannot be read any more. */

@@ -112,9 +112,14 @@ async function run(
     });
     line.stop();
     const campaign = target ?? sealed?.campaign.file ?? '';
-    await printSend(result, { ...context, format: flags.format, quiet: flags.quiet === true, campaign }).catch(
-      (error: unknown) => notPrinted(error, context),
-    );
+    const shown = {
+      ...context,
+      format: flags.format,
+      quiet: flags.quiet === true,
+      campaign,
+      ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
+    };
+    await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
     context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
   } catch (error) {
     line.stop();

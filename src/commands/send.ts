@@ -15,7 +15,7 @@ import { holdRun } from '../run/hold.ts';
 import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
 import type { Figures } from '../run/progress.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
-import { refuseUnlessSealed } from '../run/sealed.ts';
+import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
 import { summarise } from '../run/summary.ts';
 import type { Timers } from '../run/timers.ts';
 import { sendRounds } from '../run/window-wait.ts';
@@ -119,6 +119,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     nowMs: now(),
     interrupt,
   });
+  if (sealed !== null) refuseOtherList(plan, sealed, prepared);
   if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
     prepared.seal();
     return nothingToDo(ledger, plan, prices, now());

@@ -88,7 +88,7 @@ ${rows}</tbody>
 }
 
 function steps(report: Report, options: ReportOptions): Html | null {
-  const all = nextSteps(report, options.campaignFile ?? report.campaign);
+  const all = nextSteps(report, options.campaignFile ?? report.campaign, options.planFile);
   if (all.length === 0) return null;
   const shown = all.map(
     ({ text, command }) =>

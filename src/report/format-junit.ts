@@ -2,7 +2,7 @@ import { OUTCOMES, type Outcome, type OutcomeState, type Report } from '../model
 import { type JunitCase, type JunitSuite, junitText } from '../util/junit.ts';
 import { mask } from '../util/mask.ts';
 import type { Outcomes, ReportOptions } from './formatter.ts';
-import { nextSteps } from './next-steps.ts';
+import { type NextStep, nextSteps } from './next-steps.ts';
 import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
 import { countOf, number, OUTCOME_WORDS, STATE_WORDS } from './words.ts';
@@ -36,7 +36,7 @@ export async function* formatJunit(report: Report, outcomes: Outcomes, options: 
       file: options.campaignFile ?? null,
     })),
     ...timesOf(report),
-    output: stepsOf(report, options.campaignFile ?? report.campaign),
+    output: stepsOf(nextSteps(report, options.campaignFile ?? report.campaign, options.planFile)),
   };
   yield junitText(`handbill ${report.run}`, [suite]);
 }
@@ -143,7 +143,6 @@ function timesOf({ startedAt, finishedAt }: Report): { readonly timestamp?: stri
   return { timestamp, seconds: ms >= 0 ? ms / 1000 : 0 };
 }
 
-function stepsOf(report: Report, campaign: string): string {
-  const steps = nextSteps(report, campaign);
+function stepsOf(steps: readonly NextStep[]): string {
   return steps.map(({ text, command }) => `${text}\n${command === null ? '' : `    ${command}\n`}`).join('');
 }

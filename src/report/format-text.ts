@@ -124,7 +124,8 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
 }
 
 function next(report: Report, options: ReportOptions, paint: Paint): string {
-  const steps = nextSteps(report, options.campaignFile ?? report.campaign).map(({ text, command }) => {
+  const campaign = options.campaignFile ?? report.campaign;
+  const steps = nextSteps(report, campaign, options.planFile).map(({ text, command }) => {
     return paragraph(text, options.width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
   });
   return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;

@@ -10,6 +10,8 @@ export interface ReportOptions {
   readonly referenceOf: ReferenceOf;
   /** The campaign as the user would name it on the command line; its name when absent. */
   readonly campaignFile?: string;
+  /** Where the environment takes approved plans alone: the plan, as the user would name its file. */
+  readonly planFile?: string;
   /** ISO 4217 code of the costs; none is shown when absent. */
   readonly currency?: string | null;
 }

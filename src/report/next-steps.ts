@@ -13,23 +13,25 @@ export interface NextStep {
  * What to do after a run, the most pressing first; empty when nothing is left.
  *
  * @param campaign the campaign as the user would name it on the command line
+ * @param planFile where the environment takes approved plans alone: the plan, as the user would name its file
  */
-export function nextSteps(report: Report, campaign: string): readonly NextStep[] {
+export function nextSteps(report: Report, campaign: string, planFile: string | null = null): readonly NextStep[] {
   const { totals, halt, state } = report;
   // Nobody in it is known any more.
   if (report.purgedAt !== undefined) return [];
-  const again = sendCommand(report, campaign);
+  const again = sendCommand(report, campaign, planFile);
+  const amended = planFile === null ? `${again} --amend` : null;
   const steps: NextStep[] = [];
-  if (halt !== null) steps.push(haltStep(halt, report, again));
+  if (halt !== null) steps.push(haltStep(halt, report, again, amended));
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
-  steps.push(...rejectedSteps(report, again));
+  steps.push(...rejectedSteps(report, again, amended));
   const left = leftOf(report);
   if (left !== '' && state === 'running')
     steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
   else if (left !== '' && halt !== null)
     steps.push({ text: `${left} The command above continues with them.`, command: null });
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
-  if (state !== 'running') steps.push(...waitSteps(report, again));
+  if (state !== 'running') steps.push(...waitSteps(report, again, amended));
   if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
   return steps;
 }
@@ -58,17 +60,15 @@ function winnerStep(report: Report, again: string): NextStep {
 }
 
 /** Recipients who wait for a window or a pause, and those for whom nobody knows when their window opens. */
-function waitSteps(report: Report, again: string): readonly NextStep[] {
+function waitSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
   const zoneless = zonelessOf(report.reasons);
   const waits = waitText(report);
   const steps: NextStep[] = waits === null ? [] : [{ text: `${waits}. Run it again after that:`, command: again }];
   if (zoneless > 0) {
-    steps.push({
-      text:
-        `${countOf(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
-        'column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again:',
-      command: `${again} --amend`,
-    });
+    const text =
+      `${countOf(zoneless, 'recipient')} ${zoneless === 1 ? 'waits' : 'wait'}: the time zone is not known. Name a ` +
+      'column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again:';
+    steps.push(amendStep(report, text, amended));
   }
   return steps;
 }
@@ -106,7 +106,8 @@ function zonelessOf(reasons: Report['reasons']): number {
 }
 
 /** Whom the API refused: those who cannot receive the channel need something else than to be tried again. */
-function rejectedSteps({ totals, reasons, legs }: Report, again: string): readonly NextStep[] {
+function rejectedSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
+  const { totals, reasons, legs } = report;
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
   const refused = totals.rejected - unreachable;
   const steps: NextStep[] = [];
@@ -117,19 +118,18 @@ function rejectedSteps({ totals, reasons, legs }: Report, again: string): readon
     });
   }
   if (unreachable > 0) {
-    steps.push({
-      text:
-        `${countOf(unreachable, 'recipient')} cannot receive ${legs === undefined ? 'the channel' : 'any of the channels'}. ` +
-        'A `fallback` to another one may reach them; once it is in the campaign, this sends it:',
-      command: `${again} --retry-rejected --amend`,
-    });
+    const text =
+      `${countOf(unreachable, 'recipient')} cannot receive ${legs === undefined ? 'the channel' : 'any of the channels'}. ` +
+      'A `fallback` to another one may reach them; once it is in the campaign, this sends it:';
+    steps.push(amendStep(report, text, amended === null ? null : `${again} --retry-rejected --amend`));
   }
   return steps;
 }
 
-function haltStep({ rule, message, next }: Halt, report: Report, again: string): NextStep {
+function haltStep({ rule, message, next }: Halt, report: Report, again: string, amended: string | null): NextStep {
   const left = leftToSend(report) > 0;
-  const command = AMENDS.has(rule) ? `${again} --amend` : again;
+  if (AMENDS.has(rule)) return amendStep(report, `${message} ${next}`, amended);
+  const command = again;
   if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
   // Who they are and what to do is the next step; nobody else is left to be sent to.
   if (!left) return { text: message, command: null };
@@ -137,6 +137,15 @@ function haltStep({ rule, message, next }: Halt, report: Report, again: string):
     text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',
     command: again,
   };
+}
+
+/** What needs another content; a plan that was approved has none but its own. */
+function amendStep({ campaign, occurrence }: Report, text: string, amended: string | null): NextStep {
+  if (amended !== null) return { text, command: amended };
+  const instead =
+    'A plan that was approved cannot be amended: make one of another `--occurrence`, with ' +
+    `\`exclude: [${campaign}@${occurrence}]\`, and have it approved.`;
+  return { text: `${text.replace(/:$/, '.')} ${instead}`, command: null };
 }
 
 /** Rules after which the campaign is to be changed before it is sent again. */
@@ -165,8 +174,9 @@ function leftOf(report: Report): string {
   return parts.join(' ');
 }
 
-/** Starts this run again. */
-export function sendCommand(report: Report, campaign: string): string {
+/** Starts this run again: as the campaign, or where that is refused by its plan. */
+export function sendCommand(report: Report, campaign: string, planFile: string | null): string {
+  if (planFile !== null) return `handbill send --plan ${shellWord(planFile)}`;
   const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
   const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;
   return `handbill send ${shellWord(campaign)}${environment}${occurrence}`;

@@ -4,6 +4,7 @@ import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs, type SealedPlan } from '../plan/seal.ts';
 import { hashList } from '../recipients/read.ts';
+import type { Prepared } from './prepare.ts';
 
 /**
  * Compares a plan with the one that was sealed: that it is of the same campaign, environment and occurrence, and that
@@ -25,9 +26,24 @@ export async function refuseUnlessSealed(
   const list = await hashList(plan.campaign.recipients);
   const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
   if (changes.length === 0) return;
-  const hint = 'Undo the change, or make and review a new plan.';
-  throw refuse(...changes.map((change) => ({ ...change, hint })));
+  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
 }
+
+/**
+ * Compares the bytes that were looked at and loaded with those of the plan: the list may have been replaced since it was
+ * compared.
+ *
+ * @throws HandbillError exit 2
+ */
+export function refuseOtherList(plan: Plan, sealed: SealedPlan, prepared: Pick<Prepared, 'list' | 'discard'>): void {
+  const wanted = sealed.inputs.filter(({ role }) => role === 'recipients');
+  const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was sealed');
+  if (changes.length === 0) return;
+  prepared.discard();
+  throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
+}
+
+const HINT = 'Undo the change, or make and review a new plan.';
 
 /**
  * The file of a plan may come from anybody. One that leads to another handbill.yaml would bring its own environments and

@@ -8,6 +8,7 @@ import { readPlanFile } from '../../src/commands/plan-file.ts';
 import { send } from '../../src/commands/send.ts';
 import { readSealedPlan, type SealedPlan, sealPlan } from '../../src/plan/seal.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { createHasher, writeHash } from '../../src/suppression/hash.ts';
 import { runCli } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
@@ -144,6 +145,38 @@ describe('on the command line', () => {
     expect(await approve('hello.plan.json', { ...keyless, env })).toMatchObject({ judgement: { approved: true } });
   });
 
+  it('a plan whose lists hold hashes is compared with the key of whoever approves', async () => {
+    const secret = 'a key of 16 bytes or more';
+    const { keyId, hash } = createHasher(Buffer.from(secret));
+    project.write('outs.csv', `hash\n${writeHash({ keyId, hash: hash('+447700900002') })}\n`);
+    project.write(
+      'handbill.yaml',
+      `${projectFile(api.url)}suppressionKey: { env: LIST_KEY }\nsuppressions: outs.csv\n`,
+    );
+    const env = { ...process.env, LIST_KEY: secret };
+    const sign = { key: keys.cem.path, env, interactive: false };
+    write(await plan('hello', { cwd: project.root, env, now: () => NOW, environment: 'production', sign }));
+    const approved = await approve('hello.plan.json', asPerson(keys.ben, { env }));
+    expect(approved).toMatchObject({ judgement: { approved: true }, plan: { estimate: { send: 1 } } });
+  });
+
+  it('plan and approve count with the ledger that --ledger or HANDBILL_LEDGER names', async () => {
+    project.write('other/campaign.yaml', CAMPAIGN.replace('hello\n', 'other\n').replace('hello.hbs', '{ text: Hi }'));
+    project.write('other/people.csv', 'msisdn,first\n+447700900002,Bo\n');
+    project.write('hello/campaign.yaml', `${CAMPAIGN}exclude: [other]\n`);
+    const HANDBILL_LEDGER = project.path('elsewhere.db');
+    const env = { HANDBILL_LEDGER, HANDBILL_API_KEY: API_KEY };
+    const started = await runCli(['send', 'other'], { cwd: project.root, env });
+    expect(started, started.stderr).toMatchObject({ status: 0 });
+    const made = await runCli(['plan', 'hello', '-o', 'p.json'], { cwd: project.root, env });
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    expect((await readPlanFile('p.json', project.root)).estimate).toMatchObject({ send: 1 });
+    expect(await runCli(['approve', 'p.json', '--check'], { cwd: project.root, env })).toMatchObject({ status: 0 });
+    const elsewhere = await run('approve', 'p.json', '--check');
+    expect(elsewhere).toMatchObject({ status: 2 });
+    expect(elsewhere.stderr).toContain('The ledger here may know other runs');
+  });
+
   it('a signature that will not count is said when the plan is made', async () => {
     const made = await run(
       'plan',
@@ -221,6 +254,34 @@ describe('an environment with approvers', () => {
     project.write('hello/hello.hbs', 'Hello {{first}}');
     expect(received()).toBe(0);
     expect(await send('hello', { ...sending, cwd, environment, sealed })).toMatchObject({ posted: 2 });
+  });
+
+  it('takes no list that was put in the place of the approved one after it was compared', async () => {
+    const sealed = await planned();
+    const env = {
+      ...process.env,
+      // The key is read when the list has been compared, and before it is loaded.
+      get HANDBILL_API_KEY() {
+        project.write('hello/people.csv', `${PEOPLE}+447700900003,Cy\n`);
+        return API_KEY;
+      },
+    };
+    const refused = send('hello', { ...sending, env, cwd: project.root, environment: 'production', sealed });
+    await expect(refused).rejects.toMatchObject({ exit: 2, code: 'input-changed' });
+    expect(received()).toBe(0);
+    project.write('hello/people.csv', PEOPLE);
+    expect(await send('hello', { ...sending, cwd: project.root, environment: 'production', sealed })).toMatchObject({
+      posted: 2,
+    });
+  });
+
+  it('is continued by its plan: no next step names a command that would be refused', async () => {
+    await planned();
+    const sent = await run('send', '--plan', 'hello.plan.json', '--limit', '1', '--yes');
+    expect(sent.stdout).toContain('    handbill send --plan hello.plan.json\n');
+    const told = await run('report');
+    expect(told.stdout).toContain('    handbill send --plan FILE\n');
+    for (const { stdout } of [sent, told]) expect(stdout).not.toContain('handbill send hello');
   });
 
   it('asks for the signers of now: whoever was taken out does not count', async () => {

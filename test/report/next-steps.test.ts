@@ -15,6 +15,17 @@ const withTotals = (totals: Partial<Report['totals']>, rest: Partial<Report> = {
   totals: { ...PLAIN.totals, ...totals },
 });
 
+describe('nextSteps of a run that takes approved plans alone', () => {
+  it('names the plan, and says what to do where it would have to be amended', () => {
+    const failed = nextSteps(withTotals({ failed: 1 }, { environment: 'production' }), 'hello', 'a b.json');
+    expect(failed.map(({ command }) => command)).toEqual([`handbill send --plan 'a b.json'`]);
+    const waits = withTotals({ deferred: 1 }, { reasons: { deferred: { 'zone-unknown': 1 } } });
+    const [step] = nextSteps(waits, 'hello', 'p.json').slice(-1);
+    expect(step).toMatchObject({ command: null, text: expect.stringContaining('`exclude: [hello@once]`') });
+    expect(step?.text).not.toContain(':.');
+  });
+});
+
 describe('nextSteps', () => {
   it('has nothing to say after a run without trouble', () => {
     expect(nextSteps(PLAIN, 'hello')).toEqual([]);
