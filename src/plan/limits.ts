@@ -1,5 +1,6 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
+import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/money.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
 
 /** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
@@ -39,9 +40,10 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
   // Whatever it may come to: with a fallback, or for those who wait, the dearest message of everybody.
   const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
   const costMicros = now + (estimate.waiting?.high ?? 0);
-  if (costMicros <= maxCost * 1e6) return found;
+  const mostMicros = Math.round(maxCost * MICROS_PER_UNIT);
+  if (costMicros <= mostMicros) return found;
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
-  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${maxCost}.`;
+  const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(mostMicros, estimate)}.`;
   const own = worst.dearest === null ? '' : ` (${money(worst.dearest.costMicros, estimate)})`;
   const hint = `This row has the dearest message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
   return [...found, problem('too-expensive', message, { at: rowOf(campaign, worst.dearest?.line ?? null), hint })];
@@ -52,5 +54,5 @@ function rowOf(campaign: Campaign, line: number | null): { readonly file: string
 }
 
 function money(micros: number, { currency }: Estimate): string {
-  return `${(micros / 1e6).toFixed(2)} ${currency ?? ''}`.trim();
+  return `${formatMoney(unitsOf(micros))} ${currency ?? ''}`.trim();
 }
