@@ -18,9 +18,12 @@ export function coverageTable(counts: ReadonlyMap<string, number>): string {
   return rows.map(([kind, count]) => `${String(count).padStart(10)}  ${kind}\n`).join('');
 }
 
-/** Kinds that never happened, of those that some 150 histories hold, or of those that some thousand hold. */
-export function missing(counts: ReadonlyMap<string, number>, of: 'the usual' | 'everything'): string[] {
-  const wanted = of === 'the usual' ? USUAL : [...USUAL, ...SELDOM];
+/**
+ * Kinds that never happened, of those that some 150 histories hold, of those that some thousand hold, or of those that
+ * some histories of several campaigns hold.
+ */
+export function missing(counts: ReadonlyMap<string, number>, of: 'the usual' | 'everything' | 'rules'): string[] {
+  const wanted = { 'the usual': USUAL, everything: [...USUAL, ...SELDOM], rules: RULES }[of];
   return wanted.filter((kind) => !counts.has(kind));
 }
 
@@ -186,4 +189,35 @@ const SELDOM: readonly string[] = [
   'post:unrecognised',
   'post:wrong-address',
   'received after a kill',
+];
+
+const RULES: readonly string[] = [
+  'canary step passed',
+  'commit:amend',
+  'ending:killed',
+  'ending:refused 2 too-many-recipients',
+  'halt:canary',
+  'history of several campaigns',
+  'interrupt',
+  'kill:any moment',
+  'move:claimed>accepted',
+  'move:claimed>in-doubt',
+  'move:pending>skipped',
+  'opted out:hash',
+  'opted out:other',
+  'opted out:own',
+  'over:canary',
+  'over:finished',
+  'over:partial',
+  'rule:canary-undecided',
+  'rule:excluded',
+  'rule:expired',
+  'rule:frequency-cap',
+  'rule:outside-window',
+  'rule:suppressed',
+  'rule:window-closed',
+  'rule:zone-unknown',
+  'ruled post',
+  'several at a time',
+  'suppressed while sending',
 ];

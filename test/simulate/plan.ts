@@ -101,13 +101,15 @@ export function drawHistory(random: Random, stage: Stage): HistoryPlan {
   return { scene, starts, retryStatuses };
 }
 
-interface Common extends Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'> {
+export interface Common
+  extends Pick<StartPlan, 'attempts' | 'notAfterMs' | 'retryStatuses' | 'edited' | 'lock' | 'onlyOwn'> {
   /** Nothing was sent before it. */
   readonly first: boolean;
   readonly kind: SceneKind;
 }
 
-function drawStart(random: Random, common: Common): StartPlan {
+/** One start, whatever may happen to it. */
+export function drawStart(random: Random, common: Common): StartPlan {
   const violent = random.chance(0.7);
   const retryRejected = !common.first && random.chance(0.2);
   const afterMs = (): number => random.scale(0.5, 3000);

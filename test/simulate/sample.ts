@@ -1,33 +1,55 @@
 import { type Coverage, createCoverage } from './coverage.ts';
 import type { Stage } from './scene.ts';
-import { simulate } from './simulate.ts';
+import type { Cast } from './several/campaigns.ts';
+import { simulateSeveral } from './several/history.ts';
+import { type SimulateOptions, type Simulation, simulate } from './simulate.ts';
 import type { Sabotage } from './start.ts';
 
-/** How much of a failing history is shown; `--replay` shows all of it. */
+/** How much of a failing history is shown; its replay shows all of it. */
 const TAIL_LINES = 30;
+
+/** The histories of one kind, each by its seed. */
+export interface Histories {
+  readonly simulate: (seed: number, options: SimulateOptions) => Promise<Simulation>;
+  /** What shows all of one. */
+  readonly replay: string;
+}
+
+export function historiesOf(stage: Stage): Histories {
+  return { simulate: (seed, options) => simulate(seed, stage, options), replay: '--replay' };
+}
+
+/** Of several campaigns under rules. */
+export function historiesOfSeveral(stage: Stage, cast: Cast): Histories {
+  return { simulate: (seed, options) => simulateSeveral(seed, stage, cast, options), replay: '--replay-several' };
+}
 
 /** Runs the histories of some seeds; one text for each that speaks against the promise. */
 export async function simulateSeeds(
   { from, count }: { readonly from: number; readonly count: number },
-  stage: Stage,
+  histories: Histories,
   coverage: Coverage,
 ): Promise<string[]> {
   const failing: string[] = [];
   for (let seed = from; seed < from + count; seed++) {
-    const { violations } = await simulate(seed, stage, { coverage });
-    if (violations.length > 0) failing.push(await describeFailure(seed, violations, stage));
+    const { violations } = await histories.simulate(seed, { coverage });
+    if (violations.length > 0) failing.push(await describeFailure(seed, violations, histories));
   }
   return failing;
 }
 
 /** What went wrong, the end of its history, and how to see all of it. */
-export async function describeFailure(seed: number, violations: readonly string[], stage: Stage): Promise<string> {
-  const { log } = await simulate(seed, stage, { coverage: createCoverage(), recording: true });
+export async function describeFailure(
+  seed: number,
+  violations: readonly string[],
+  { simulate: again, replay }: Histories,
+): Promise<string> {
+  const { log } = await again(seed, { coverage: createCoverage(), recording: true });
   return [
     `seed ${seed}:`,
     ...violations.map((what) => `  ${what}`),
     ...log.slice(-TAIL_LINES).map((line) => `    ${line}`),
-    `  replay: npm run hunt:simulate -- --replay ${seed}`,
+    `  replay: npm run hunt:simulate -- ${replay} ${seed}`,
     '',
   ].join('\n');
 }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { loadCampaign } from '../../src/campaign/load.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
+import type { Campaign } from '../../src/model.ts';
 import { type Decisions, decisions } from '../../src/plan/decide.ts';
 import { createPlan, type Plan } from '../../src/plan/plan.ts';
 import { createSeen } from '../../src/recipients/duplicates.ts';
@@ -53,6 +54,8 @@ export interface Scene {
 
 /** What all histories of one process share, so that each costs only what it is about. */
 export interface Stage extends Disposable {
+  /** Where it keeps what it needs. */
+  readonly root: string;
   scenes(kind: SceneKind): readonly [Scene, ...Scene[]];
   /** A folder for a ledger, with what was in it before: nothing but an empty ledger, or the files of another folder. */
   folder(from?: string): string;
@@ -104,6 +107,7 @@ export async function createStage(): Promise<Stage> {
   }
   let count = 0;
   return {
+    root,
     scenes(kind) {
       const scenes = made.get(kind);
       if (scenes === undefined) throw new Error(`There are no scenes of kind ${kind}.`);
@@ -157,10 +161,13 @@ async function makeEdition(root: string, kind: SceneKind, list: string, rows: re
   writeFileSync(campaign, `${lines.join('\n')}\n`);
   writeFileSync(join(folder, 'list.csv'), 'msisdn,name\n');
   const loaded = await loadCampaign(campaign, { cwd: folder, now: BEGINNING, recipients: join(folder, list) });
-  const plan = await createPlan(loaded.campaign, {
-    environment: IDENTITY.environment,
-    occurrence: IDENTITY.occurrence,
-  });
+  return await editionOf(loaded.campaign, kind, rows.length);
+}
+
+/** What the real code makes of a campaign with its list. */
+export async function editionOf(campaign: Campaign, kind: SceneKind, rows: number): Promise<Edition> {
+  const { environment, occurrence } = IDENTITY;
+  const plan = await createPlan(campaign, { environment, occurrence });
   const people = new Map<string, string>();
   const first = await look(plan, null, people);
   const bodies = new Map([[null, first.bodies] as const]);
@@ -169,7 +176,7 @@ async function makeEdition(root: string, kind: SceneKind, list: string, rows: re
   return {
     plan,
     kind,
-    rows: rows.length,
+    rows,
     keys: first.keys,
     hasBadRows: first.hasBadRows,
     bodies: (winner) => (winner === null ? bodies.get(null) : won.get(winner)) ?? new Map(),

@@ -1,11 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { openLedger } from '../../src/ledger/open.ts';
-import { misbooked } from '../oracle/accounts.ts';
-import { endingsOf } from '../oracle/endings.ts';
-import { violations } from '../oracle/oracle.ts';
 import type { Coverage } from './coverage.ts';
+import { judgeEnding, judgeLedger } from './judge.ts';
 import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
 import { BEGINNING, type Edition, IDENTITY, type Stage, WINNERS } from './scene.ts';
@@ -60,7 +54,7 @@ interface HistoryOptions {
 function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
   const server: Server = createServer(world, random.fork());
-  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf);
+  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf, IDENTITY.campaign);
   const { recipientsPerRequest } = scene.before.plan;
   const inFlightOf = (start: StartPlan): number => start.concurrency * recipientsPerRequest;
   /** How many receipts there were when each start began. */
@@ -180,72 +174,13 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
       const { ending } = last;
       const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
       if (!finished) world.object(`the last start ended with ${JSON.stringify(ending)}`);
-      for (const what of judgeLedger({ folder, server, view, starts, sealed, plan })) world.object(what);
+      const alone = plan.starts.every(({ beside }) => beside === null);
+      const remains = { folder, identity: IDENTITY, server, view, starts, sealed, retryStatuses, alone };
+      for (const what of judgeLedger(remains)) world.object(what);
     },
     close() {
       for (const one of alive) one.bury();
       stage.remove(folder);
     },
   };
-}
-
-/** A start ends in one of the documented ways. */
-function judgeEnding(world: World, { name, ending, rules }: Start): void {
-  if (ending === null) return;
-  world.cover(`ending:${ending.kind}${ending.kind === 'refused' ? ` ${ending.exit} ${ending.code}` : ''}`);
-  if (ending.kind === 'sent' && ending.halt !== null) world.cover(`halt:${ending.halt}`);
-  if (ending.kind === 'bug') world.object(`${name} ended with ${ending.message}`);
-  if (ending.kind !== 'refused') return;
-  if (ending.exit !== 2 && ending.exit !== 7) world.object(`${name} ended with exit status ${ending.exit}`);
-  if (ending.exit === 2 && rules.posts > 0) world.object(`${name} was refused after ${rules.posts} requests`);
-}
-
-interface Remains {
-  readonly folder: string;
-  readonly server: Server;
-  readonly view: LedgerView;
-  readonly starts: readonly number[];
-  readonly sealed: readonly Edition[];
-  readonly plan: HistoryPlan;
-}
-
-/** The oracle's judgement of what is in the ledger at the very end, and of the file itself. */
-function judgeLedger({ folder, server, view, starts, sealed, plan }: Remains): string[] {
-  const path = join(folder, 'ledger.db');
-  const found: string[] = [];
-  const last = sealed.at(-1);
-  if (last === undefined || !existsSync(path)) return ['nothing was ever sent'];
-  const ledger = openLedger(path, { mode: 'read', nowMs: Number.MAX_SAFE_INTEGER });
-  try {
-    const run = ledger.findRun(IDENTITY);
-    if (run === null) return ['the run is gone'];
-    const outcomes = [...ledger.outcomes(run)].flat();
-    for (const { row, outcome } of outcomes) {
-      if (outcome === 'pending' || outcome === 'failed' || outcome === 'deferred')
-        found.push(`row ${row} is forgotten: ${outcome}`);
-    }
-    const { referenceOf } = last.plan;
-    const endings = endingsOf(
-      outcomes.map((outcome) => ({ ...outcome, line: outcome.row + 2 })),
-      referenceOf,
-    );
-    const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
-    const gone = [...known].filter((key) => !last.keys.has(key)).length;
-    const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
-    const { receipts } = server;
-    const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
-    // Beside another process an answer may come too late to begin the next leg.
-    const alone = plan.starts.every(({ beside }) => beside === null);
-    const legs = alone ? { legs: 1 + last.plan.campaign.fallbacks.length } : {};
-    found.push(...violations({ ...evidence, ...legs, retryStatuses: plan.retryStatuses }));
-    const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
-    found.push(...misbooked(books));
-  } finally {
-    ledger.close();
-  }
-  const db = new DatabaseSync(path);
-  const check = Object.values(db.prepare('PRAGMA integrity_check').get() ?? {})[0];
-  db.close();
-  if (check !== 'ok') found.push(`integrity_check says ${String(check)}`);
-  return found;
 }

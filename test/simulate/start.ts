@@ -3,9 +3,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
+import type { RunRecord } from '../../src/ledger/records.ts';
+import { NO_SUPPRESSIONS, type Suppressions } from '../../src/plan/suppression.ts';
 import { prepareRun } from '../../src/run/prepare.ts';
 import { sendRun } from '../../src/run/run.ts';
+import { sendRounds } from '../../src/run/window-wait.ts';
+import type { Asked } from './behaviour.ts';
 import type { StartPlan } from './plan.ts';
 import type { Random } from './random.ts';
 import { createRules, type Rules } from './rules.ts';
@@ -13,14 +16,21 @@ import type { Edition } from './scene.ts';
 import type { Server, SimulatedEndpoint } from './server.ts';
 import { openedFor, type SqliteWatch, sqliteError, type Word } from './sqlite.ts';
 import { campaignOf, createSites, createTimers, hold, named } from './surroundings.ts';
-import type { LedgerView, Operation } from './watch.ts';
+import type { LedgerView, Operation, RowView } from './watch.ts';
 import type { World } from './world.ts';
 
 /** How a start ended, as its process would say it. */
 export type Ending =
   | { readonly kind: 'killed' }
   | { readonly kind: 'nothing-to-do' }
-  | { readonly kind: 'sent'; readonly state: string; readonly halt: string | null; readonly ledgerFailed: boolean }
+  | {
+      readonly kind: 'sent';
+      readonly state: string;
+      readonly halt: string | null;
+      readonly ledgerFailed: boolean;
+      /** When the first window opens of those who wait for one. */
+      readonly opensAtMs: number | null;
+    }
   /** By a refusal with exit status 2, or because the ledger could not be used: 7. */
   | { readonly kind: 'refused'; readonly exit: number; readonly code: string }
   /** By something that is no HandbillError: exit status 1. */
@@ -57,6 +67,18 @@ export interface Sabotage {
   readonly endpoint?: (endpoint: SimulatedEndpoint) => SimulatedEndpoint;
 }
 
+/** Who looks at what one start does besides the rules of every start. */
+export interface Guard {
+  /** The list is looked at from here on. */
+  begins(): void;
+  /** The claim of this row is on the disk, and those of its commit that come after it. */
+  claimed(row: RowView): void;
+  posting(asked: Asked): void;
+  answered(asked: Asked): void;
+  /** After each transaction. */
+  committed(operation: Operation): void;
+}
+
 export interface StartOptions {
   readonly name: string;
   readonly plan: StartPlan;
@@ -73,11 +95,17 @@ export interface StartOptions {
   readonly onKill: () => void;
   readonly onStarted: () => void;
   readonly onSealed: () => void;
+  /** The lists of addresses and hashes as they stand now; default: nobody is on any. */
+  readonly suppressions?: () => Suppressions;
+  /** `send --wait`; default: without. */
+  readonly wait?: boolean;
+  readonly guard?: Guard;
 }
 
 /** Begins a start; it goes on as the world does. */
 export function beginStart(options: StartOptions): Start {
-  const { name, plan, folder, world, random, server, view, edition } = options;
+  const { name, plan, folder, world, random, server, view, edition, guard, wait = false } = options;
+  const suppressions = options.suppressions ?? (() => NO_SUPPRESSIONS);
   const path = join(folder, 'ledger.db');
   const interrupt = new AbortController();
   const death = new AbortController();
@@ -105,7 +133,8 @@ export function beginStart(options: StartOptions): Start {
   const rules = createRules({ name, plan, edition, world, view });
 
   const decide = (word: Word, run: () => void): void => {
-    // Whatever a dead process still tries comes to nothing.
+    // Whatever a dead process still tries comes to nothing; the kernel lets go of its locks.
+    if (death.signal.aborted && word === 'rollback') run();
     if (death.signal.aborted) throw new Killed();
     if (ioFailed && word !== 'rollback') world.object(`${name} says ${word} after an I/O error`);
     if (word === 'commit') sites.at(`before ${operation}`);
@@ -140,7 +169,12 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'start') options.onStarted();
     if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
     const mostClaimed = options.mostClaimed();
-    view.committed(db, { name, operation, mostClaimed, claimed: rules.claimed, winner: plan.winner });
+    const claimed = (row: RowView): void => {
+      rules.claimed(row);
+      guard?.claimed(row);
+    };
+    view.committed(db, { name, operation, mostClaimed, claimed, winner: plan.winner });
+    guard?.committed(operation);
   };
   const watch: SqliteWatch = {
     opened(connection) {
@@ -160,11 +194,14 @@ export function beginStart(options: StartOptions): Start {
         sites.at('between claim and post');
         if (death.signal.aborted) return;
         rules.posting(body, asked);
+        guard?.posting(asked);
       },
       received: () => sites.at('received'),
       answering(asked, behaviour, attempt) {
         sites.at('answered');
-        if (!death.signal.aborted) rules.answered(asked, behaviour, attempt);
+        if (death.signal.aborted) return;
+        rules.answered(asked, behaviour, attempt);
+        guard?.answered(asked);
       },
       connectFailed: (code) => rules.connectFailed(code),
     },
@@ -186,12 +223,15 @@ export function beginStart(options: StartOptions): Start {
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
     using held = openedFor(watch, () => hold(path, plan, nowMs));
-    ledger = watched(held.ledger);
+    const own = watched(held.ledger);
+    ledger = own;
+    guard?.begins();
+    const now = (): number => world.wallMs;
     const prepared = await prepareRun({
-      ledger,
+      ledger: own,
       plan: campaign,
       prices: null,
-      suppressions: NO_SUPPRESSIONS,
+      suppressions: suppressions(),
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
@@ -205,26 +245,32 @@ export function beginStart(options: StartOptions): Start {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: 'not-confirmed' };
     }
-    const run = prepared.seal();
-    const end = await sendRun({
-      plan: campaign,
-      ledger,
-      run,
-      list: prepared.list,
-      suppressions: NO_SUPPRESSIONS,
-      endpoint,
-      wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
-      concurrency: plan.concurrency,
-      ratePerSecond: plan.ratePerSecond,
-      limit: plan.limit,
-      interrupt: interrupt.signal,
-      now: () => world.wallMs,
-      random: () => random.next(),
-      timers,
-    });
+    const round = (run: RunRecord, limit: number | null) => {
+      return sendRun({
+        plan: campaign,
+        ledger: own,
+        run,
+        list: prepared.list,
+        suppressions: suppressions(),
+        reached: prepared.reached,
+        endpoint,
+        wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
+        concurrency: plan.concurrency,
+        ratePerSecond: plan.ratePerSecond,
+        limit,
+        interrupt: interrupt.signal,
+        wait,
+        now,
+        random: () => random.next(),
+        timers,
+      });
+    };
+    const clock = { now, interrupt: interrupt.signal, timers };
+    const end = await sendRounds(prepared.seal(), { ...clock, wait, limit: plan.limit, round });
     await endpoint.close(campaign.campaign.send.timeoutMs);
     rules.ended(end.state, end.ledgerError !== null);
-    return { kind: 'sent', state: end.state, halt: end.halt?.rule ?? null, ledgerFailed: end.ledgerError !== null };
+    const { state, halt, opensAtMs } = end;
+    return { kind: 'sent', state, halt: halt?.rule ?? null, ledgerFailed: end.ledgerError !== null, opensAtMs };
   };
 
   const gone = pipeline()

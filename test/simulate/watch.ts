@@ -75,7 +75,11 @@ export interface LedgerView {
   readonly askedAgain: ReadonlyMap<string, number>;
 }
 
-export function createLedgerView(world: World, referenceOf: (key: string, channel: Channel) => string): LedgerView {
+export function createLedgerView(
+  world: World,
+  referenceOf: (key: string, channel: Channel) => string,
+  campaign: string,
+): LedgerView {
   let rows: readonly RowView[] = [];
   let list = -1;
   let winner: string | null = null;
@@ -108,7 +112,7 @@ export function createLedgerView(world: World, referenceOf: (key: string, channe
         query = prepare(db);
         queries.set(db, query);
       }
-      const run = query.run.get() as unknown as readonly [number, number, string | null, Channel] | undefined;
+      const run = query.run.get(campaign) as unknown as readonly [number, number, string | null, Channel] | undefined;
       if (run === undefined) return;
       const [nowList, count, nowWinner, channel] = run;
       const now = (query.rows.all(nowList) as unknown as readonly Stored[]).map((row) => toView(row, channel));
@@ -153,7 +157,7 @@ type Stored = readonly [number, number, string, string | null, string | null, st
 function prepare(db: DatabaseSync): Queries {
   const asArrays = { returnArrays: true } as const;
   return {
-    run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading'`, asArrays),
+    run: db.prepare(`SELECT list, rows, winner, channel FROM runs WHERE state <> 'loading' AND campaign = ?`, asArrays),
     rows: db.prepare(
       'SELECT leg, row, state, reason, key, address, attempts, channel FROM recipients WHERE list = ? ORDER BY leg, row',
       asArrays,
@@ -205,9 +209,9 @@ function compare(
     const move = `${was.state}>${row.state}`;
     world.cover(`move:${move}`);
     world.note(() => `${by.name} row ${describe(row)}: ${move}${row.reason === null ? '' : ` (${row.reason})`}`);
-    // Given back and claimed again in one transaction, which found it suppressed.
-    const suppressedThen = move === 'claimed>skipped' && row.reason === 'suppressed' && row.attempts > was.attempts;
-    if (!allowed.includes(move) && !(suppressedThen && by.operation === 'commit')) {
+    // Given back and claimed again in one transaction, which found that a rule leaves it out.
+    const leftOutThen = move === 'claimed>skipped' && isLeftOut(row) && row.attempts > was.attempts;
+    if (!allowed.includes(move) && !(leftOutThen && by.operation === 'commit')) {
       world.object(`row ${describe(row)} moved ${move} in ${by.operation}`);
     }
     if (move === 'in-doubt>accepted' && was.reason !== 'crash') world.object(`row ${describe(row)} left ${was.reason}`);
@@ -235,8 +239,13 @@ function begun(
   if (row.leg === 0 || !fell || by.operation !== 'commit' || former.now?.key !== row.key) {
     world.object(`row ${describe(row)} came out of nothing in ${by.operation}`);
   }
-  const isNew = row.state === 'pending' || row.state === 'claimed' || row.reason === 'suppressed';
+  const isNew = row.state === 'pending' || row.state === 'claimed' || isLeftOut(row);
   if (!isNew) world.object(`row ${describe(row)} began as ${row.state}`);
+}
+
+/** By a rule that a claim asks. */
+function isLeftOut({ reason }: RowView): boolean {
+  return reason === 'suppressed' || reason === 'excluded' || reason === 'frequency-cap';
 }
 
 function hasFallen(row: RowView | undefined): boolean {

@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly startMs: number;
   readonly recording: boolean;
   readonly coverage: Coverage;
+  /** Default: `MOST_EVENTS`. */
+  readonly mostEvents?: number;
 }
 
 interface Event {
@@ -40,12 +42,12 @@ interface Event {
   readonly work: () => void;
 }
 
-/** More events than any history has: beyond it something goes round in circles. */
+/** More events than any history of an hour has: beyond it something goes round in circles. */
 const MOST_EVENTS = 20_000;
 /** Whoever is wrong is wrong often; nobody reads more. */
 const MOST_VIOLATIONS = 20;
 
-export function createWorld({ startMs, recording, coverage }: WorldOptions): World {
+export function createWorld({ startMs, recording, coverage, mostEvents = MOST_EVENTS }: WorldOptions): World {
   let now = 0;
   let wall = startMs;
   let latest = startMs;
@@ -98,8 +100,8 @@ export function createWorld({ startMs, recording, coverage }: WorldOptions): Wor
       while (!done()) {
         const event = agenda.pop();
         events += 1;
-        if (event === undefined || events > MOST_EVENTS) {
-          const what = event === undefined ? 'nothing is left to happen' : `${MOST_EVENTS} events have happened`;
+        if (event === undefined || events > mostEvents) {
+          const what = event === undefined ? 'nothing is left to happen' : `${mostEvents} events have happened`;
           throw new Error(`A start never ends: ${what}.`);
         }
         now = event.at;

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { RunIdentity } from '../../src/ledger/records.ts';
+import type { Outcome } from '../../src/model.ts';
+import { misbooked } from '../oracle/accounts.ts';
+import { endingsOf } from '../oracle/endings.ts';
+import { violations } from '../oracle/oracle.ts';
+import type { Edition } from './scene.ts';
+import type { Server } from './server.ts';
+import type { Start } from './start.ts';
+import type { LedgerView } from './watch.ts';
+import type { World } from './world.ts';
+
+/** A start ends in one of the documented ways. */
+export function judgeEnding(world: World, { name, ending, rules }: Start): void {
+  if (ending === null) return;
+  world.cover(`ending:${ending.kind}${ending.kind === 'refused' ? ` ${ending.exit} ${ending.code}` : ''}`);
+  if (ending.kind === 'sent' && ending.halt !== null) world.cover(`halt:${ending.halt}`);
+  if (ending.kind === 'bug') world.object(`${name} ended with ${ending.message}`);
+  if (ending.kind !== 'refused') return;
+  if (ending.exit !== 2 && ending.exit !== 7) world.object(`${name} ended with exit status ${ending.exit}`);
+  if (ending.exit === 2 && rules.posts > 0) world.object(`${name} was refused after ${rules.posts} requests`);
+}
+
+/** What is left at the end of a history, and what was seen of one run. */
+export interface Remains {
+  readonly folder: string;
+  readonly identity: RunIdentity;
+  readonly server: Server;
+  readonly view: LedgerView;
+  readonly starts: readonly number[];
+  readonly sealed: readonly Edition[];
+  readonly retryStatuses: readonly number[];
+  /** No two processes were at it at the same time: else an answer may come too late to begin the next leg. */
+  readonly alone: boolean;
+  /** Says whether a row may wait for ever; default: none may. */
+  readonly mayWait?: (row: Pick<Outcome, 'outcome' | 'reason'>) => boolean;
+}
+
+/** The oracle's judgement of what is in the ledger at the very end, and of the file itself. */
+export function judgeLedger(remains: Remains): string[] {
+  const { folder, identity, server, view, starts, sealed, retryStatuses, alone, mayWait } = remains;
+  const path = join(folder, 'ledger.db');
+  const found: string[] = [];
+  const last = sealed.at(-1);
+  if (last === undefined || !existsSync(path)) return ['nothing was ever sent'];
+  const ledger = openLedger(path, { mode: 'read', nowMs: Number.MAX_SAFE_INTEGER });
+  try {
+    const run = ledger.findRun(identity);
+    if (run === null) return ['the run is gone'];
+    const outcomes = [...ledger.outcomes(run)].flat();
+    for (const { row, outcome, reason } of outcomes) {
+      const isOpen = outcome === 'pending' || outcome === 'failed' || outcome === 'deferred';
+      if (isOpen && mayWait?.({ outcome, reason }) !== true)
+        found.push(`row ${row} is forgotten: ${outcome} ${reason}`);
+    }
+    const { referenceOf } = last.plan;
+    const endings = endingsOf(
+      outcomes.map((outcome) => ({ ...outcome, line: outcome.row + 2 })),
+      referenceOf,
+    );
+    const known = new Set(sealed.flatMap(({ keys }) => [...keys]));
+    const gone = [...known].filter((key) => !last.keys.has(key)).length;
+    const lines = Array.from({ length: last.rows + gone }, (_, row) => row + 2);
+    const { receipts } = server;
+    const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
+    const legs = alone ? { legs: 1 + last.plan.campaign.fallbacks.length } : {};
+    found.push(...violations({ ...evidence, ...legs, retryStatuses }));
+    const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
+    found.push(...misbooked(books));
+  } finally {
+    ledger.close();
+  }
+  const db = new DatabaseSync(path);
+  const check = Object.values(db.prepare('PRAGMA integrity_check').get() ?? {})[0];
+  db.close();
+  if (check !== 'ok') found.push(`integrity_check says ${String(check)}`);
+  return found;
+}

@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCampaign } from '../../../src/campaign/load.ts';
+import type { Campaign } from '../../../src/model.ts';
+import { createCaps } from '../../../src/plan/caps.ts';
+import { loadSuppressions, type Suppressions } from '../../../src/plan/suppression.ts';
+import { createWindowGate } from '../../../src/plan/window.ts';
+import { createHasher, type Hasher, writeHash } from '../../../src/suppression/hash.ts';
+import { createRandom, type Random } from '../random.ts';
+import { BEGINNING, editionOf, type Scene, type SceneKind, type Stage } from '../scene.ts';
+
+/** A campaign that shares its people with others. */
+export interface CampaignScene extends Scene {
+  readonly name: string;
+}
+
+/** The lists that a start may find, each with whom it names. */
+export interface ListVersion {
+  readonly suppressions: Suppressions;
+  readonly addresses: ReadonlySet<string>;
+}
+
+/** What all histories of several campaigns share. */
+export interface Cast {
+  readonly campaigns: readonly CampaignScene[];
+  readonly people: readonly Person[];
+  /** Each names more people than the one before; nobody is on the first. */
+  readonly lists: readonly [ListVersion, ...ListVersion[]];
+  readonly hasher: Hasher;
+}
+
+export interface Person {
+  readonly address: string;
+  /** Zones that they may be in; null: nobody knows. */
+  readonly zones: readonly string[] | null;
+}
+
+/** Where numbers are at home, as their operators say. */
+const NUMBERS: readonly { readonly of: (n: number) => string; readonly zones: readonly string[] | null }[] = [
+  { of: (n) => `+44207946${1000 + n}`, zones: ['Europe/London'] },
+  { of: (n) => `+1212555${1000 + n}`, zones: ['America/New_York'] },
+  { of: (n) => `+8131234${1000 + n}`, zones: ['Asia/Tokyo'] },
+  { of: (n) => `+35191234${5000 + n}`, zones: ['Europe/Lisbon', 'Atlantic/Azores'] },
+  { of: (n) => `+1800555${1000 + n}`, zones: null },
+];
+/** What the column says of those whose number says something else. */
+const CELL = 'Europe/Paris';
+const PEOPLE = 26;
+
+const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello everybody" } }';
+const CAMPAIGNS: readonly { name: string; kind: SceneKind; key: string; message: readonly string[] }[] = [
+  { name: 'alpha', kind: 'plain', key: '', message: ['channel: sms', 'template: { text: "Hi {{name}}" }'] },
+  { name: 'beta', kind: 'plain', key: 'key: id, ', message: ['channel: sms', 'template: { text: "Well {{name}}" }'] },
+  {
+    name: 'gamma',
+    kind: 'shared',
+    key: '',
+    message: ['channel: rcs', 'template: { text: "Hi everybody" }', FALLBACK, 'send: { recipientsPerRequest: 4 }'],
+  },
+];
+
+const KEY = { HANDBILL_SUPPRESSION_KEY: 'a key of more than sixteen bytes' };
+
+export async function createCast(stage: Stage): Promise<Cast> {
+  const root = join(stage.root, 'several');
+  mkdirSync(root);
+  const environment = '    baseUrl: http://127.0.0.1:9\n    apiKey: { env: HANDBILL_API_KEY }\n';
+  const key = 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }\n';
+  writeFileSync(join(root, 'handbill.yaml'), `${key}environments:\n  test:\n${environment}`);
+  const random = createRandom(7);
+  const people = Array.from({ length: PEOPLE }, (_, n) => personOf(n, random));
+  const campaigns: CampaignScene[] = [];
+  let first: Campaign | null = null;
+  for (const { name, kind, key: keyColumn, message } of CAMPAIGNS) {
+    const folder = join(root, 'campaigns', name);
+    mkdirSync(folder, { recursive: true });
+    const recipients = `recipients: { csv: list.csv, ${keyColumn}timeZone: zone }`;
+    writeFileSync(
+      join(folder, 'campaign.yaml'),
+      `${[`name: ${name}`, 'from: Riverside', recipients, ...message].join('\n')}\n`,
+    );
+    writeFileSync(join(folder, 'list.csv'), `${HEADER}\n`);
+    const edition = async (file: string, rows: readonly string[]) => {
+      const recipients = join(folder, file);
+      writeFileSync(recipients, `${[HEADER, ...rows].join('\n')}\n`);
+      const target = join(folder, 'campaign.yaml');
+      const { campaign } = await loadCampaign(target, { cwd: root, now: BEGINNING, recipients });
+      first ??= campaign;
+      return await editionOf(campaign, kind, rows.length);
+    };
+    const before = await edition('before.csv', rowsOf(people, 'Name', random));
+    const after = await edition('after.csv', rowsOf(people, 'Friend', random));
+    campaigns.push({ name, before, after });
+  }
+  if (first === null) throw new Error('there is a campaign');
+  await loadLibraries(campaigns);
+  const hasher = createHasher(Buffer.from(KEY.HANDBILL_SUPPRESSION_KEY));
+  const versions = [0, 2, 6].map((count) => people.slice(0, count * 2).filter((_, n) => n % 2 === 1));
+  const [none, ...more] = await Promise.all(versions.map((named, n) => listOf(root, n, first as never, named, hasher)));
+  if (none === undefined) throw new Error('there is a list');
+  return { campaigns, people, lists: [none, ...more], hasher };
+}
+
+/** What is loaded where a rule needs it is there from here on: how long that takes is no part of a history. */
+async function loadLibraries(campaigns: readonly CampaignScene[]): Promise<void> {
+  const window = { hours: null, holidays: [], timeZone: 'recipient', unknown: null, countries: false };
+  for (const { before } of campaigns) {
+    const { campaign } = before.plan;
+    const frequency: Campaign['frequency'] = [{ max: 1, per: { kind: 'calendar', unit: 'day' } }];
+    const plan = { ...before.plan, campaign: { ...campaign, frequency, send: { ...campaign.send, window } } };
+    await createWindowGate(plan, { now: () => BEGINNING, startMs: BEGINNING });
+    await createCaps(plan);
+  }
+}
+
+const HEADER = 'msisdn,id,name,zone';
+
+function personOf(n: number, random: Random): Person & { readonly cell: string } {
+  const number = NUMBERS[n % NUMBERS.length];
+  if (number === undefined) throw new Error('there are numbers');
+  const cell = random.chance(0.15) ? CELL : '';
+  return { address: number.of(n), zones: cell === '' ? number.zones : [cell], cell };
+}
+
+/** Most of the people in any order, some of them twice, and a bad row now and then. */
+function rowsOf(people: readonly (Person & { cell?: string })[], word: string, random: Random): string[] {
+  const rows: string[] = [];
+  for (const [n, { address, cell = '' }] of people.entries()) {
+    const row = `${address},c${n},${word} ${n},${cell}`;
+    if (random.chance(0.75)) rows.splice(random.whole(0, rows.length), 0, row);
+    if (random.chance(0.05)) rows.push(row);
+    if (random.chance(0.04)) rows.push(`12,x${n},Nobody,`);
+  }
+  return rows;
+}
+
+/** Half of them by address, in a spelling of its own, half of them by hash. */
+async function listOf(
+  root: string,
+  version: number,
+  campaign: Campaign,
+  people: readonly Person[],
+  hasher: Hasher,
+): Promise<ListVersion> {
+  const file = `suppressed-${version}.csv`;
+  const rows = people.map(({ address }, n) =>
+    n % 2 === 0 ? `00${address.slice(1)},` : `,${writeHash({ keyId: hasher.keyId, hash: hasher.hash(address) })}`,
+  );
+  writeFileSync(join(root, file), `msisdn,hash\n${rows.join('\n')}\n`);
+  const files = people.length === 0 ? [] : [{ path: join(root, file), file, namedBy: 'project' as const }];
+  const suppressions = await loadSuppressions({ ...campaign, suppressions: files }, KEY);
+  return { suppressions, addresses: new Set(people.map(({ address }) => address)) };
+}

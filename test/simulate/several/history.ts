@@ -1,0 +1,319 @@
+import { join } from 'node:path';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { openLedger } from '../../../src/ledger/open.ts';
+import { judgeEnding, judgeLedger } from '../judge.ts';
+import { goodStart } from '../plan.ts';
+import { createRandom, type Random } from '../random.ts';
+import { type Edition, IDENTITY, type Stage } from '../scene.ts';
+import { createServer, type Server } from '../server.ts';
+import type { SimulateOptions, Simulation } from '../simulate.ts';
+import { beginStart, type Sabotage, type Start } from '../start.ts';
+import { createLedgerView } from '../watch.ts';
+import { createWorld, type World } from '../world.ts';
+import type { Cast } from './campaigns.ts';
+import { drawSeveral, type OneStart, type OptOut, type RuleSet, type SeveralPlan, type Turn } from './draw.ts';
+import { createRuleWatch, type Watched } from './watch.ts';
+
+/** Starts that wait for windows live for days, and look at the clock every 15 seconds. */
+const MOST_EVENTS = 200_000;
+const HALF_HOUR = 1_800_000;
+/** More openings than anybody waits for. */
+const MOST_ROUNDS = 40;
+
+/**
+ * One history of several campaigns with the same people: rules, opt-outs, lists that change, and time that passes over
+ * openings, closings and nights on which clocks change. The seed decides everything.
+ */
+export async function simulateSeveral(
+  seed: number,
+  stage: Stage,
+  cast: Cast,
+  { coverage, recording = false, sabotage = {} }: SimulateOptions,
+): Promise<Simulation> {
+  const random = createRandom(seed);
+  const plan = drawSeveral(random.fork(), cast);
+  const world = createWorld({ startMs: plan.startMs, recording, coverage, mostEvents: MOST_EVENTS });
+  const history = createHistory({ stage, cast, plan, world, random, sabotage });
+  try {
+    await history.run();
+  } catch (error) {
+    world.object(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    history.close();
+  }
+  coverage.count('history of several campaigns');
+  return { seed, violations: world.violations, log: world.log };
+}
+
+interface HistoryOptions {
+  readonly stage: Stage;
+  readonly cast: Cast;
+  readonly plan: SeveralPlan;
+  readonly world: World;
+  readonly random: Random;
+  readonly sabotage: Sabotage;
+}
+
+/** A campaign and what its starts leave behind. */
+interface Company extends Watched {
+  readonly server: Server;
+  /** How many receipts there were when each start began. */
+  readonly starts: number[];
+  readonly sealed: Edition[];
+  /** Rows that may be claimed by processes that are no more. */
+  abandoned: number;
+  edited: boolean;
+}
+
+function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOptions) {
+  const companies = cast.campaigns.map((scene, at): Company => {
+    const drawn = plan.campaigns[at];
+    if (drawn === undefined) throw new Error('a campaign has a plan');
+    const view = createLedgerView(world, scene.before.plan.referenceOf, scene.name);
+    const { name, before: edition } = scene;
+    const server = createServer(world, random.fork());
+    return {
+      name,
+      plan: drawn,
+      edition,
+      view,
+      server,
+      claims: new Map(),
+      isPurged: false,
+      starts: [],
+      sealed: [],
+      abandoned: 0,
+      edited: false,
+    };
+  });
+  const watch = createRuleWatch(world, cast, companies);
+  let folder = stage.folder();
+  let alive: Start[] = [];
+  let count = 0;
+
+  const begin = (at: number, { plan: start, wait }: Omit<OneStart, 'campaign' | 'afterMs'>, list: number): Start => {
+    const company = companies[at];
+    const scene = cast.campaigns[at];
+    if (company === undefined || scene === undefined) throw new Error('there is such a campaign');
+    count += 1;
+    const name = `start ${count} of ${company.name}`;
+    const edited = start.edited;
+    company.edited ||= edited;
+    const original = edited ? scene.after : scene.before;
+    const rules = edited ? company.plan.after : company.plan.before;
+    const edition = withRules(original, rules);
+    const inFlight = start.concurrency * edition.plan.recipientsPerRequest;
+    world.cover('start of several');
+    world.note(
+      () =>
+        `${name} begins at ${new Date(world.wallMs).toISOString()}: ${JSON.stringify({ ...start, profile: start.profile.name, wait, rules, list })}`,
+    );
+    const begun: Start = beginStart({
+      name,
+      plan: start,
+      edition,
+      folder,
+      world,
+      random: random.fork(),
+      server: company.server,
+      view: company.view,
+      sabotage,
+      wait,
+      suppressions: () => cast.lists[list]?.suppressions ?? cast.lists[0].suppressions,
+      guard: watch.guard(company, edited, list),
+      mostClaimed: () => inFlight + company.abandoned,
+      onKill() {
+        if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
+          folder = stage.folder(folder);
+      },
+      onStarted() {
+        company.abandoned = 0;
+        company.starts.push(company.server.receipts.length);
+      },
+      onSealed() {
+        if (company.sealed.at(-1) !== original) company.sealed.push(original);
+      },
+    });
+    alive.push(begun);
+    return begun;
+  };
+
+  /** Lets processes live until they have ended, and tidies up behind them. */
+  const live = async (turn: Pick<Turn, 'starts' | 'optOuts' | 'clockStep' | 'list'>): Promise<readonly Start[]> => {
+    const before = folder;
+    const cancel: (() => void)[] = [];
+    const planned: Start[] = [];
+    alive = [];
+    let waiting = turn.starts.length;
+    for (const one of turn.starts) {
+      const go = (): void => {
+        waiting -= 1;
+        const start = begin(one.campaign, one, turn.list);
+        planned.push(start);
+        provoke(start, cancel);
+      };
+      if (one.afterMs === 0) go();
+      else world.after(one.afterMs, go);
+    }
+    if (turn.starts.length > 1) world.cover('several at a time');
+    for (const optOut of turn.optOuts) cancel.push(world.after(optOut.afterMs, () => suppress(optOut)));
+    const { clockStep } = turn;
+    if (clockStep !== null) cancel.push(world.after(clockStep.afterMs, () => world.setClock(clockStep.byMs)));
+    await world.run(() => waiting === 0 && alive.every(({ ending }) => ending !== null));
+    for (const undo of cancel) undo();
+    for (const one of alive) judgeEnding(world, one);
+    if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
+    for (const one of alive) one.bury();
+    if (folder !== before) stage.remove(before);
+    for (const [at, one] of planned.entries()) {
+      const company = companies[turn.starts[at]?.campaign ?? -1];
+      if (one.mayHaveLeft && company)
+        company.abandoned += one.plan.concurrency * company.edition.plan.recipientsPerRequest;
+    }
+    alive = [];
+    return planned;
+  };
+
+  const provoke = (start: Start, cancel: (() => void)[]): void => {
+    const { killAfterMs, interruptAfterMs, secondSignalAfterMs } = start.plan;
+    if (killAfterMs !== null) cancel.push(world.after(killAfterMs, () => start.kill('any moment')));
+    if (interruptAfterMs !== null) cancel.push(world.after(interruptAfterMs, start.interrupt));
+    if (secondSignalAfterMs !== null) cancel.push(world.after(secondSignalAfterMs, start.abort));
+  };
+
+  /** By a process of its own. */
+  const inLedger = (work: (ledger: Ledger) => void): void => {
+    const ledger = openLedger(join(folder, 'ledger.db'), { mode: 'write', nowMs: world.wallMs });
+    try {
+      work(ledger);
+    } finally {
+      ledger.close();
+    }
+  };
+
+  const suppress = ({ person, how, forMs }: OptOut): void => {
+    const address = cast.people[person]?.address ?? '?';
+    const own = alive.find(({ ending, killed }) => ending === null && !killed);
+    const untilMs = forMs === null ? null : world.wallMs + forMs;
+    if (how === 'own' && own !== undefined) own.suppress(address);
+    const facts = { reason: 'STOP', untilMs, source: 'reply' };
+    if (how === 'hash') {
+      const { keyId } = cast.hasher;
+      inLedger((ledger) =>
+        ledger.suppressAll([], [{ ...facts, hash: cast.hasher.hash(address), keyId }], world.wallMs),
+      );
+    } else inLedger((ledger) => ledger.suppress(address, { ...facts, nowMs: world.wallMs }));
+    world.cover(`opted out:${how}`);
+    world.note(
+      () => `${address} is suppressed (${how}) ${untilMs === null ? '' : `until ${new Date(untilMs).toISOString()}`}`,
+    );
+    watch.suppressed(address, untilMs);
+  };
+
+  const purge = (at: number): void => {
+    const company = companies[at];
+    if (company === undefined || company.sealed.length === 0) return;
+    inLedger((ledger) => {
+      const run = ledger.findRun({ ...IDENTITY, campaign: company.name });
+      if (run === null) return;
+      ledger.purge.mark(run, world.wallMs);
+      for (const _ of ledger.purge.clear(run));
+      company.isPurged = true;
+      world.cover('purged');
+      world.note(() => `${company.name} is purged`);
+    });
+  };
+
+  const turn = async (one: Turn): Promise<void> => {
+    const halfHour = HALF_HOUR - ((world.wallMs + one.passMs) % HALF_HOUR) - Math.round(random.scale(1, 3000));
+    const byMs = one.passMs + (one.toTheHalfHour ? Math.max(0, halfHour) : 0);
+    if (byMs > 0) world.setClock(byMs);
+    if (one.purge !== null) purge(one.purge);
+    await live(one);
+  };
+
+  /** With a good server, and whenever somebody's window opens, until nobody is left who is ever to be sent to. */
+  const finish = async (at: number): Promise<void> => {
+    const company = companies[at];
+    const scene = cast.campaigns[at];
+    if (company === undefined || scene === undefined) return;
+    const edited = company.edited;
+    const { notAfterMs } = edited ? company.plan.after : company.plan.before;
+    const start = goodStart(edited ? scene.after : scene.before, {
+      retryStatuses: [],
+      edited,
+      notAfterMs,
+      winner: null,
+    });
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const one = { campaign: at, afterMs: 0, plan: start, wait: false };
+      const [last] = await live({ starts: [one], optOuts: [], clockStep: null, list: 0 });
+      const ending = last?.ending ?? null;
+      if (isOver(company, ending)) return;
+      const opensAtMs = ending?.kind === 'sent' ? ending.opensAtMs : null;
+      world.setClock(Math.max(1000, (opensAtMs ?? world.wallMs + 2 * 3_600_000) - world.wallMs));
+    }
+    world.object(`${company.name} does not come to an end: ${JSON.stringify(company.view.rows.filter(isOpen))}`);
+  };
+
+  const isOver = (company: Company, ending: Start['ending']): boolean => {
+    if (ending?.kind === 'nothing-to-do') return true;
+    if (ending?.kind === 'refused') return ending.code === 'run-purged' || ending.code === 'too-many-recipients';
+    if (ending?.kind !== 'sent') return false;
+    world.cover(`over:${ending.halt ?? ending.state}`);
+    if (ending.halt === 'canary' || ending.state === 'finished') return true;
+    return company.view.rows.every((row) => !isOpen(row) || row.reason === 'zone-unknown');
+  };
+
+  const judge = (company: Company): void => {
+    const { name, server, view, starts, sealed } = company;
+    const identity = { ...IDENTITY, campaign: name };
+    if (company.isPurged) {
+      judgePurged(company);
+      return;
+    }
+    if (sealed.length === 0) {
+      if (server.receipts.length > 0) world.object(`${name} was never begun, and was sent`);
+      return;
+    }
+    // Whoever is left waits for a zone, behind a gate, or for others whose runs were purged.
+    const mayWait = (): boolean => true;
+    const remains = { folder, identity, server, view, starts, sealed, retryStatuses: [], alone: true, mayWait };
+    for (const what of judgeLedger(remains)) world.object(`${name}: ${what}`);
+  };
+
+  const judgePurged = ({ name, view }: Company): void => {
+    inLedger((ledger) => {
+      const run = ledger.findRun({ ...IDENTITY, campaign: name });
+      const sum = run === null ? 0 : ledger.counts(run).reduce((all, one) => all + one.count, 0);
+      const rows = view.rows.filter(({ leg }) => leg === 0).length;
+      if (sum !== rows) world.object(`${name} had ${rows} recipients, and ${sum} of them are counted after the purge`);
+    });
+  };
+
+  return {
+    async run() {
+      for (const one of plan.turns) await turn(one);
+      for (const at of companies.keys()) await finish(at);
+      for (const company of companies) judge(company);
+    },
+    close() {
+      for (const one of alive) one.bury();
+      stage.remove(folder);
+    },
+  };
+}
+
+function isOpen({ state }: { readonly state: string }): boolean {
+  return state === 'pending' || state === 'failed' || state === 'deferred';
+}
+
+/** The same campaign with other rules. */
+function withRules(edition: Edition, rules: RuleSet): Edition {
+  const { plan } = edition;
+  const { window, canary, notAfterMs, maxRecipients, frequency, isCounted } = rules;
+  const exclude = rules.exclude.map((campaign) => ({ campaign, occurrence: null, unknown: null }));
+  const send = { ...plan.campaign.send, window, canary, notAfterMs };
+  const limits = { ...plan.campaign.limits, maxRecipients };
+  return { ...edition, plan: { ...plan, campaign: { ...plan.campaign, send, limits, exclude, frequency, isCounted } } };
+}
