@@ -14,8 +14,8 @@ export interface Signature {
   readonly armoured: string;
 }
 
-const BEGIN = '-----BEGIN SSH SIGNATURE-----';
-const END = '-----END SSH SIGNATURE-----';
+const FIRST_LINE = '-----BEGIN SSH SIGNATURE-----';
+const LAST_LINE = '-----END SSH SIGNATURE-----';
 const MAGIC = 'SSHSIG';
 const VERSION = 1;
 const HASHES = new Set(['sha256', 'sha512']);
@@ -30,7 +30,7 @@ export function readSignature(text: string): Signature | { readonly problem: str
   const damaged = { problem: 'is damaged.' };
   if (text.length > MAX_SIGNATURE_LENGTH) return { problem: 'is longer than any that handbill makes.' };
   const lines = text.replaceAll('\r\n', '\n').trimEnd().split('\n');
-  if (lines[0] !== BEGIN || lines.at(-1) !== END) return damaged;
+  if (lines[0] !== FIRST_LINE || lines.at(-1) !== LAST_LINE) return damaged;
   const bytes = base64Bytes(lines.slice(1, -1).join(''));
   if (bytes === null || Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') !== MAGIC) return damaged;
   const versionAt = MAGIC.length;
@@ -59,7 +59,7 @@ function armour(bytes: Uint8Array): string {
     Buffer.from(bytes)
       .toString('base64')
       .match(/.{1,70}/g) ?? [];
-  return `${[BEGIN, ...lines, END].join('\n')}\n`;
+  return `${[FIRST_LINE, ...lines, LAST_LINE].join('\n')}\n`;
 }
 
 function textOf(bytes: Uint8Array | undefined): string {

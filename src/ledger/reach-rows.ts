@@ -25,12 +25,6 @@ const PAGE_ROWS = 4000;
 /** Sent at some time that is not known: it counts in any period. */
 const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
 
-// What was accepted, may have been, or is on its way: chains of `=`, as in the schema.
-const REACHED = `(state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')`;
-
-// The claim is just before the request. An answer, or somebody's word about a doubt, may come days later.
-const SENT = 'coalesce(claimed_at, updated_at)';
-
 export function reachRows(connection: Connection): ReachRows {
   const query = lazily((sql) => connection.query(sql));
 
@@ -92,14 +86,19 @@ export function reachRows(connection: Connection): ReachRows {
   };
 }
 
-const REACHED_PAGE = `SELECT row, key, nullif(address, key), ${SENT} FROM recipients
-  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND ${REACHED} AND (${SENT} IS NULL OR ${SENT} >= ?4) ORDER BY row LIMIT ?5`;
+// Reached is what was accepted, may have been, or is on its way: chains of `=`, as in the schema. The claim is just before
+// the request; an answer, or somebody's word about a doubt, may come days later.
+const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+    AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)
+  ORDER BY row LIMIT ?5`;
 
 const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
 
-const STATE = `SELECT ${REACHED}, state = 'rejected' AND reason IS 'fell-back', ${SENT} FROM recipients
-  WHERE list = ? AND leg = ? AND row = ?`;
+const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'),
+    state = 'rejected' AND reason IS 'fell-back', coalesce(claimed_at, updated_at)
+  FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
 
 const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';
 
@@ -107,7 +106,9 @@ const LAST_LEG = 'SELECT max(leg) FROM recipients WHERE list = ?';
 
 const LATER_LEGS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
 
-const ANYBODY = `SELECT 1 FROM recipients WHERE list = ? AND ${REACHED} AND (${SENT} IS NULL OR ${SENT} >= ?) LIMIT 1`;
+const ANYBODY = `SELECT 1 FROM recipients
+  WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+    AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?) LIMIT 1`;
 
 function timeOf(value: unknown): number {
   return typeof value === 'number' ? value : UNKNOWN_MS;
