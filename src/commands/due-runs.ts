@@ -25,7 +25,8 @@ export function knownRuns(campaign: Campaign, environment: Environment, nowMs: n
       .filter((run) => run.campaign === campaign.name && run.environment === environment.name)
       .map((run) => ({
         occurrence: run.occurrence,
-        state: stateOf(ledger.path, run),
+        // Whoever was left of a purged run is not known any more: nothing of it can be continued.
+        state: run.purgedAtMs === null ? stateOf(ledger.path, run) : 'finished',
         halt: run.halt?.rule ?? null,
         createdAtMs: run.createdAtMs,
         waitsUntilMs: waitsUntil(ledger, run),

@@ -167,7 +167,11 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
       return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
     }
     if (step.action === 'continue' && error instanceof HandbillError && CHANGED.has(error.code)) {
-      haltChanged(one.campaign, environment, step.occurrence, error, now());
+      try {
+        haltChanged(one.campaign, environment, step.occurrence, error, now());
+      } catch (second) {
+        return { ...failure(second), why: null, result: null };
+      }
     }
     return { ...failure(error), why: null, result: null };
   }

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it, test } from 'vitest';
 import { type DueOptions, type DueResult, due } from '../../src/commands/due.ts';
 import { preview } from '../../src/commands/preview.ts';
+import { purge } from '../../src/commands/purge-ledger.ts';
 import { send } from '../../src/commands/send.ts';
 import { runCli, startCli, until } from '../helpers/cli.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
@@ -250,6 +251,19 @@ describe('what is said already is not said at every call', () => {
     const occurrence = '2026-11-20T09:00:00Z';
     const amended = await send('nightly', { ...options, occurrence, now: () => Date.parse('2026-11-21T09:01:00Z') });
     expect(amended.report).toMatchObject({ state: 'finished', totals: { accepted: 21 } });
+  });
+
+  it('a run that was purged before it was finished is not asked for again', async () => {
+    await using api = await startApi();
+    using project = projectOf(api, { slow: { cron: '0 9 * * *', people: 5 } });
+    const file = 'campaigns/slow/campaign.yaml';
+    const canary = 'canary: { steps: 2, pause: 20h }';
+    project.write(file, readFileSync(project.path(file), 'utf8').replace('concurrency: 1', canary));
+    expect(brief(await dueAt(project, '2026-11-20T09:00:00Z'))).toEqual(['slow send 11-20T09:00']);
+    const now = () => Date.parse('2026-11-21T06:00:00Z');
+    const purging = { cwd: project.root, env: KEY, now, olderThanMs: 60 * MINUTE, withOpen: true };
+    expect((await purge({ ...purging, confirm: async () => true })).purged).toHaveLength(1);
+    expect(brief(await dueAt(project, now()))).toEqual(['slow none']);
   });
 
   it('a run that waits for the winner of its test goes on without a word', async () => {
