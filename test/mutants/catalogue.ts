@@ -5,6 +5,7 @@ import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { REACHING } from './reaching.ts';
 import { REQUESTS } from './requests.ts';
+import { RULES } from './rules.ts';
 import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
 import { SEVERAL } from './several.ts';
@@ -20,6 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...INPUTS,
   ...KEEPING,
   ...REACHING,
+  ...RULES,
   ...ENDINGS,
   ...SECRETS,
 ];

@@ -200,7 +200,11 @@ export const SENDING: readonly Mutant[] = [
     name: 'sent-after-its-window',
     planted: 'the window is not looked at any more once somebody was decided about',
     edits: [
-      { file: 'src/run/window.ts', was: 'window !== null && due.some(', is: 'window !== null && due.slice(due.length).some(' },
+      {
+        file: 'src/run/window.ts',
+        was: 'window !== null && due.some(',
+        is: 'window !== null && due.slice(due.length).some(',
+      },
       { file: 'src/run/claim-in-time.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
     ],
     proof: { in: 'run/window.test.ts', only: 'waited for their turn' },

@@ -142,14 +142,14 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
   const live = async (turn: Pick<Turn, 'starts' | 'optOuts' | 'clockStep' | 'list'>): Promise<readonly Start[]> => {
     const before = folder;
     const cancel: (() => void)[] = [];
-    const planned: Start[] = [];
+    const begun: { readonly start: Start; readonly company: Company | undefined }[] = [];
     alive = [];
     let waiting = turn.starts.length;
     for (const one of turn.starts) {
       const go = (): void => {
         waiting -= 1;
         const start = begin(one.campaign, one, turn.list);
-        planned.push(start);
+        begun.push({ start, company: companies[one.campaign] });
         provoke(start, cancel);
       };
       if (one.afterMs === 0) go();
@@ -165,13 +165,12 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
     if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
     for (const one of alive) one.bury();
     if (folder !== before) stage.remove(before);
-    for (const [at, one] of planned.entries()) {
-      const company = companies[turn.starts[at]?.campaign ?? -1];
-      if (one.mayHaveLeft && company)
-        company.abandoned += one.plan.concurrency * company.edition.plan.recipientsPerRequest;
+    for (const { start, company } of begun) {
+      if (start.mayHaveLeft && company)
+        company.abandoned += start.plan.concurrency * company.edition.plan.recipientsPerRequest;
     }
     alive = [];
-    return planned;
+    return begun.map(({ start }) => start);
   };
 
   const provoke = (start: Start, cancel: (() => void)[]): void => {

@@ -87,6 +87,7 @@ export function createRuleWatch(world: World, cast: Cast, all: readonly Watched[
           (reason === 'canary-undecided' && rules.canary !== null);
         if (row.state === 'skipped') leftOutBefore.add(said);
         if (RULES.has(reason)) world.cover(`rule:${reason}`);
+        if (FINAL.has(reason) && row.state !== 'skipped') object(`${address} is ${row.state} (${reason}), not skipped`);
         if (RULES.has(reason) && !isRight)
           object(`${address} is ${row.state} (${reason}) although nothing asks for it`);
       };
@@ -165,6 +166,9 @@ const RULES = new Set([
   'outside-window',
   'canary-undecided',
 ]);
+
+/** Of those, for good. */
+const FINAL = new Set(['suppressed', 'excluded', 'frequency-cap', 'expired', 'window-closed']);
 
 function isNamed(rules: readonly RuleSet[], { name }: Watched): boolean {
   return rules.some(({ exclude }) => exclude.includes(name));
