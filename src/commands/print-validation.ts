@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { Code, Diagnostic } from '../errors.ts';
 import { countOf } from '../report/words.ts';
+import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CheckedFile, ValidateOptions, Validation } from './check-campaigns.ts';
@@ -82,7 +83,7 @@ const printJson: Print = async (run, { out, quiet, toFile }) => {
   let speaking = !quiet || toFile;
   let block = '';
   const write = (diagnostic: Diagnostic) => {
-    block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(record(diagnostic))}`;
+    block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(diagnosticRecord(diagnostic))}`;
     begun = true;
     if (block.length < BLOCK) return;
     const full = block;
@@ -132,19 +133,6 @@ const BLOCK = 64 * 1024;
 
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
-
-function record(diagnostic: Diagnostic): object {
-  const { code, severity, message, at, hint } = diagnostic;
-  return {
-    code,
-    severity,
-    message,
-    file: at?.file ?? null,
-    line: at?.line ?? null,
-    column: at?.column ?? null,
-    hint: hint ?? null,
-  };
-}
 
 /** The warnings, with one for all rows of a kind. */
 function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {

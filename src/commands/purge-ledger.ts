@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { acquireRunLock } from '../ledger/lock.ts';
@@ -10,6 +9,7 @@ import { otherKey } from '../ledger/suppressions.ts';
 import type { Project } from '../model.ts';
 import { readHasher } from '../suppression/key.ts';
 import type { CommandContext } from './context.ts';
+import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
 import { isDue, isRefused, type LeftRun, openOf, type PurgedRun, type Selection, selectRuns } from './purge-select.ts';
 
@@ -168,7 +168,7 @@ async function carryOut(
   }
   const suppressions = { ...planned.suppressions, hashed: 0, expired: 0 };
   if (work.all) {
-    await paced(ledger.purge.hashSuppressions(work.beforeMs, work.hasher), (step) => {
+    await carry(ledger.purge.hashSuppressions(work.beforeMs, work.hasher), (step) => {
       suppressions.hashed += step.hashed;
       suppressions.expired += step.expired;
     });
@@ -183,13 +183,13 @@ async function purgeRun(ledger: Ledger, selected: RunRecord, work: Work, now: ()
   const run = ledger.findRun(selected);
   if (run === null || !isDue(ledger, run, work.beforeMs)) return 'not-due';
   if (isRefused(run, openOf(ledger, run), work)) return 'open';
-  await paced(ledger.purge.clear(ledger.purge.mark(run, now())));
+  await carry(ledger.purge.clear(ledger.purge.mark(run, now())));
   return 'purged';
 }
 
 async function forgetDraft(ledger: Ledger, draft: RunRecord): Promise<Done> {
   if (!ledger.purge.drafts().some(({ number }) => number === draft.number)) return 'not-due';
-  await paced(ledger.purge.forget(draft));
+  await carry(ledger.purge.forget(draft));
   return 'forgotten';
 }
 
@@ -211,16 +211,11 @@ async function underLock(
   }
 }
 
-/**
- * Between two steps others get the ledger, for half as long as the step took. SQLite has no queue: who waits for it only
- * looks again every 100 ms, and would wait in vain for somebody who takes it again at once.
- */
-async function paced<T>(steps: Iterable<T>, each: (step: T) => void = () => undefined): Promise<void> {
-  let began = performance.now();
-  for (const step of steps) {
-    each(step);
-    await sleep((performance.now() - began) / 2);
-    began = performance.now();
+/** Each step is a transaction of its own. */
+async function carry<T>(steps: Iterable<T>, each: (step: T) => void = () => undefined): Promise<void> {
+  const iterator = steps[Symbol.iterator]();
+  for (let step = await paced(() => iterator.next()); step.done !== true; step = await paced(() => iterator.next())) {
+    each(step.value);
   }
 }
 

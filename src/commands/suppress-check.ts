@@ -3,6 +3,7 @@ import { type Diagnostic, EXIT } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { type HashKeyState, hashKeyState, readSuppressions } from '../plan/suppression.ts';
 import { number } from '../report/words.ts';
+import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { displayPath } from '../util/paths.ts';
 import { safeLine } from '../util/safe.ts';
@@ -28,7 +29,7 @@ export interface SuppressionCheck extends Omit<HashKeyState, 'problem'> {
 /** `handbill suppress check`: exit status 2 where a campaign would be refused. */
 export async function checkAll(given: CheckOptions, context: CommandContext): Promise<void> {
   const { checked, total } = await checkSuppressions(context, given.ledger);
-  if (given.format === 'json') await context.out(`${JSON.stringify(checked, null, 2)}\n`);
+  if (given.format === 'json') await context.out(asJson(checked));
   else {
     if (given.quiet !== true || total > 0) await context.out(asText(checked));
     if (total > 0) context.err(formatDiagnostics(checked.problems, { colour: context.colour.err, limit: 20, total }));
@@ -62,6 +63,12 @@ export async function checkSuppressions(
 }
 
 const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
+
+/** Diagnostics as `validate --format json` has them. */
+function asJson(checked: SuppressionCheck): string {
+  const document = { ...checked, problems: checked.problems.map(diagnosticRecord) };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
 
 function asText({ addresses, hashes, keyId, ownKeyId, files }: SuppressionCheck): string {
   const under = keyId === null ? '' : ` (key ${keyId})`;

@@ -1,16 +1,27 @@
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { HashEntry, SuppressEntry } from '../ledger/records.ts';
+import { otherKey } from '../ledger/suppressions.ts';
 import { createKeyCheck } from '../plan/suppression.ts';
-import { readSuppressionList } from '../plan/suppression-lists.ts';
-import { readHasher } from '../suppression/key.ts';
+import { readSuppressionList, type SuppressionSource } from '../plan/suppression-lists.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { type HasherReading, readHasher } from '../suppression/key.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import type { CommandContext } from './context.ts';
+import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
 import { countryOf } from './suppress-addresses.ts';
 import type { ChangeOptions } from './suppress-change.ts';
 
-/** `handbill suppress import`: one transaction, so that an import that fails or is killed leaves nothing behind. */
+/** Entries of one transaction: 30 ms, for which others wait. */
+const BATCH = 5000;
+
+/**
+ * `handbill suppress import`. The file is read twice, so that a list of any length takes as much memory as a short one:
+ * once to look at every row before anything is imported, and once to import, in steps between which others get the
+ * ledger. Killed in between, it is done by doing it again: no entry ever gets weaker.
+ */
 export async function importFile(written: string, given: ChangeOptions, context: CommandContext): Promise<void> {
   const reading = await projectHere(context, given.ledger);
   const { project } = reading;
@@ -20,29 +31,80 @@ export async function importFile(written: string, given: ChangeOptions, context:
     throw refuse(problem(code, message, hint === undefined ? {} : { hint }));
   }
   const file = displayPath(found.path, context.cwd);
-  const addresses: SuppressEntry[] = [];
-  const hashes: HashEntry[] = [];
-  const keys = createKeyCheck(file, await readHasher(project.suppressionKey, context.env, project.root));
   const source = { path: found.path, file, defaultCountry: countryOf(reading), timeZone: project.timeZone };
-  const faults = await readSuppressionList(source, {
-    address: (address, untilMs, reason) => addresses.push({ address, untilMs, reason, source: file }),
-    hash(hash, untilMs, reason, line) {
-      keys.see(hash.keyId, line);
-      hashes.push({ ...hash, untilMs, reason, source: file });
-    },
-  });
-  const others = keys.faults();
-  if (faults.total + others.total > 0) {
-    throw new HandbillError(EXIT.refused, [...faults.diagnostics, ...others.diagnostics], faults.total + others.total);
-  }
+  const hasher = await readHasher(project.suppressionKey, context.env, project.root);
+  const checked = await check(source, hasher);
   const nowMs = context.now();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
-    const added = ledger.suppressAll(addresses, hashes, nowMs);
-    const all = addresses.length + hashes.length;
+    refuseOtherKey(ledger, checked.keyId);
+    const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
     const said = `${all} ${all === 1 ? 'entry' : 'entries'} read from ${file}, ${added} new.\n`;
     if (given.quiet !== true) await context.out(said);
   } finally {
     ledger.close();
   }
+}
+
+interface Checked {
+  /** Of the bytes that were looked at: no others are imported. */
+  readonly digest: ListDigest;
+  /** Key of the hashes; null where there are none. */
+  readonly keyId: string | null;
+}
+
+/** @throws HandbillError with every row that is wrong */
+async function check(source: SuppressionSource, hasher: HasherReading): Promise<Checked> {
+  let keyId: string | null = null;
+  const keys = createKeyCheck(source.file, hasher);
+  const { diagnostics, total, digest } = await readSuppressionList(source, {
+    address: () => undefined,
+    hash(hash, _untilMs, _reason, line) {
+      keys.see(hash.keyId, line);
+      keyId = hash.keyId;
+    },
+  });
+  const others = keys.faults();
+  if (total + others.total > 0 || digest === null) {
+    throw new HandbillError(EXIT.refused, [...diagnostics, ...others.diagnostics], total + others.total);
+  }
+  return { digest, keyId };
+}
+
+/** Said before anything is imported: the addresses before the first hash would be in the ledger by then. */
+function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
+  const known = ledger.hashKeyId();
+  if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);
+}
+
+async function takeOver(
+  ledger: Pick<Ledger, 'suppressAll'>,
+  source: SuppressionSource,
+  digest: ListDigest,
+  nowMs: number,
+): Promise<{ readonly all: number; readonly added: number }> {
+  let addresses: SuppressEntry[] = [];
+  let hashes: HashEntry[] = [];
+  let all = 0;
+  let added = 0;
+  const flush = async (): Promise<void> => {
+    all += addresses.length + hashes.length;
+    added += await paced(() => ledger.suppressAll(addresses, hashes, nowMs));
+    addresses = [];
+    hashes = [];
+  };
+  const { file } = source;
+  const sink = {
+    address(address: string, untilMs: number | null, reason: string | null) {
+      addresses.push({ address, untilMs, reason, source: file });
+    },
+    hash(hash: Pick<HashEntry, 'hash' | 'keyId'>, untilMs: number | null, reason: string | null) {
+      hashes.push({ ...hash, untilMs, reason, source: file });
+    },
+  };
+  const full = (): Promise<void> | undefined => (addresses.length + hashes.length < BATCH ? undefined : flush());
+  const { diagnostics, total } = await readSuppressionList(source, sink, { expected: digest, each: full });
+  if (total > 0) throw new HandbillError(EXIT.refused, diagnostics, total);
+  if (addresses.length + hashes.length > 0) await flush();
+  return { all, added };
 }

@@ -36,7 +36,7 @@ export function configure(command: Command, context: CommandContext): void {
   addLedger(addFormat(list, ['text', 'json', 'csv'])).action((given) => listAll(given, context));
   const imports = command
     .command('import <file>')
-    .description('Adds everybody in a CSV file with addresses or hashes: all of them, or nobody.')
+    .description('Adds everybody in a CSV file with addresses or hashes; a bad row refuses the file.')
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(imports).action((file: string, given) => importFile(file, given, context));
   const exports = command

@@ -1,7 +1,7 @@
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { AddressKind, Campaign, ListSpec, Project, SuppressionFile } from '../model.ts';
 import { addressMessage, createAddressReader } from '../recipients/address.ts';
-import { openList } from '../recipients/read.ts';
+import { type ListDigest, openList } from '../recipients/read.ts';
 import { findColumns } from '../suppression/columns.ts';
 import { type AddressCell, createEntryReader, type EntrySink } from '../suppression/entries.ts';
 import { createUntilReader } from '../suppression/until.ts';
@@ -40,16 +40,33 @@ export function sourcesOf({ suppressions, recipients, project }: ListsOf): reado
   });
 }
 
+export interface ListReadOptions {
+  /** The bytes that the list must still have. */
+  readonly expected?: ListDigest;
+  /** Called after some hundred rows; nothing more is read until it is done. */
+  readonly each?: () => Promise<void> | undefined;
+}
+
+/** What was wrong with a list, and the digest of its bytes; null where it could not be read to its end. */
+export interface ListRead extends ListFaults {
+  readonly digest: ListDigest | null;
+}
+
 /** Reads a suppression list as a stream, and hands what it holds to `sink`. Everything that is wrong comes back. */
-export async function readSuppressionList(source: SuppressionSource, sink: EntrySink): Promise<ListFaults> {
+export async function readSuppressionList(
+  source: SuppressionSource,
+  sink: EntrySink,
+  { expected, each }: ListReadOptions = {},
+): Promise<ListRead> {
   const { file, defaultCountry, timeZone } = source;
   const diagnostics: Diagnostic[] = [];
   let total = 0;
+  let digest: ListDigest | null = null;
   try {
-    const list = await openList(specOf(source));
+    const list = await openList(specOf(source), expected === undefined ? {} : { expected });
     try {
       const columns = findColumns(list.columns, file, list.headerLine);
-      if ('code' in columns) return { diagnostics: [columns], total: 1 };
+      if ('code' in columns) return { diagnostics: [columns], total: 1, digest };
       const cells = cellsOf(defaultCountry);
       const read = createEntryReader({ file, columns, cells, untilOf: await createUntilReader(timeZone) }, sink);
       for await (const rows of list.rows()) {
@@ -57,7 +74,10 @@ export async function readSuppressionList(source: SuppressionSource, sink: Entry
           const fault = read(row);
           if (fault !== null && ++total <= NAMED_FAULTS) diagnostics.push(hinted(fault));
         }
+        const taken = each?.();
+        if (taken !== undefined) await taken;
       }
+      digest = list.digest();
     } finally {
       await list.close();
     }
@@ -66,7 +86,7 @@ export async function readSuppressionList(source: SuppressionSource, sink: Entry
     diagnostics.push(...error.diagnostics.map(hinted));
     total += error.total;
   }
-  return { diagnostics, total };
+  return { diagnostics, total, digest };
 }
 
 function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, AddressCell>> {

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
@@ -23,7 +24,18 @@ const hashOf = (form: string, key = KEY): string => {
   const hasher = createHasher(Buffer.from(key));
   return writeHash({ keyId: hasher.keyId, hash: hasher.hash(form) });
 };
-const held = async () => JSON.parse((await run('list --format json')).out);
+const OTHER_KEY = 'error[other-suppression-key]';
+const schema = (name: string) =>
+  new Ajv({ strict: false, allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')) as object,
+  );
+const [isList, isCheck] = [schema('suppressions'), schema('suppression-check')];
+const document = async (args: string, isSound: ReturnType<typeof schema>, key?: string | null) => {
+  const found = JSON.parse((await run(`${args} --format json`, key)).out);
+  expect(isSound(found), JSON.stringify(isSound.errors)).toBe(true);
+  return found;
+};
+const held = async () => await document('list', isList);
 
 describe('import', () => {
   test('takes addresses in any spelling and hashes, and counts who is new', async () => {
@@ -71,6 +83,30 @@ describe('import', () => {
     expect((await run('import outs.csv', 'short')).err).toContain('error[invalid-suppression-key]');
     project.write('handbill.yaml', 'defaultCountry: GB\n');
     expect((await run('import outs.csv')).err).toContain('suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }');
+  });
+
+  test('a list of several steps; nothing of it where the hashes behind the addresses have another key', async () => {
+    const rows = Array.from({ length: 12_000 }, (_, row) => `+4474001${String(row).padStart(5, '0')},\n`).join('');
+    await run(`add ${hashOf('+447700900125', OTHER)}`, OTHER);
+    project.write('outs.csv', `msisdn,hash\n${rows},${hashOf('+447700900123')}\n`);
+    expect(await run('import outs.csv')).toMatchObject({ status: 2, err: expect.stringContaining(OTHER_KEY) });
+    expect((await held()).suppressions).toEqual([]);
+    expect((await run(`remove ${hashOf('+447700900125', OTHER)}`, OTHER)).status).toBe(0);
+    expect((await run('import outs.csv')).out).toBe('12001 entries read from outs.csv, 12001 new.\n');
+    expect((await held()).suppressions).toHaveLength(12_000);
+  });
+
+  test('nothing but the bytes that were looked at is imported', async () => {
+    project.write('outs.csv', 'msisdn\n07700900123\n');
+    const { status, err } = await handbillHere(project.root, ['suppress', 'import', 'outs.csv'], {
+      // Asked when the file has been looked at.
+      now: () => {
+        project.write('outs.csv', 'msisdn\n07700900123\n07700900124\n');
+        return Date.now();
+      },
+    });
+    expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('error[input-changed]') });
+    expect((await held()).suppressions).toEqual([]);
   });
 
   test('a file that is not there', async () => {
@@ -158,7 +194,7 @@ describe('add, remove and check know hashes', () => {
     expect(fine).toMatchObject({ status: 0, err: '' });
     expect(fine.out).toContain(`1 address, 1 hash (key ${keyId})`);
     expect((await run('check --quiet')).out).toBe('');
-    expect(JSON.parse((await run('check --format json')).out)).toEqual({
+    expect(await document('check', isCheck)).toEqual({
       version: 1,
       addresses: 1,
       hashes: 1,
@@ -175,6 +211,10 @@ describe('add, remove and check know hashes', () => {
     project.write('handbill.yaml', `${PROJECT}suppressions: outs.csv\n`);
     project.write('outs.csv', 'msisdn\n1\n');
     expect(await run('check')).toMatchObject({ status: 2, err: expect.stringContaining('outs.csv:2') });
+    expect((await document('check', isCheck, null)).problems).toMatchObject([
+      { code: 'invalid-address', severity: 'error', file: 'outs.csv', line: 2 },
+      { code: 'missing-suppression-key' },
+    ]);
   });
 
   test('a key in a file must be private, and a literal key is refused; neither is shown', async () => {
