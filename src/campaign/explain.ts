@@ -239,10 +239,25 @@ function schemaOf(error: ErrorObject): Schema {
 
 /** The first example that fits on a line, as YAML. */
 function exampleOf(schema: Schema | undefined): string | null {
-  const example = schema?.examples?.[0];
-  if (typeof example === 'number' || typeof example === 'boolean') return String(example);
-  if (typeof example !== 'string') return null;
-  return /^[A-Za-z][\w./-]*$|^\d+[a-z/%]+$/.test(example) ? example : JSON.stringify(example);
+  const text = flowOf(schema?.examples?.[0]);
+  return text !== null && text.length <= MAX_EXAMPLE ? text : null;
+}
+
+function flowOf(value: unknown): string | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return /^[A-Za-z][\w./-]*$|^\d+[a-z/%]+$/.test(value) ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return joined(value.map(flowOf), '[', ']');
+  if (value === null || typeof value !== 'object') return null;
+  const entries = Object.entries(value).map(([key, inner]) => [key, flowOf(inner)] as const);
+  return joined(
+    entries.map(([key, inner]) => (inner === null ? null : `${key}: ${inner}`)),
+    '{ ',
+    ' }',
+  );
+}
+
+function joined(parts: readonly (string | null)[], open: string, close: string): string | null {
+  return parts.includes(null) ? null : `${open}${parts.join(', ')}${close}`;
 }
 
 /** `/wire/response/messageId/0` is `wire.response.messageId[0]`. */
@@ -255,6 +270,7 @@ export function brief(text: string): string {
 }
 
 const MAX_SHOWN = 60;
+const MAX_EXAMPLE = 80;
 const ROOT: Readonly<Record<FileKind, string>> = { campaign: 'a campaign', project: 'handbill.yaml' };
 const EMPTY_FILE: Readonly<Record<FileKind, string>> = {
   campaign: 'A campaign begins with its name: `name: hello`.',

@@ -48,7 +48,8 @@ function checkOrder(steps: readonly Threshold[], pointer: string, report: Report
   const shares = steps.flatMap((step) => ('share' in step ? [step.share] : []));
   for (const values of [counts, shares]) {
     if (values.every((value, i) => i === 0 || value > (values[i - 1] ?? 0))) continue;
-    report(pointer, 'invalid-value', 'The steps of a canary grow: each says how many have been sent to in all.');
+    const message = 'The steps of a canary grow: each says how many have been sent to in all.';
+    report(pointer, 'invalid-value', message, 'For example: [100, 1%, 10%]');
     return;
   }
 }

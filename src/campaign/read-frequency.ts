@@ -13,6 +13,8 @@ export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'f
   const { frequency: written = 'none' } = merged.file;
   if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
   const frequency = [written].flat().flatMap(({ max, per }, i): Frequency[] => {
+    // Without it, and without `max`, the schema has said so already.
+    if (per === undefined || max === undefined) return [];
     const period = periodOf(per);
     if (typeof period !== 'string') return [{ max, per: period }];
     report('max' in written ? '/frequency/per' : `/frequency/${i}/per`, 'invalid-value', period, HINT);

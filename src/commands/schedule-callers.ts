@@ -124,7 +124,8 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
     const message =
       'A runner of GitHub forgets its disk, and with it whom it has sent to: the next one would send it all again.';
     const hint =
-      'Use a ledger on a server, --ledger postgres://..., or a runner of your own: --runner LABEL --ledger /path.';
+      'Use a runner of your own, which keeps its disk: --runner LABEL --ledger /path. A ledger on a server ' +
+      '(--ledger postgres://...) would do too, once handbill can use one.';
     throw refuse(problem('usage', message, { hint }));
   }
   if (ledger !== undefined) return;

@@ -43,6 +43,8 @@ test.each([
   ['frequency: { max: 1, per: fortnight }', '6:27 "fortnight" is not a time that a cap can be for.'],
   ['frequency: { max: 1, per: 0s }', '6:27 "0s" is not a time that a cap can be for.'],
   ['frequency: [{ max: 1, per: 367d }]', '6:28 "367d" is longer than a year.'],
+  ['frequency: { max: 1 }', '6:1 "per" is missing in "frequency".'],
+  ['frequency: { per: fortnight }', '6:1 "max" is missing in "frequency".'],
 ])('%s is refused', async (rules, message) => {
   expect(await read(rules)).toEqual({ campaign: null, found: [message] });
 });

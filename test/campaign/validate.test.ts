@@ -72,6 +72,14 @@ describe('a campaign with one mistake has one error', () => {
     ['send: { window: { from: 9 } }', 'wrong-type 6:25', /"send.window.from" must be text/, /./],
     ['send: { window: { from: 25:00 } }', 'invalid-value 6:25', /"send.window.from"/, /time of day/],
     ['send: { window: open }', 'invalid-value 6:17', /"send.window"/, /mapping with from and to/],
+    ['send: { canary: { pause: 1h } }', 'missing-key 6:9', /"steps"/, /steps: \[100, 1%, 10%\]/],
+    [
+      'send: { canary: { steps: 1, gate: 90% } }',
+      'wrong-type 6:35',
+      /a mapping, but is text/,
+      /gate: \{ accepted: \S+ \}/,
+    ],
+    ['schedule: 0 9 * * 1', 'wrong-type 6:11', /a mapping, but is text/, /schedule: \{ cron: "0 9/],
   ])('%s', (lines, expected, message, hint) => {
     const diagnostics = campaign(`${lines}\n`);
     if (expected === '') return expect(diagnostics).toEqual([]);
