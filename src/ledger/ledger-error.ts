@@ -92,7 +92,8 @@ const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
 
 const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
   busy: 'Another process has been writing to it for long. Run the command again when it is done.',
-  full: 'Make room on this disk, then run the command again: it continues where it stopped.',
+  // SQLite does not say which of the two it was: long lists are sorted and compared in temporary files.
+  full: 'Make room on this disk and in the folder for temporary files (TMPDIR), then run it again: it continues where it stopped.',
   io: 'Look at the disk and at the limits of this process, then run the command again: it continues where it stopped.',
   readonly: 'Make the ledger and its folder writable for this user.',
   corrupt: 'Move the file away for safe keeping and restore it from a backup.',

@@ -8,13 +8,14 @@ import type { Tree } from './trees.ts';
 export const FILES: Readonly<Record<string, string>> = {
   'campaigns/rich/campaign.yaml': 'name: rich\n',
   'campaigns/rich/people.csv': [
-    'msisdn,email,id,name,plan,age,joined,phone',
-    '+447400100000,ana@example.com,c-1,Ana,gold,31,2026-01-31,+447400100100',
-    '+447400100001,bo@example.com,c-2,"Bo ""B"" <b>O\'Neil</b> {{plan}}",silver,17,2025-06-01,+447400100101',
-    '+447400100002,chloe@example.com,c-3,Chloë 😀,gold,64,2020-02-29,+447400100102',
-    '+447400100003,dai@example.com,c-4,Dai & Co,gold,40,2026-03-01,+447400100103',
+    'msisdn,email,id,name,plan,age,joined,phone,zone',
+    '+447400100000,ana@example.com,c-1,Ana,gold,31,2026-01-31,+447400100100,Europe/London',
+    '+447400100001,bo@example.com,c-2,"Bo ""B"" <b>O\'Neil</b> {{plan}}",silver,17,2025-06-01,+447400100101,',
+    '+447400100002,chloe@example.com,c-3,Chloë 😀,gold,64,2020-02-29,+447400100102,Pacific/Apia',
+    '+447400100003,dai@example.com,c-4,Dai & Co,gold,40,2026-03-01,+447400100103,',
     '',
   ].join('\n'),
+  'campaigns/rich/stop.csv': 'msisdn,email,reason,until\n+447400100009,,asked,2031-01-31\n,zoe@example.com,,\n',
   'campaigns/rich/page.html':
     '<!doctype html><html><head><title>{{name}}</title></head><body class="a"><p title="{{name}}">Dear {{name}}</p></body></html>\n',
   'campaigns/rich/page.mjml':
@@ -168,9 +169,34 @@ const CONTACTS = {
   recipients: { contacts: ['c-1', 'c-2', 'c-3'] },
 };
 
+/** Who, when and how much: every rule, so wide that everybody passes, whatever the hour. */
+const RULES = {
+  name: 'rich',
+  channel: 'sms',
+  from: 'Riverside',
+  template: { text: 'Hello {{name}}' },
+  recipients: { ...LIST, defaultCountry: 'GB', timeZone: 'zone' },
+  suppressions: ['stop.csv'],
+  exclude: ['notification', 'survey@2026-01-31T09:00:00Z'],
+  frequency: [
+    { max: 5, per: 'day' },
+    { max: 50, per: '30d' },
+  ],
+  schedule: { cron: '0 0 * * *', timeZone: 'Europe/London', missed: 'skip' },
+  limits: { maxRecipients: 100, maxParts: 3, stopAfter: { inDoubt: '50%', rejected: 5 } },
+  send: {
+    window: {
+      ...{ from: '00:00', to: '24:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] },
+      ...{ holidays: ['1999-12-31'], timeZone: 'recipient', unknown: 'Europe/London' },
+    },
+    canary: { steps: [1, '50%'], pause: '0s', gate: { accepted: '10%' } },
+    notAfter: '2099-12-31T23:59:59Z',
+  },
+};
+
 /** By a name for messages. */
 export const CAMPAIGNS: Readonly<Record<string, Tree>> = JSON.parse(
-  JSON.stringify({ APP, RCS, EMAIL, MJML, VOICE, PROVIDER, CONTACTS }),
+  JSON.stringify({ APP, RCS, EMAIL, MJML, VOICE, PROVIDER, CONTACTS, RULES }),
 ) as Readonly<Record<string, Tree>>;
 
 /** Everything that an environment can say of the wire. Valid, and the server of these tests answers as it says. */

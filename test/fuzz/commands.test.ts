@@ -19,11 +19,26 @@ afterAll(async () => {
   await target[Symbol.asyncDispose]();
 });
 
-const COMMANDS = ['validate', 'preview', 'plan', 'send', 'report', 'runs', 'suppress', 'completion', 'help'] as const;
-const SUBCOMMANDS = ['add', 'remove', 'list', 'bash', 'send', 'nope'] as const;
+const COMMANDS = [
+  ...['validate', 'preview', 'plan', 'send', 'report', 'runs', 'suppress', 'completion', 'help'],
+  ...['diff', 'approve', 'schedule', 'due', 'purge'],
+] as const;
+const SUBCOMMANDS = ['add', 'remove', 'list', 'import', 'export', 'check', 'bash', 'send', 'nope'] as const;
 const OPTIONS = [
   ...['--env', '--occurrence', '--limit', '--concurrency', '--rate', '--if-locked', '--skip-invalid', '--amend'],
   ...['--late', '--retry-rejected', '--recipients', '--new-ledger', '--quiet', '-q', '--ledger', '--format', '--plan'],
+  ...[
+    '--older-than',
+    '--with-open',
+    '--dry-run',
+    '--campaign',
+    '--hashed',
+    '--check',
+    '--sign',
+    '--unchecked',
+    '--next',
+  ],
+  ...['--env-file', '--image', '--folder', '--runner', '--wait'],
   ...['--key', '--line', '--at', '--outcome', '--reason', '--until', '--full', '--help', '-h', '--version', '--', '-'],
   ...[
     '--api-key',
@@ -39,6 +54,30 @@ const OPTIONS = [
   ],
 ];
 const VALUES = [
+  ...[
+    'sarif',
+    'github',
+    'junit',
+    'markdown',
+    'crontab',
+    'systemd',
+    'kubernetes',
+    'github-actions',
+    '90d',
+    'P13W',
+    '1s',
+  ],
+  ...[
+    'HEAD',
+    'HEAD~1..',
+    '...',
+    '@{-1}',
+    ':/x',
+    '--output=x',
+    'contact:x',
+    'hb1:00000000:',
+    'campaigns/marketing/stop.csv',
+  ],
   ...[
     'test',
     'sandbox',
@@ -104,6 +143,8 @@ const argument = fc.oneof(
 const commandLine = fc
   .tuple(fc.option(fc.constantFrom(...COMMANDS), { freq: 20, nil: '' }), fc.array(argument, { maxLength: 7 }))
   .map(([command, rest]) => (command === '' ? rest : [command, ...rest]))
+  // Without it, what is due is sent to the sandbox.
+  .map((args) => (args[0] === 'due' ? ['due', '--dry-run', ...args.slice(1)] : args))
   .filter((args) => !args.includes('sandbox') || (args[0] !== 'sandbox' && args[0] !== 'send'));
 
 it(
