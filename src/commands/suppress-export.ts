@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { checkHashKey } from '../plan/suppression.ts';
@@ -31,7 +32,7 @@ export async function exportAll(given: ExportOptions, context: CommandContext): 
       for (const piece of pieces) await context.out(piece);
       return;
     }
-    await writeOutput(given.output, pieces);
+    await writeOutput(resolve(context.cwd, given.output), pieces);
     if (given.quiet !== true) context.err(`Written: ${safeLine(given.output)}\n`);
   } finally {
     ledger?.close();

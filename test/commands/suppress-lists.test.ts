@@ -141,6 +141,21 @@ describe('export', () => {
     expect(plain(after.hashes)).toEqual(plain(before.hashes));
   });
 
+  test('ids of contacts that look like numbers or email addresses come back too', async () => {
+    const ids = ['+1234', 'a@b', "'x", '=1', '+99999999999', 'A@b.example'];
+    await run(`add ${ids.map((id) => `contact:${id}`).join(' ')} +447700900123 jane@example.com`);
+    const before = (await held()).suppressions.map(({ address }: { address: string }) => address);
+    await run('export -o all.csv');
+    for (const address of before) await run(`remove contact:${address}`);
+    expect((await held()).suppressions).toEqual([]);
+    expect(await run('import all.csv')).toMatchObject({
+      err: '',
+      status: 0,
+      out: '8 entries read from all.csv, 8 new.\n',
+    });
+    expect((await held()).suppressions.map(({ address }: { address: string }) => address)).toEqual(before);
+  });
+
   test('--hashed has no address and no reason; without the key there is none', async () => {
     await run('add +447700900123 Jane@example.com contact:c-1 --reason Jane');
     await run(`add ${hashOf('+447700900124')} --until 2999-12-31`);
