@@ -28,7 +28,7 @@ export function startProgressLine(context: CommandContext, quiet: boolean): Prog
     },
     wait(untilMs) {
       if (quiet || isShown) return;
-      context.err(`Waiting for the next window, until ${new Date(untilMs).toISOString()}.\n`);
+      context.err(`Waiting: nothing is sent before ${new Date(untilMs).toISOString()}.\n`);
     },
     stop() {
       if (timer === null) return;

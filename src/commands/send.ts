@@ -155,6 +155,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
         limit,
         interrupt,
         wait,
+        ...given(options, 'onWait'),
         now,
         random: options.random ?? Math.random,
         onStart: (figures) => options.onStart?.(figures, campaign),

@@ -15,6 +15,8 @@ export interface GateContext {
   readonly stays: boolean;
   readonly progress: Pick<Progress, 'figures' | 'opens'>;
   readonly stop: Pick<Stop, 'shut'>;
+  /** Called where a pause is waited for that a start without `stays` would not wait for. */
+  readonly onWait?: ((untilMs: number) => void) | undefined;
   readonly now: () => number;
   readonly timers: Pick<Timers, 'sleep'>;
   readonly stopped: AbortSignal;
@@ -58,6 +60,7 @@ export function createGate(context: GateContext): Gate {
         progress.opens(untilMs);
         return false;
       }
+      if (untilMs - now() > STAYS_MS) context.onWait?.(untilMs);
       progress.figures.waits = { why: 'canary', untilMs };
       if (untilMs > now()) await context.timers.sleep(untilMs - now(), stopped);
       progress.figures.waits = null;

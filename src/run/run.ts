@@ -52,6 +52,8 @@ export interface RunOptions {
   readonly interrupt: AbortSignal;
   /** Waits for what is worth waiting for: long pauses of a canary. */
   readonly wait?: boolean;
+  /** Nothing is sent before this instant, in ms since 1970: a long pause has begun. */
+  readonly onWait?: (untilMs: number) => void;
   readonly now: () => number;
   readonly random: () => number;
   /** Default: the real ones. */
@@ -167,6 +169,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
           pauseMs: canary.pauseMs,
           lastClaimMs: ledger.lastClaimMs(run),
           stays: options.wait === true,
+          onWait: options.onWait,
           progress,
           stop,
           now,

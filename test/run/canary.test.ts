@@ -286,7 +286,7 @@ describe('steps', () => {
 });
 
 describe('its pause', () => {
-  const gate = (pauseMs: number, stays: boolean, slept: number[]) => {
+  const gate = (pauseMs: number, stays: boolean, slept: number[], said: number[] = []) => {
     const progress = createProgress();
     const canary = { steps: [{ count: 1 }], pauseMs, gate: { accepted: null } };
     const steps = createCanary({ canary, before: [], figures: progress.figures });
@@ -298,6 +298,7 @@ describe('its pause', () => {
       pauseMs,
       lastClaimMs: null,
       stays,
+      onWait: (untilMs) => void said.push(untilMs - START),
       progress,
       stop: { shut: () => undefined },
       now: () => START,
@@ -312,7 +313,9 @@ describe('its pause', () => {
     ['is waited for all the same with --wait', 10 * STAYS_MS, true, true, [10 * STAYS_MS]],
   ])('%s', async (_, pauseMs, stays, goesOn, expected) => {
     const slept: number[] = [];
-    expect(await gate(pauseMs, stays, slept).turn()).toBe(goesOn);
+    const said: number[] = [];
+    expect(await gate(pauseMs, stays, slept, said).turn()).toBe(goesOn);
     expect(slept).toEqual(expected);
+    expect(said).toEqual(goesOn && pauseMs > STAYS_MS ? [pauseMs] : []);
   });
 });
