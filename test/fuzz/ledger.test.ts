@@ -108,3 +108,76 @@ it.concurrent.for<End>(['good order', 'kill -9'])(
     await fc.assert(property, runs(40, 300));
   },
 );
+
+const KEY = { HANDBILL_SUPPRESSION_KEY: 'SEKRET-of-the-suppression-lists' };
+const OTHERS: readonly (readonly string[])[] = [
+  ['suppress', 'list', '--format', 'json'],
+  ['suppress', 'export', '--hashed'],
+  ['suppress', 'check', '--format', 'json'],
+  ['suppress', 'add', '+447400100099'],
+  ['suppress', 'remove', '+447400100010'],
+  ['purge', '--older-than', '1s', '--yes', '--with-open'],
+  ['purge', '--older-than', '90d', '--dry-run', '--format', 'json'],
+  ['preview', 'other', '--env', 'test', '--format', 'jsonl'],
+  ['due', '--env', 'test', '--dry-run', '--format', 'json'],
+  ['report', '--format', 'junit'],
+];
+
+it('whatever becomes of the bytes of a ledger with lists and hashes, who looks at it and who clears it ends as documented', {
+  timeout: TIMEOUT_MS,
+}, async ({ onTestFinished }) => {
+  const api = new Api();
+  await using target = startTarget();
+  const other =
+    'name: other\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hello }\nrecipients: { csv: people.csv, to: mobile }\n' +
+    'exclude: [notification]\nfrequency: { max: 1, per: 7d }\nschedule: { cron: 0 9 * * * }\n';
+  const list = 'mobile\n+447400100010\n+447400100020\n+447400100098\n';
+  await using arena = await openArena(target, api.reply, {
+    'campaigns/other/campaign.yaml': other,
+    'campaigns/other/people.csv': list,
+  });
+  const project = readFileSync(join(arena.root, 'handbill.yaml'), 'utf8');
+  arena.write('handbill.yaml', `${project}suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }\n`);
+  await halfDone(arena, api, 'good order');
+  for (const args of [
+    ['add', '+447400100098'],
+    ['add', '+447400100097', '--until', '2027-01-31'],
+  ]) {
+    expect((await arena.run(['suppress', ...args], KEY)).status).toBe(0);
+  }
+  const hashed = (await arena.run(['suppress', 'export', '--hashed'], KEY)).stdout;
+  arena.write('campaigns/other/people.csv', hashed);
+  expect((await arena.run(['suppress', 'import', 'campaigns/other/people.csv'], KEY)).status).toBe(0);
+  arena.write('campaigns/other/people.csv', list);
+  const folder = join(arena.root, '.handbill');
+  const kept = mkdtempSync(join(tmpdir(), 'handbill-kept-'));
+  onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
+  cpSync(folder, kept, { recursive: true });
+  const files = readdirSync(kept, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\./.test(name))
+    .toSorted();
+  const { connections } = arena.server;
+  const property = fc.asyncProperty(
+    fc.array(damage, { maxLength: 2 }),
+    fc.constantFrom(...OTHERS),
+    async (damages, args) => {
+      for (const one of damages) {
+        const file = join(folder, files[one.file % files.length] ?? '');
+        if (!existsSync(file)) continue;
+        const bytes = hurt(readFileSync(file), one);
+        if (bytes === null) rmSync(file);
+        else writeFileSync(file, bytes);
+      }
+      try {
+        const ran = await arena.run(args, KEY);
+        expect(ran.stdout + ran.stderr).not.toContain(KEY.HANDBILL_SUPPRESSION_KEY);
+        expect(arena.server.connections).toBe(connections);
+        if (damages.length === 0) expect(ran.status).toBe(0);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+        cpSync(kept, folder, { recursive: true });
+      }
+    },
+  );
+  await fc.assert(property, runs(25, 1_000));
+});
