@@ -56,10 +56,14 @@ export async function peekCampaign(path: string): Promise<string | null> {
   if (/^\s*\{/.test(text)) {
     // Written as JSON: keys do not stand at the beginning of lines.
     const name = valueAt(readYaml(read.bytes, path).yaml?.value, '/name');
-    return typeof name === 'string' && text.includes('template') ? name : null;
+    return typeof name === 'string' && /"(?:template|content|variants)"/.test(text) ? name : null;
   }
-  return TEMPLATE.test(text) ? (NAME.exec(text)?.[1] ?? null) : null;
+  // Other files have a name and content too, but no recipients besides.
+  const isCampaign = TEMPLATE.test(text) || (MESSAGE.test(text) && RECIPIENTS.test(text));
+  return isCampaign ? (NAME.exec(text)?.[1] ?? null) : null;
 }
 
 const NAME = /^["']?name["']?[ \t]*:[ \t]+["']?([a-z0-9-]{1,64})["']?[ \t]*(?:#.*)?\r?$/m;
 const TEMPLATE = /^["']?template["']?[ \t]*:/m;
+const MESSAGE = /^["']?(?:content|variants)["']?[ \t]*:/m;
+const RECIPIENTS = /^["']?recipients["']?[ \t]*:/m;

@@ -216,6 +216,9 @@ describe('two campaigns of one name', () => {
     ['with quotes and a comment', SMALLEST.replace('name: hello', 'name: "hello" # again')],
     ['written as JSON', '{ "name": "hello", "template": "x" }'],
     ['with CRLF', SMALLEST.replaceAll('\n', '\r\n')],
+    ['with content', 'name: hello\nchannel: rcs\ncontent: { text: Hi }\nrecipients: people.csv\n'],
+    ['with variants', 'name: hello\nvariants: []\nrecipients: people.csv\n'],
+    ['with content, as JSON', '{ "name": "hello", "content": { "text": "Hi" } }'],
   ])('are an error for both: %s', async (_label, second) => {
     await using folder = await folderWith(pair(second));
     const { diagnostics } = await folder.read('hello');
@@ -231,6 +234,7 @@ describe('two campaigns of one name', () => {
   test.each([
     ['another name', SMALLEST.replace('hello\n', 'other\n')],
     ['no campaign', 'name: hello\non: push\njobs: {}\n'],
+    ['a page', 'name: hello\ncontent: news.md\n'],
   ])('are none: %s', async (_label, second) => {
     await using folder = await folderWith(pair(second));
     expect((await folder.read('hello')).diagnostics).toEqual([]);

@@ -49,6 +49,20 @@ test.each([
   expect(await read(rules)).toEqual({ campaign: null, found: [message] });
 });
 
+test.each([
+  ['variants', 'variants: [{ name: a, template: { text: Hi } }, { name: b, template: { text: Ho } }]'],
+  ['content', 'content: { text: Hi }'],
+])('exclude knows a campaign of the project whose message stands under %s', async (_, message) => {
+  using here = createProject({
+    'handbill.yaml': '{}\n',
+    'campaigns/hello/campaign.yaml': `${HEAD}exclude: spring\n`,
+    'campaigns/hello/people.csv': 'msisdn\n+447400100001\n',
+    'campaigns/spring/campaign.yaml': `name: spring\nchannel: rcs\n${message}\nrecipients: people.csv\n`,
+  });
+  const { campaign } = await readCampaign('hello', { cwd: here.root, now: 0 });
+  expect(campaign?.exclude).toEqual([{ campaign: 'spring', occurrence: null, unknown: null }]);
+});
+
 it('exclude takes campaigns and occurrences, and knows those of the project', async () => {
   const { campaign, found } = await read('exclude: [spring, hello@2026-11-21T09:00:00Z, winter@a b]');
   expect(found).toEqual([]);
