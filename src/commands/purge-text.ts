@@ -80,7 +80,7 @@ const HELD_NEXT = { says: 'another process is at work on it.', next: 'Purge agai
 const PLAIN_NEXT = 'With `suppressionKey` in handbill.yaml, purge keeps a keyed hash of it instead.\n';
 
 const CONSEQUENCES =
-  'These runs can never be continued, and their recipients no longer count for `exclude` and frequency caps.\n';
+  'These runs can never be continued, and a campaign whose `exclude` or frequency cap asks about them is refused.\n';
 
 const REWRITTEN: Readonly<Record<'done' | 'in-use' | 'no-room', string>> = {
   done: '',

@@ -4,13 +4,15 @@ import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs, type SealedPlan } from '../plan/seal.ts';
 import { hashList } from '../recipients/read.ts';
+import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
  * Compares a plan with the one that was sealed: that it is of the same campaign, environment and occurrence, and that
  * no input changed.
  *
- * @param options.cwd - a plan names its campaign, but not the project: where this folder lies in one, it is that
+ * @param options.cwd - a plan names its campaign, but not the project: it is that in which this folder lies, or else one
+ *   below this folder
  * @param options.amend - asked for beside the plan, which would put what was not looked at in the place of a run
  * @throws HandbillError exit 2 naming all that differs
  */
@@ -51,12 +53,18 @@ const HINT = 'Undo the change, or make and review a new plan.';
  */
 async function refuseOtherProject(plan: Plan, cwd: string): Promise<void> {
   const { root, file } = await findProject(cwd);
-  if (file === null || root === plan.campaign.project.root) return;
+  const { root: planned } = plan.campaign.project;
+  // A folder that is in no project may hold projects; one somewhere else was chosen by the plan alone.
+  if (root === planned || (file === null && isInside(root, planned))) return;
   throw refuse(
-    problem('plan-invalid', 'The plan is of a campaign of another project than the one of this folder.', {
-      at: { file: plan.campaign.file },
-      hint: 'Go to that project, if it is the one you mean.',
-    }),
+    problem(
+      'plan-invalid',
+      'The plan is of a campaign of another project than the one of this folder, or those below it.',
+      {
+        at: { file: plan.campaign.file },
+        hint: 'Go to that project, if it is the one you mean.',
+      },
+    ),
   );
 }
 

@@ -327,6 +327,24 @@ describe('an environment with approvers', () => {
     await expect(approve('hello.plan.json', asPerson(keys.ben))).rejects.toMatchObject({ code: 'plan-invalid' });
     expect(received()).toBe(0);
   });
+
+  it('is not left from a folder without a project either, unless the project lies below it', async () => {
+    using outside = createProject({ '.git/HEAD': '', 'notes/a.txt': '' });
+    const path = outside.path('p.json');
+    const made = await runCli(['plan', project.path('hello'), '--env', 'staging', '-o', path], { cwd: outside.root });
+    expect(made, made.stderr).toMatchObject({ status: 0 });
+    const env = { HANDBILL_API_KEY: API_KEY };
+    const refused = await runCli(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
+    expect(refused).toMatchObject({ status: 2 });
+    expect(refused.stderr).toContain('another project');
+    outside.write('sub/handbill.yaml', projectFile(api.url));
+    outside.write('sub/hello/campaign.yaml', CAMPAIGN);
+    outside.write('sub/hello/hello.hbs', 'Hello {{first}}');
+    outside.write('sub/hello/people.csv', PEOPLE);
+    await runCli(['plan', 'sub/hello', '--env', 'staging', '-o', path], { cwd: outside.root });
+    const sent = await runCli(['send', '--plan', path, '--yes'], { cwd: outside.root, env });
+    expect(sent, sent.stderr).toMatchObject({ status: 0 });
+  });
 });
 
 describe('a plan that was changed after it was signed', () => {

@@ -3,24 +3,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
 import { DOUBT_FIELDS, type Doubt, listDoubts } from '../../src/commands/doubt-list.ts';
 import { resolveDoubts } from '../../src/commands/doubt-resolve.ts';
-import { runProgram } from '../../src/commands/program.ts';
 import { send } from '../../src/commands/send.ts';
-import { HandbillError } from '../../src/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
 import { type CliResult, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
+import { handbillHere } from './in-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const IDENTITY = { environment: 'test', campaign: 'proof', occurrence: 'once' };
@@ -249,32 +246,8 @@ function given(
 
 /** The command line in this process: as `main` runs it, without the time that a process takes to start. */
 async function run(args: readonly string[], { cwd }: { readonly cwd: string }): Promise<CliResult> {
-  const said = { stdout: '', stderr: '', status: 0 };
-  const context: CommandContext = {
-    cwd,
-    env: {},
-    now: Date.now,
-    out: (text) => {
-      said.stdout += text;
-    },
-    err: (text) => {
-      said.stderr += text;
-    },
-    colour: { out: false, err: false },
-    width: 80,
-    interactive: false,
-    exit: (status) => {
-      said.status = status;
-    },
-  };
-  try {
-    await runProgram(args, context);
-  } catch (error) {
-    if (!(error instanceof HandbillError)) throw error;
-    said.stderr += formatDiagnostics(error.diagnostics, { colour: false });
-    said.status = error.exit;
-  }
-  return { ...said, signal: null };
+  const { status, out: stdout, err: stderr } = await handbillHere(cwd, args);
+  return { status, stdout, stderr, signal: null };
 }
 
 function read<T>(project: TestProject, use: (ledger: Ledger) => T): T {

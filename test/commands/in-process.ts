@@ -8,7 +8,7 @@ import type { Finished } from './run-handbill.ts';
 export async function handbillHere(
   cwd: string,
   args: readonly string[],
-  options: Partial<Pick<CommandContext, 'env' | 'now'>> = {},
+  options: Partial<Pick<CommandContext, 'env' | 'now' | 'width'>> = {},
 ): Promise<Finished> {
   let [out, err] = ['', ''];
   let status: number = EXIT.done;
@@ -16,6 +16,7 @@ export async function handbillHere(
     cwd,
     env: {},
     now: Date.now,
+    width: 80,
     ...options,
     out(text) {
       out += text;
@@ -24,7 +25,6 @@ export async function handbillHere(
       err += text;
     },
     colour: { out: false, err: false },
-    width: 80,
     interactive: false,
     exit(given) {
       status = given;

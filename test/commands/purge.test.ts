@@ -3,21 +3,18 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
-import { runProgram } from '../../src/commands/program.ts';
 import type { PurgeResult } from '../../src/commands/purge-ledger.ts';
-import { HandbillError } from '../../src/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
-import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
 import { type CliResult, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { createScene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
+import { handbillHere } from './in-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const DAY = 86_400_000;
@@ -78,32 +75,8 @@ async function cli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Pick<CliResult, 'status' | 'stdout' | 'stderr'>> {
-  const said = { status: 0, stdout: '', stderr: '' };
-  const context: CommandContext = {
-    cwd: project.root,
-    env,
-    now: Date.now,
-    out: (text) => {
-      said.stdout += text;
-    },
-    err: (text) => {
-      said.stderr += text;
-    },
-    colour: { out: false, err: false },
-    width: 100,
-    interactive: false,
-    exit: (status) => {
-      said.status = status;
-    },
-  };
-  try {
-    await runProgram(args, context);
-  } catch (error) {
-    if (!(error instanceof HandbillError)) throw error;
-    said.stderr += formatDiagnostics(error.diagnostics, { colour: false });
-    said.status = error.exit;
-  }
-  return said;
+  const { status, out: stdout, err: stderr } = await handbillHere(project.root, args, { env, width: 100 });
+  return { status, stdout, stderr };
 }
 
 async function purgeJson(

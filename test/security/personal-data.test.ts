@@ -1,11 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
-import { runProgram } from '../../src/commands/program.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
-import { HandbillError } from '../../src/errors.ts';
-import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
+import { handbillHere } from '../commands/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 
@@ -57,7 +54,7 @@ async function startGossip(): Promise<{ readonly url: string; readonly close: ()
 }
 
 interface Said {
-  readonly status: number;
+  readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -67,32 +64,9 @@ const used = new Set<string>();
 
 async function run(cwd: string, args: readonly string[]): Promise<Said> {
   used.add(args[0] ?? '');
-  const said = { status: 0, stdout: '', stderr: '' };
-  const context: CommandContext = {
-    cwd,
-    env: { HANDBILL_API_KEY: CANARY_KEY },
-    now: Date.now,
-    out: (text) => {
-      said.stdout += text;
-    },
-    err: (text) => {
-      said.stderr += text;
-    },
-    colour: { out: false, err: false },
-    width: 200,
-    interactive: false,
-    exit: (status) => {
-      said.status = status;
-    },
-  };
-  try {
-    await runProgram(args, context);
-  } catch (error) {
-    if (!(error instanceof HandbillError)) throw error;
-    said.stderr += formatDiagnostics(error.diagnostics, { colour: false });
-    said.status = error.exit;
-  }
-  return said;
+  const options = { env: { HANDBILL_API_KEY: CANARY_KEY }, width: 200 };
+  const { status, out: stdout, err: stderr } = await handbillHere(cwd, args, options);
+  return { status, stdout, stderr };
 }
 
 const CAMPAIGN = [
