@@ -21,6 +21,10 @@ interface Example {
   readonly fellBack?: number;
   /** The variant that is named as the winner in a second start. */
   readonly winner?: string;
+  /** When it is sent, where that makes a difference. Default: whenever the test runs. */
+  readonly at?: string;
+  /** Recipients who wait for their window at that time. */
+  readonly waiting?: number;
 }
 
 const EXAMPLES: readonly Example[] = [
@@ -35,6 +39,9 @@ const EXAMPLES: readonly Example[] = [
   { name: 'invitation', rows: 9, exit: 3, requests: 9, fellBack: 5 },
   { name: 'newsletter', rows: 6, exit: 0, requests: 6 },
   { name: 'members', rows: 5, exit: 0, requests: 5 },
+  // A Tuesday, 11:00 in London: Australia sleeps.
+  { name: 'open-day', rows: 11, exit: 0, requests: 6, at: '2026-11-24T11:00:00Z', waiting: 3 },
+  { name: 'rota', rows: 5, exit: 0, requests: 5, at: '2026-11-24T06:31:00Z' },
 ];
 
 test('every example is in the table', () => {
@@ -62,10 +69,11 @@ it.concurrent('every example is valid', async () => {
 
 describe.concurrent('an example', () => {
   it.each(EXAMPLES)('$name: what preview shows is what arrives, once', { timeout: 120_000 }, async (example) => {
-    const { name, rows, exit, requests, again = 0, fellBack = 0, winner } = example;
+    const { name, rows, exit, requests, again = 0, fellBack = 0, winner, waiting = 0 } = example;
     using project = copyOfExamples(sandbox.url);
     const arrived = (): string[] => sandbox.received().filter((body) => body.includes(`"name":"${name}",`));
-    const run = async (...args: string[]) => await runCli(args, { cwd: project.path('campaigns'), env: ENV });
+    const env = { ...ENV, ...clockAt(project, example.at) };
+    const run = async (...args: string[]) => await runCli(args, { cwd: project.path('campaigns'), env });
     const campaign = ['--env', 'local', name];
     const won = winner === undefined ? [] : ['--winner', winner];
 
@@ -74,7 +82,8 @@ describe.concurrent('an example', () => {
     const { startedAt, state, totals } = JSON.parse(sent.stdout) as SendJson;
     expect(totals.recipients).toBe(rows);
     expect(sum(totals)).toBe(rows);
-    expect(state).toBe(winner === undefined ? 'finished' : 'partial');
+    expect(state).toBe(winner === undefined && waiting === 0 ? 'finished' : 'partial');
+    if (waiting > 0) expect(totals.deferred).toBe(waiting);
     if (winner !== undefined) {
       expect(totals.deferred).toBeGreaterThan(0);
       const rest = await run('send', '--yes', ...won, ...campaign);
@@ -105,7 +114,7 @@ describe.concurrent('an example', () => {
 
     const second = await run('send', '--yes', ...campaign);
     expect(second, second.stderr).toMatchObject({ status: exit });
-    expect(second.stderr).toContain('nothing was posted');
+    if (waiting === 0) expect(second.stderr).toContain('nothing was posted');
     expect(arrived().length).toBe(received.length);
   });
 
@@ -127,6 +136,32 @@ describe.concurrent('an example', () => {
     expect(references.length).toBe(7);
   });
 });
+
+it('the example with a schedule goes out by itself, each morning once', { timeout: 120_000 }, async () => {
+  using own = createProject({});
+  await using sandbox = await startSandbox(own);
+  using project = copyOfExamples(sandbox.url);
+  for (const [at, sent, said] of [
+    ['2026-11-24T06:29:00Z', 0, 'rota (2026-11-23T06:30:00Z): not sent.'],
+    ['2026-11-24T06:31:00Z', 5, ''],
+    ['2026-11-24T06:32:00Z', 5, 'Nothing is due.'],
+    ['2026-11-25T06:31:00Z', 10, ''],
+  ] as const) {
+    const env = { ...ENV, ...clockAt(project, at) };
+    const due = await runCli(['due', 'campaigns', '--env', 'local', '--yes'], { cwd: project.root, env });
+    expect(due, due.stderr).toMatchObject({ status: 0 });
+    expect(due.stdout + due.stderr, at).toContain(said);
+    expect(existsSync(own.path('receipts.jsonl')) ? sandbox.received().length : 0, at).toBe(sent);
+  }
+});
+
+/** The environment of a process whose clock shows this time when it begins; nothing without one. */
+function clockAt(project: TestProject, at: string | undefined): Readonly<Record<string, string>> {
+  if (at === undefined) return {};
+  writeFileSync(project.path('clock'), String(Date.parse(at) - Date.now()));
+  const preload = join(import.meta.dirname, '..', 'processes', 'preload', 'clock.ts');
+  return { NODE_OPTIONS: `--import ${preload}`, CLOCK_OFFSET_FILE: project.path('clock') };
+}
 
 interface SendJson {
   readonly startedAt: string;
