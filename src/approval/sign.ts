@@ -25,6 +25,7 @@ const TIMEOUT_MS = 180_000;
  * @throws HandbillError exit 2 where the key is not there, or cannot be used
  */
 export async function signBytes(bytes: Uint8Array, key: string, options: SignOptions): Promise<string> {
+  if (/[\r\n]|PRIVATE KEY/.test(key)) throw notAName();
   // Absolute, so that no name of a file can be taken for an option.
   const path = resolve(options.cwd, key);
   const found = await stat(path).catch(() => null);
@@ -49,10 +50,19 @@ export async function signBytes(bytes: Uint8Array, key: string, options: SignOpt
   });
 }
 
+/** In CI a secret is in a variable before it is in a file; what was meant to be secret is not repeated. */
+function notAName(): Error {
+  const hint = 'Write the key to a file that only you can read (chmod 600), and name that file.';
+  return refuse(
+    problem('signing-failed', 'What was given is a private key itself, not the name of its file.', { hint }),
+  );
+}
+
 function notSigned(key: string, said: string, interactive: boolean): Error {
   const why = safeLine(
     said
       .replace(/^Enter passphrase:\s*/, '')
+      .replace(/(?:\\u\{d\})+$/, '')
       .replace(/\.$/, '')
       .slice(0, 300),
   );

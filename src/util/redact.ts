@@ -52,12 +52,17 @@ const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
  * because they could be a word of any text (the key of the sandbox is `sandbox`).
  */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const named = Object.entries(env).filter(([name]) => SECRET_NAME.test(name));
+  const named = Object.entries(env).filter(([name, value]) => SECRET_NAME.test(name) && !isPath(name, value));
   return named.flatMap(([, value]) => (value === undefined || value.length < SHORTEST_SECRET ? [] : [value]));
 }
 
 const SECRET_NAME = /(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD)$/i;
 const SHORTEST_SECRET = 12;
+
+/** This one names the file of a key, and errors name it too. Who has put the key itself there by a slip is not shown it. */
+function isPath(name: string, value: string | undefined): boolean {
+  return name === 'HANDBILL_SIGNING_KEY' && !/\n|PRIVATE KEY/.test(value ?? '');
+}
 
 /**
  * Base64 of the secret alone, and the part of it that is the same wherever the secret stands in longer text

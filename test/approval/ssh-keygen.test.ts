@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,6 +55,19 @@ describe('signing', () => {
 
   it('fails where a passphrase is needed and nobody can be asked', async () => {
     await failing(signBytes(bytes, 'locked', options()));
+  });
+
+  it('refuses a private key in the place of its name, and shows nothing of it', async () => {
+    const text = await readFile(ana.path, 'utf8');
+    for (const given of [text, text.replaceAll('\n', ' '), text.replaceAll('\n', '\r\n')]) {
+      const found = await signBytes(bytes, given, options()).catch((error: Error) => error);
+      expect(found).toMatchObject({
+        exit: 2,
+        code: 'signing-failed',
+        message: expect.stringContaining('private key itself'),
+      });
+      expect(JSON.stringify(found)).not.toContain(text.split('\n')[1]);
+    }
   });
 
   it('refuses a key that is not there, a folder, and what is no key', async () => {

@@ -87,3 +87,9 @@ test('the secrets of an environment are long values of variables whose names say
   };
   expect(secretsIn(env).map((secret) => secret.slice(0, 8))).toEqual(['SEKRET-1', 'SEKRET-2', 'SEKRET-3', 'SEKRET-4']);
 });
+
+it('the name of a key file is shown; a private key in its place is not', () => {
+  expect(secretsIn({ HANDBILL_SIGNING_KEY: '/home/ana/.ssh/id_ed25519' })).toEqual([]);
+  const slip = '-----BEGIN OPENSSH PRIVATE KEY-----\nSEKRET\n';
+  expect(secretsIn({ HANDBILL_SIGNING_KEY: slip })).toEqual([slip]);
+});
