@@ -160,8 +160,13 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   const rule = 'input-changed';
   if (code === rule) return { rule, message, next: NEXT[rule] };
   const { file, line } = diagnostics[0]?.at ?? {};
-  const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
-  return { rule, message: `${place}${message}`, next: 'Put it right, then send again.' };
+  const place = file === undefined ? 'An input' : `${file}${line === undefined ? '' : `:${line}`}`;
+  // The ledger keeps this for ever, so that it holds nothing out of the file.
+  return {
+    rule,
+    message: `${place} cannot be read any more (${code}).`,
+    next: 'Put it right, then send again: whatever else is wrong is said before the first request.',
+  };
 }
 
 /** The halt of a ledger that could not be written; exit status 7, not 5. */
