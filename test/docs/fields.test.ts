@@ -53,6 +53,7 @@ const PEOPLE = [
 const FILES: Readonly<Record<string, string>> = {
   'handbill.yaml': '{}\n',
   'hello/people.csv': PEOPLE,
+  'hello/optouts.csv': 'msisdn\n+447700900999\n',
   'hello/mail.html': '<p>Hello {{first_name}}</p>',
   'hello/mail.mjml':
     '<mjml><mj-body><mj-section><mj-column><mj-text>Hi</mj-text></mj-column></mj-section></mj-body></mjml>',
