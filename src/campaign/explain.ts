@@ -123,8 +123,9 @@ function keyNames(pointer: string) {
   return { subject: `The API key of "${brief(name)}"`, path, setting: 'apiKey', variable: 'HANDBILL_API_KEY' };
 }
 
+/** As in the schema. A key that `openssl rand -hex` made can begin with a letter, and then looks like a name. */
 function isNoVariable(env: unknown): boolean {
-  return typeof env === 'string' && !/^[A-Za-z_]\w{0,127}$/.test(env);
+  return typeof env === 'string' && !/^(?![\dA-Fa-f]{32,}$)[A-Za-z_]\w{0,127}$/.test(env);
 }
 
 /** A value that is not as the schema says. */
