@@ -122,14 +122,17 @@ describe('a calendar day', () => {
 
   it('of a number that may be in several zones has begun when it began in the first, and is over when it is in all', async () => {
     using here = createCampaigns();
-    // Area code 850: Eastern Time from 05:00 UTC on, Central Time from 06:00 on.
-    const panhandle = '+18502345678';
-    here.campaign('one', '', [panhandle]);
-    here.campaign('two', 'frequency: { max: 1, per: day }', [panhandle]);
+    // A mobile number of Portugal: in Lisbon days begin at 00:00 UTC, on the Azores at 01:00.
+    const mobile = '+351912345678';
+    for (const name of ['one', 'late']) here.campaign(name, '', [mobile]);
+    here.campaign('two', 'frequency: { max: 1, per: day }', [mobile]);
     await here.send('one', '2026-11-21T10:00:00Z');
-    const capped = ['frequency-cap: 1 message since 2026-11-21 00:00 in America/Chicago'];
-    expect(await here.previewed('two', '2026-11-22T05:59:59Z')).toEqual(capped);
-    expect(await here.previewed('two', '2026-11-22T06:00:00Z')).toEqual(['send']);
+    const capped = ['frequency-cap: 1 message since 2026-11-21 00:00 in Atlantic/Azores'];
+    expect(await here.previewed('two', '2026-11-22T00:59:59Z')).toEqual(capped);
+    expect(await here.previewed('two', '2026-11-22T01:00:00Z')).toEqual(['send']);
+    await here.send('late', '2026-11-22T00:30:00Z');
+    const since = ['frequency-cap: 1 message since 2026-11-22 00:00 in Europe/Lisbon'];
+    expect(await here.previewed('two', '2026-11-22T12:00:00Z')).toEqual(since);
   });
 });
 
