@@ -4,6 +4,7 @@ import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import type { DueItem, DueResult } from './due.ts';
 import { printSend } from './print-send.ts';
+import { NOTHING_SCHEDULED } from './schedule-campaigns.ts';
 
 export interface DuePrinting extends CommandContext {
   readonly quiet: boolean;
@@ -71,7 +72,7 @@ export function printLast(result: DueResult, { quiet, err }: DuePrinting): void 
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;
   const next = result.items.flatMap((item) => (item.next === null ? [] : [{ name: item.campaign, at: item.next }]));
   const [first] = next.toSorted((a, b) => (a.at < b.at ? -1 : 1));
-  if (result.items.length === 0) err('No campaign here has a schedule.\n');
+  if (result.items.length === 0) err(`${NOTHING_SCHEDULED}\n`);
   else err(first === undefined ? 'Nothing is due.\n' : `Nothing is due. Next: ${first.name} at ${first.at}.\n`);
 }
 

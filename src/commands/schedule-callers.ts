@@ -9,7 +9,7 @@ import { crontab } from '../schedule/crontab.ts';
 import { gitHubActions } from '../schedule/github-actions.ts';
 import { kubernetes } from '../schedule/kubernetes.ts';
 import { systemd } from '../schedule/systemd.ts';
-import { readScheduled } from './schedule-campaigns.ts';
+import { NOTHING_SCHEDULED, readScheduled } from './schedule-campaigns.ts';
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
 export type CallerKind = (typeof CALLERS)[number];
@@ -151,7 +151,7 @@ function takesPlansAlone(environment: string): HandbillError {
 
 function nothingScheduled(): HandbillError {
   const hint = 'Give one a schedule: { cron: 0 9 * * 1-5, timeZone: Europe/London }';
-  return refuse(problem('usage', 'No campaign here has a schedule.', { hint }));
+  return refuse(problem('usage', NOTHING_SCHEDULED, { hint }));
 }
 
 function severalProjects(one: Campaign, other: Campaign): HandbillError {

@@ -10,6 +10,10 @@ import type { CronClock } from '../util/cron.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
 import { siblingsOf } from './check-campaigns.ts';
 
+/** Somebody who put a schedule into a campaign elsewhere has to learn that nobody looks there. */
+export const NOTHING_SCHEDULED =
+  'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
+
 /** A campaign that goes out by itself. */
 export interface Scheduled {
   readonly campaign: Campaign;

@@ -12,6 +12,7 @@ import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { type ScheduledTimes, schedule } from './schedule.ts';
 import { CALLERS, type CallerKind, scheduleCallers } from './schedule-callers.ts';
+import { NOTHING_SCHEDULED } from './schedule-campaigns.ts';
 
 interface ScheduleFlags {
   readonly format: 'text' | CallerKind;
@@ -68,7 +69,7 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   }
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
-  else if (campaigns.length === 0) context.err('No campaign here has a schedule.\n');
+  else if (campaigns.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 
