@@ -21,15 +21,14 @@ const MAX_ENTRIES = 50_000;
  */
 export async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
   const { status, stdout } = await runGit(place, ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit]);
-  if (status !== 0) {
-    const hint = 'A partial clone lacks objects: fetch them first, for example with a full clone.';
-    throw refuse(problem('unknown-revision', `git cannot list the files of ${commit.slice(0, 12)}.`, { hint }));
-  }
+  if (status !== 0) throw unlisted(commit);
   const entries: TreeEntry[] = [];
   for (const record of stdout.split('\0')) {
     const [, mode = '', type, oid = '', size = '', path = ''] =
-      /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.*)$/s.exec(record) ?? [];
+      /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-|BAD)\t(.*)$/s.exec(record) ?? [];
     if (type !== 'blob' || !isHarmless(path)) continue;
+    // What git cannot read is not the same as what is not there.
+    if (!/^\d/.test(size)) throw unlisted(commit);
     entries.push({ path, kind: mode === '120000' ? 'link' : 'file', oid, size: Number(size) });
     if (entries.length > MAX_ENTRIES) {
       const message = `The project holds more than ${MAX_ENTRIES} files in git.`;
@@ -38,6 +37,11 @@ export async function listTree(place: GitPlace, commit: string): Promise<readonl
     }
   }
   return entries;
+}
+
+function unlisted(commit: string): Error {
+  const hint = 'This is a partial or damaged clone: fetch what is missing first, or use a full clone.';
+  return refuse(problem('unknown-revision', `git cannot list the files of ${commit.slice(0, 12)}.`, { hint }));
 }
 
 function isHarmless(path: string): boolean {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, test } from 'vitest';
@@ -90,6 +99,20 @@ test('a commit is what its name says, whatever this clone has put in the place o
   repository.git('replace', '--force', list ?? '', other);
   repository.git('replace', '--force', template ?? '', repository.git('rev-parse', 'HEAD^{tree}'));
   expect(await repository.diff('HEAD')).toMatchObject({ campaigns: [], unchanged: ['hello'] });
+});
+
+test.each<[label: string, damage: (bytes: Buffer) => Buffer]>([
+  ['cut short', (bytes) => bytes.subarray(0, 10)],
+  ['other bytes', (bytes) => Buffer.alloc(bytes.length, 0x2a)],
+  ['empty', () => Buffer.alloc(0)],
+])('a list that git cannot read any more is not taken for one that was never there: %s', async (_, damage) => {
+  using repository = createRepository(HELLO);
+  const oid = repository.git('rev-parse', `HEAD:${LIST}`);
+  const file = join(repository.root, '.git/objects', oid.slice(0, 2), oid.slice(2));
+  const bytes = damage(readFileSync(file));
+  rmSync(file);
+  writeFileSync(file, bytes);
+  await expect(repository.diff('HEAD')).rejects.toMatchObject({ code: 'unknown-revision', exit: 2 });
 });
 
 describe('trees', () => {
