@@ -4,7 +4,7 @@ import type { SuppressedHash, Suppression } from '../ledger/records.ts';
 import { writeHash } from '../suppression/hash.ts';
 import { mask } from '../util/mask.ts';
 import { safeLine } from '../util/safe.ts';
-import { table } from '../util/table.ts';
+import { type Column, table } from '../util/table.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
 import { asCsv } from './suppress-csv.ts';
@@ -25,27 +25,45 @@ export async function listAll(given: ListOptions, context: CommandContext): Prom
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   try {
     const lists = ledger ?? EMPTY;
-    if (given.format === 'text') await context.out(asTable(lists, given.full === true, context.width));
-    else for (const piece of given.format === 'json' ? asJson(lists) : asCsv(lists)) await context.out(piece);
+    const text = { text: () => asTables(lists, given.full === true, context.width), json: asJson, csv: asCsv };
+    for (const piece of text[given.format](lists)) await context.out(piece);
   } finally {
     ledger?.close();
   }
 }
 
-function asTable(lists: Lists, full: boolean, width: number): string {
+/** Rows that are aligned with each other: a table of a million is not held in memory. */
+const ALIGNED_ROWS = 1000;
+
+function* asTables(lists: Lists, full: boolean, width: number): Generator<string> {
+  let columns: readonly Column[] = [
+    { title: 'address' },
+    { title: 'until' },
+    { title: 'from' },
+    { title: 'reason', shrink: true },
+  ];
+  let block: (readonly string[])[] = [];
+  let isEmpty = true;
+  for (const row of rowsOf(lists, full)) {
+    isEmpty = false;
+    if (block.push(row) < ALIGNED_ROWS) continue;
+    yield table(block, columns, { width });
+    columns = columns.map(({ title: _, ...column }) => column);
+    block = [];
+  }
+  if (block.length > 0) yield table(block, columns, { width });
+  if (isEmpty) yield 'Nobody is suppressed.\n';
+}
+
+function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
   const row = (shown: string, { untilMs, source, reason }: Omit<Suppression, 'address'>): string[] => [
     shown,
     untilMs === null ? 'for ever' : iso(untilMs),
     safeLine(source),
     reason ?? '',
   ];
-  const rows = [
-    ...[...lists.suppressions()].map((one) => row(full ? one.address : mask(one.address), one)),
-    ...[...lists.suppressedHashes()].map((one) => row(full ? writeHash(one) : shortHash(one), one)),
-  ];
-  if (rows.length === 0) return 'Nobody is suppressed.\n';
-  const columns = [{ title: 'address' }, { title: 'until' }, { title: 'from' }, { title: 'reason', shrink: true }];
-  return table(rows, columns, { width });
+  for (const one of lists.suppressions()) yield row(full ? one.address : mask(one.address), one);
+  for (const one of lists.suppressedHashes()) yield row(full ? writeHash(one) : shortHash(one), one);
 }
 
 /** The key and enough to tell it from others. */

@@ -94,6 +94,9 @@ describe('import', () => {
     expect((await run(`remove ${hashOf('+447700900125', OTHER)}`, OTHER)).status).toBe(0);
     expect((await run('import outs.csv')).out).toBe('12001 entries read from outs.csv, 12001 new.\n');
     expect((await held()).suppressions).toHaveLength(12_000);
+    const shown = (await run('list')).out.trimEnd().split('\n');
+    expect(shown).toHaveLength(12_002);
+    expect(shown.filter((line) => line.startsWith('address'))).toHaveLength(1);
   });
 
   test('nothing but the bytes that were looked at is imported', async () => {
