@@ -69,6 +69,23 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(versionOf(path)).toBe(2);
   });
 
+  it('is asked by rules as if it were new: who was reached, and who is on the list', () => {
+    const { ledger } = reading(given());
+    const exclude = [{ campaign: HELLO.campaign, occurrence: null, unknown: null }];
+    const reach = ledger.reach({ ...HELLO, campaign: 'other' }, { exclude, sinceMs: 1 });
+    const reached = FATES.map((_, row) => reach.excludedBy(keyOf(row), keyOf(row)) !== null);
+    expect(reached).toEqual([true, false, false, true, true, false]);
+    expect(reach.cappedBy(keyOf(0), keyOf(0), [{ max: 1, sinceMs: 1 }])).not.toBeNull();
+    expect(reach.cappedBy(keyOf(1), keyOf(1), [{ max: 1, sinceMs: 1 }])).toBeNull();
+    expect([ledger.hashKeyId(), ledger.suppressionCounts().hashes, ledger.isHashSuppressed('00', NOON)]).toEqual([
+      null,
+      0,
+      false,
+    ]);
+    expect(reach.purged).toEqual([]);
+    ledger.close();
+  });
+
   it('is brought up to date by the next command that writes, with everybody in it', () => {
     const path = given();
     const ledger = open(path);
