@@ -89,7 +89,7 @@ test('the secrets of an environment are long values of variables whose names say
 });
 
 it('the name of a key file is shown; a private key in its place is not', () => {
-  expect(secretsIn({ HANDBILL_SIGNING_KEY: '/home/ana/.ssh/id_ed25519' })).toEqual([]);
+  expect(secretsIn({ HANDBILL_SIGNING_KEY: '/home/you/.ssh/id_ed25519' })).toEqual([]);
   const slip = '-----BEGIN OPENSSH PRIVATE KEY-----\nSEKRET\n';
   expect(secretsIn({ HANDBILL_SIGNING_KEY: slip })).toEqual([slip]);
 });
