@@ -5,8 +5,8 @@ import { type OtherRun, otherRuns, type ReachRules } from './reach-runs.ts';
 import type { Cap, RunIdentity } from './records.ts';
 
 /**
- * Who was reached by other runs of the environment: accepted, in doubt, or claimed this very moment. A person is a key
- * or an address, of any leg; the legs of one row are one message.
+ * A2: who was reached by other runs of the environment: accepted, in doubt, or claimed this very moment. A person is a
+ * key or an address, of any leg; the legs of one row are one message.
  *
  * A run that nobody is at is read once. One that is `running`, or that is started later by whatever process, is looked
  * at again for each answer, and `refresh` finds it: so a claim that asks in its transaction sees every claim before it.

@@ -7,9 +7,9 @@ import type { ClaimRules } from './records.ts';
 export type IsSuppressed = (to: string, key: string) => boolean;
 
 /**
- * What a claim asks besides its own statement, in the same transaction: other spellings of the address, the key where
- * it is an address, hashes of them, and lists that are no table. Made once for each transaction, so that it costs one
- * look while the ledger holds no hashes.
+ * A2, K3: what a claim asks besides its own statement, in the same transaction: other spellings of the address, the key
+ * where it is an address, hashes of them, and lists that are no table. Made once for each transaction, so that it costs
+ * one look while the ledger holds no hashes.
  *
  * The function throws a LedgerError while the ledger holds hashes and the key for them is not there: another process
  * has imported them since this run began, and nobody can tell whom they are about.

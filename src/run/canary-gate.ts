@@ -22,7 +22,7 @@ export interface GateContext {
   readonly stopped: AbortSignal;
 }
 
-/** Lets recipients through, step by step. */
+/** A2: lets recipients through, step by step. */
 export interface Gate {
   /** There is room for somebody before the next gate. */
   isOpen(): boolean;

@@ -10,8 +10,8 @@ export interface TimedClaim extends ClaimRequest {
 export type TimedAnswer = ClaimAnswer | 'closed';
 
 /**
- * I1: makes the claims that are in time by the clock that dates them, in one commit, and answers all of them. A row can
- * have waited long since its decision: for its turn at a low rate, for a connection, or because the machine slept.
+ * A2, I1: makes the claims that are in time by the clock that dates them, in one commit, and answers all of them. A row
+ * can have waited long since its decision: for its turn at a low rate, for a connection, or because the machine slept.
  */
 export function claimInTime(
   claims: readonly TimedClaim[],

@@ -10,7 +10,7 @@ export interface ListsAgain {
   readonly read: () => Promise<Suppressions>;
 }
 
-/** The suppression lists of a start. It may last a night, and people opt out meanwhile. */
+/** K3: the suppression lists of a start. It may last a night, and people opt out meanwhile. */
 export interface Lists {
   /** As they were read last. */
   readonly current: Suppressions;

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { HALT_RULES } from '../../src/model.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PAGE = readFileSync(join(ROOT, 'docs/failures.md'), 'utf8');
@@ -31,6 +32,13 @@ function paths(cell: string): string[] {
 
 test('the page has every row, in order', () => {
   expect(table.map(({ id }) => id)).toEqual(ROWS);
+});
+
+test('the stop rules are all there', () => {
+  const rows = [
+    ...PAGE.slice(PAGE.indexOf('### Stop rules'), PAGE.indexOf('## The table')).matchAll(/^\| `([^`]+)`/gm),
+  ];
+  expect(rows.map(([, rule]) => rule)).toEqual(expect.arrayContaining([...HALT_RULES]));
 });
 
 test('rows whose time has not come say so', () => {
