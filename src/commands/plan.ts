@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
@@ -152,7 +153,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   const plan = flags.sign === undefined ? sealed : (await signPlan(sealed, key, signing)).plan;
   const text = toText(plan);
   if (flags.output === undefined) await context.out(text);
-  else await writeOutput(flags.output, [text]);
+  else await writeOutput(resolve(context.cwd, flags.output), [text]);
   // Said also by --quiet: the plan would be refused.
   if (plan.signatures !== undefined) for (const one of await uncounted(plan, made, context)) context.err(`${one}\n`);
   if (flags.output === undefined || flags.quiet === true) return;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
@@ -231,7 +232,7 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
       line: flags.line ?? null,
       width: context.width,
     });
-    if (flags.output !== undefined) await writeOutput(flags.output, chunks);
+    if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
     else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
     const { problems, problemCount } = shown.result();
     const said = [...problems.slice(0, 20), ...shown.warnings];
