@@ -7,9 +7,9 @@ import type { Outcome } from '../../src/model.ts';
 import { misbooked } from '../oracle/accounts.ts';
 import { endingsOf } from '../oracle/endings.ts';
 import { violations } from '../oracle/oracle.ts';
+import type { Start } from './process.ts';
 import type { Edition } from './scene.ts';
 import type { Server } from './server.ts';
-import type { Start } from './start.ts';
 import type { LedgerView } from './watch.ts';
 import type { World } from './world.ts';
 

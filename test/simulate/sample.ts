@@ -1,9 +1,9 @@
 import { type Coverage, createCoverage } from './coverage.ts';
+import type { Sabotage } from './process.ts';
 import type { Stage } from './scene.ts';
 import type { Cast } from './several/campaigns.ts';
 import { simulateSeveral } from './several/history.ts';
 import { type SimulateOptions, type Simulation, simulate } from './simulate.ts';
-import type { Sabotage } from './start.ts';
 
 /** How much of a failing history is shown; its replay shows all of it. */
 const TAIL_LINES = 30;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ClaimAnswer, ResultRecord } from '../../src/ledger/records.ts';
 import { createCoverage } from './coverage.ts';
+import type { Sabotage } from './process.ts';
 import { firstObjection, historiesOf, simulateSeeds } from './sample.ts';
 import { createStage, type Stage } from './scene.ts';
 import type { SimulatedEndpoint } from './server.ts';
 import { simulate } from './simulate.ts';
 import { watchSqlite } from './sqlite.ts';
-import type { Sabotage } from './start.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 

@@ -1,10 +1,11 @@
 import type { Coverage } from './coverage.ts';
 import { judgeEnding, judgeLedger } from './judge.ts';
 import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
+import type { Sabotage, Start } from './process.ts';
 import { createRandom, type Random } from './random.ts';
 import { BEGINNING, type Edition, IDENTITY, type Stage, WINNERS } from './scene.ts';
 import { createServer, type Server } from './server.ts';
-import { beginStart, type Sabotage, type Start } from './start.ts';
+import { beginStart } from './start.ts';
 import { createLedgerView, type LedgerView } from './watch.ts';
 import { createWorld, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
+import type { Guard } from '../process.ts';
 import type { Edition } from '../scene.ts';
-import type { Guard } from '../start.ts';
 import type { LedgerView, Operation, RowView } from '../watch.ts';
 import type { World } from '../world.ts';
 import type { Cast, Person } from './campaigns.ts';
