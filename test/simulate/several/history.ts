@@ -1,6 +1,3 @@
-import { join } from 'node:path';
-import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { openLedger } from '../../../src/ledger/open.ts';
 import { judgeEnding, judgeLedger } from '../judge.ts';
 import { goodStart } from '../plan.ts';
 import type { Sabotage, Start } from '../process.ts';
@@ -12,7 +9,8 @@ import { beginStart } from '../start.ts';
 import { createLedgerView } from '../watch.ts';
 import { createWorld, type World } from '../world.ts';
 import type { Cast } from './campaigns.ts';
-import { drawSeveral, type OneStart, type OptOut, type RuleSet, type SeveralPlan, type Turn } from './draw.ts';
+import { drawSeveral, type OneStart, type RuleSet, type SeveralPlan, type Turn } from './draw.ts';
+import { createOthers } from './others.ts';
 import { createRuleWatch, type Watched } from './watch.ts';
 
 /** Starts that wait for windows live for days, and look at the clock every 15 seconds. */
@@ -89,6 +87,7 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
   });
   const watch = createRuleWatch(world, cast, companies);
   let folder = stage.folder();
+  const others = createOthers({ world, cast, watch, folder: () => folder });
   let alive: Start[] = [];
   let count = 0;
 
@@ -157,7 +156,7 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
       else world.after(one.afterMs, go);
     }
     if (turn.starts.length > 1) world.cover('several at a time');
-    for (const optOut of turn.optOuts) cancel.push(world.after(optOut.afterMs, () => suppress(optOut)));
+    for (const optOut of turn.optOuts) cancel.push(world.after(optOut.afterMs, () => others.suppress(optOut, alive)));
     const { clockStep } = turn;
     if (clockStep !== null) cancel.push(world.after(clockStep.afterMs, () => world.setClock(clockStep.byMs)));
     await world.run(() => waiting === 0 && alive.every(({ ending }) => ending !== null));
@@ -181,54 +180,12 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
     if (secondSignalAfterMs !== null) cancel.push(world.after(secondSignalAfterMs, start.abort));
   };
 
-  /** By a process of its own. */
-  const inLedger = (work: (ledger: Ledger) => void): void => {
-    const ledger = openLedger(join(folder, 'ledger.db'), { mode: 'write', nowMs: world.wallMs });
-    try {
-      work(ledger);
-    } finally {
-      ledger.close();
-    }
-  };
-
-  const suppress = ({ person, how, forMs }: OptOut): void => {
-    const address = cast.people[person]?.address ?? '?';
-    const own = alive.find(({ ending, killed }) => ending === null && !killed);
-    const untilMs = forMs === null ? null : world.wallMs + forMs;
-    if (how === 'own' && own !== undefined) own.suppress(address);
-    const facts = { reason: 'STOP', untilMs, source: 'reply' };
-    if (how === 'hash') {
-      const { keyId } = cast.hasher;
-      inLedger((ledger) =>
-        ledger.suppressAll([], [{ ...facts, hash: cast.hasher.hash(address), keyId }], world.wallMs),
-      );
-    } else inLedger((ledger) => ledger.suppress(address, { ...facts, nowMs: world.wallMs }));
-    world.cover(`opted out:${how}`);
-    world.note(
-      () => `${address} is suppressed (${how}) ${untilMs === null ? '' : `until ${new Date(untilMs).toISOString()}`}`,
-    );
-    watch.suppressed(address, untilMs);
-  };
-
-  const purge = (at: number): void => {
-    const company = companies[at];
-    if (company === undefined || company.sealed.length === 0) return;
-    inLedger((ledger) => {
-      const run = ledger.findRun({ ...IDENTITY, campaign: company.name });
-      if (run === null) return;
-      ledger.purge.mark(run, world.wallMs);
-      for (const _ of ledger.purge.clear(run));
-      company.isPurged = true;
-      world.cover('purged');
-      world.note(() => `${company.name} is purged`);
-    });
-  };
-
   const turn = async (one: Turn): Promise<void> => {
     const halfHour = HALF_HOUR - ((world.wallMs + one.passMs) % HALF_HOUR) - Math.round(random.scale(1, 3000));
     const byMs = one.passMs + (one.toTheHalfHour ? Math.max(0, halfHour) : 0);
     if (byMs > 0) world.setClock(byMs);
-    if (one.purge !== null) purge(one.purge);
+    const purged = one.purge === null ? undefined : companies[one.purge];
+    if (purged !== undefined && purged.sealed.length > 0) others.purge(purged);
     await live(one);
   };
 
@@ -283,7 +240,7 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
   };
 
   const judgePurged = ({ name, view }: Company): void => {
-    inLedger((ledger) => {
+    others.inLedger((ledger) => {
       const run = ledger.findRun({ ...IDENTITY, campaign: name });
       const sum = run === null ? 0 : ledger.counts(run).reduce((all, one) => all + one.count, 0);
       const rows = view.rows.filter(({ leg }) => leg === 0).length;
