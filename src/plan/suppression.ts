@@ -110,7 +110,7 @@ function createSuppressions(book: Book, names: readonly string[], reading: Hashe
   const find = (form: string, nowMs: number): number => {
     const listed = book.addresses === 0 ? -1 : book.find(form, nowMs);
     if (listed !== -1 || hasher === null || book.hashes === 0) return listed;
-    return book.findHash(hasher.hash(form), nowMs);
+    return book.findHash(hasher.bytes(form), nowMs);
   };
   const listOf = (to: string, key: string, nowMs: number): string | null => {
     if (isEmpty) return null;

@@ -4,10 +4,12 @@ import { createTextTable } from '../util/text-table.ts';
 export interface Book {
   /** `file`: number of the list, as the caller counts them. Of two entries for one person the one that lasts longer stays. */
   add(form: string, untilMs: number | null, file: number): void;
+  /** A hash as hex digits. */
   addHash(hash: string, untilMs: number | null, file: number): void;
   /** The list that names somebody at this time, or -1. */
   find(form: string, nowMs: number): number;
-  findHash(hash: string, nowMs: number): number;
+  /** @param bytes - the hash with one character for each byte, as `Hasher.bytes` gives it */
+  findHash(bytes: string, nowMs: number): number;
   readonly addresses: number;
   readonly hashes: number;
 }
@@ -20,7 +22,7 @@ export function createBook(): Book {
     find: addresses.find,
     // Half as long as 64 digits.
     addHash: (hash, untilMs, file) => hashes.add(bytesOf(hash), untilMs, file),
-    findHash: (hash, nowMs) => (hashes.size === 0 ? -1 : hashes.find(bytesOf(hash), nowMs)),
+    findHash: hashes.find,
     get addresses() {
       return addresses.size;
     },

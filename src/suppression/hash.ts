@@ -7,6 +7,8 @@ export interface Hasher {
   readonly keyId: string;
   /** 64 hex digits for an address in the form in which addresses are compared. */
   hash(form: string): string;
+  /** The same as 32 characters, one for each byte: what is looked up in memory needs no digits. */
+  bytes(form: string): string;
 }
 
 /** A hash as it stands in a list. */
@@ -34,15 +36,17 @@ export function createHasher(key: Uint8Array): Hasher {
   const short = key.length > BLOCK_BYTES ? createHash('sha256').update(key).digest() : Buffer.from(key);
   const inner = padded(short, 0x36, ROOM_BYTES);
   const outer = padded(short, 0x5c, 32);
+  const made = (form: string, encoding: 'hex' | 'binary'): string => {
+    const message = `${HASH_PREFIX}${kindOf(form)}:${form}`;
+    if (message.length * 3 > ROOM_BYTES) return createHmac('sha256', key).update(message).digest(encoding);
+    const length = inner.write(message, BLOCK_BYTES);
+    outer.write(hash('sha256', inner.subarray(0, BLOCK_BYTES + length), 'binary'), BLOCK_BYTES, 'latin1');
+    return hash('sha256', outer, encoding);
+  };
   return {
     keyId: createHmac('sha256', key).update(KEY_ID_OF).digest('hex').slice(0, KEY_ID_DIGITS),
-    hash(form) {
-      const message = `${HASH_PREFIX}${kindOf(form)}:${form}`;
-      if (message.length * 3 > ROOM_BYTES) return createHmac('sha256', key).update(message).digest('hex');
-      const length = inner.write(message, BLOCK_BYTES);
-      outer.write(hash('sha256', inner.subarray(0, BLOCK_BYTES + length), 'binary'), BLOCK_BYTES, 'latin1');
-      return hash('sha256', outer, 'hex');
-    },
+    hash: (form) => made(form, 'hex'),
+    bytes: (form) => made(form, 'binary'),
   };
 }
 

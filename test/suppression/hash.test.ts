@@ -14,7 +14,11 @@ test('hashes are HMAC-SHA256 over kind and address, for keys and addresses of an
       const hasher = createHasher(bytes);
       const hmac = (text: string) => createHmac('sha256', bytes).update(text).digest('hex');
       expect(hasher.keyId).toBe(hmac('hb1:key-id').slice(0, 8));
-      for (const form of forms) expect(hasher.hash(form)).toBe(hmac(`hb1:${kindOf(form)}:${form}`));
+      for (const form of forms) {
+        const expected = hmac(`hb1:${kindOf(form)}:${form}`);
+        expect(hasher.hash(form)).toBe(expected);
+        expect(Buffer.from(hasher.bytes(form), 'latin1').toString('hex')).toBe(expected);
+      }
     }),
   );
 });
