@@ -86,7 +86,7 @@ export async function openArena(
         wrong.push(`refused, but made a connection and ${requests} requests`);
       }
       const files = new Set(entries(root, OWN).map(([name]) => name));
-      const ledgers = ledgersNamed(args).flatMap((name) => [resolve(root, name), resolve(root, name, '../locks')]);
+      const ledgers = filesNamed(args).flatMap((name) => [resolve(root, name), resolve(root, name, '../locks')]);
       const added = [...files].filter((name) => !inside.has(name));
       const asked = added.filter((name) => ledgers.some((ledger) => name.startsWith(ledger) || isWithin(ledger, name)));
       for (const name of asked) rmSync(name, { recursive: true, force: true });
@@ -152,12 +152,13 @@ function entries(folder: string, except: readonly string[]): readonly (readonly 
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The ledgers that a command line asks for: such a file may be made, with its companions, its folder and its locks. */
-function ledgersNamed(args: readonly string[]): readonly string[] {
+/** The files that a command line asks for: such a file may be made, a ledger with its companions, folder and locks. */
+function filesNamed(args: readonly string[]): readonly string[] {
   return args
     .flatMap((arg, at) => {
-      if (arg.startsWith('--ledger=')) return [arg.slice('--ledger='.length)];
-      return arg === '--ledger' ? args.slice(at + 1, at + 2) : [];
+      const [, name] = /^(?:--ledger=|--output=|-[a-z]*?o=?)(.+)$/s.exec(arg) ?? [];
+      if (name !== undefined) return [name];
+      return /^(?:--ledger|--output|-[a-z]*o)$/.test(arg) ? args.slice(at + 1, at + 2) : [];
     })
     .filter((name) => name !== '');
 }
