@@ -27,9 +27,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 const HEAD = `// Made by .scripts/zones.ts from libphonenumber's data: change nothing here, run \`node .scripts/zones.ts\`.
 
 /**
- * Time zones of phone numbers: on each line a set of zones, and the prefixes (without \`+\`) whose numbers lie in one of
- * them; the longest prefix counts. A line that begins with a space goes on with the prefixes of the one above. The
- * first zone of a set is the one that most numbers have.
+ * Time zones of phone numbers: each set of zones is followed by the prefixes (without \`+\`) whose numbers lie in one of
+ * them; the longest prefix counts. The first zone of a set is the one that most numbers have.
  */
 export const ZONES_OF_PREFIXES = \`
 `;
@@ -61,19 +60,21 @@ export function zoneSource(): string {
     prefixes.push(prefix);
     sets.set(set, prefixes);
   }
-  const lines = [...sets].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([set, prefixes]) => wrap(set, prefixes));
-  return `${HEAD}${lines.join('\n')}\n\`;\n`;
+  const words = [...sets]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([set, prefixes]) => [set, ...prefixes.toSorted()]);
+  return `${HEAD}${wrap(words).join('\n')}\n\`;\n`;
 }
 
-function wrap(set: string, prefixes: readonly string[]): readonly string[] {
+function wrap(words: readonly string[]): readonly string[] {
   const lines: string[] = [];
-  let line = set;
-  for (const prefix of prefixes.toSorted()) {
-    if (line.length + prefix.length >= WIDTH && line !== '') {
+  let line = '';
+  for (const word of words) {
+    if (line !== '' && line.length + word.length >= WIDTH) {
       lines.push(line);
       line = '';
     }
-    line += ` ${prefix}`;
+    line += line === '' ? word : ` ${word}`;
   }
   return [...lines, line];
 }

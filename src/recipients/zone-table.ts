@@ -16,10 +16,9 @@ export function createZoneTable(text = ZONES_OF_PREFIXES): ZoneTable {
   const sets: (readonly string[])[] = [];
   const children: number[] = [...NO_CHILDREN];
   const values: number[] = [-1];
-  for (const line of text.split('\n')) {
-    const [names = '', ...prefixes] = line.split(' ');
-    if (names !== '') sets.push(names.split('&'));
-    for (const prefix of prefixes) values[nodeOf(prefix, children, values)] = sets.length - 1;
+  for (const word of text.trim().split(/\s+/)) {
+    if (/^\d/.test(word)) values[nodeOf(word, children, values)] = sets.length - 1;
+    else sets.push(word.split('&'));
   }
   const next = Int16Array.from(children);
   const setOf = Int16Array.from(values);

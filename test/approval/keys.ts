@@ -54,7 +54,7 @@ export async function certify(key: Key, authority: Key, names: string, validity 
   return `${key.path}-cert.pub`;
 }
 
-/** Signs as any program might, in a namespace of its choice. */
+/** Signs as another program would, in a namespace of its own. */
 export async function signIn(namespace: string, key: Key, bytes: Uint8Array): Promise<string> {
   const child = execute('ssh-keygen', ['-q', '-Y', 'sign', '-n', namespace, '-f', key.path], { encoding: 'utf8' });
   child.child.stdin?.end(bytes);
