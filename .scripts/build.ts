@@ -1,41 +1,91 @@
-// Builds dist/ from src/. Run by `npm run build`, and by `npm ci` in a clone.
+// Builds dist/ from src/. Run by `npm run build`, and by `npm ci` in a clone; there with --if-stale, because npm runs
+// `prepare` again when `npx handbill` is first called in the clone, where a second build would only take time.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
+import { bundle } from './bundle.ts';
+import { writePageScripts } from './pages.ts';
+import { writeValidators } from './validators.ts';
 
 const root = join(import.meta.dirname, '..');
-const entry = join(root, 'dist', 'cli.js');
+const dist = join(root, 'dist');
+const entry = join(dist, 'cli.js');
+/** Where the build is made: dist/ is whole at any time, also for whoever runs handbill meanwhile, or if this one fails. */
+const part = join(root, 'node_modules', '.cache', 'handbill', String(process.pid));
 
-removeOldBuild();
-compile();
-makeExecutable();
+if (!process.argv.includes('--if-stale') || !isFresh()) build();
+// `npm ci` has made node_modules anew, also where dist/ is fresh.
 linkCommand();
 
-/** A file that was renamed in src must not live on in dist, where the package would publish it. */
-function removeOldBuild(): void {
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+function build(): void {
+  try {
+    mkdirSync(part, { recursive: true });
+    declare();
+    bundle(part);
+    mkdirSync(join(part, 'campaign'), { recursive: true });
+    writeValidators(join(part, 'campaign'));
+    writePageScripts(join(part, 'pages', 'client'));
+    makeExecutable(join(part, 'cli.js'));
+    putInPlace();
+  } finally {
+    rmSync(part, { recursive: true, force: true });
+  }
 }
 
-/** The compiler is started by its script, not by its link in `.bin`, so that this very Node runs it. */
-function compile(): void {
+/** Nothing that goes into the build is younger than it. */
+function isFresh(): boolean {
+  if (!existsSync(entry)) return false;
+  const builtMs = statSync(entry).mtimeMs;
+  const inputs = globSync(['src/**', 'schemas/**', '.scripts/**', 'package-lock.json'], { cwd: root });
+  return inputs.every((file) => statSync(join(root, file)).mtimeMs < builtMs);
+}
+
+/** A file that was renamed in src must not live on in dist, where the package would publish it. */
+function putInPlace(): void {
+  const old = `${part}.old`;
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(part, dist);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/**
+ * Checks types and writes the declarations. The compiler is started by its script, not by its link in `.bin`, so that
+ * this very Node runs it.
+ */
+function declare(): void {
   const manifest = join(root, 'node_modules', 'typescript', 'package.json');
   const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: { tsc: string } };
   const compiler = join(manifest, '..', bin.tsc);
   try {
-    execFileSync(process.execPath, [compiler, '-p', join(root, 'src', 'tsconfig.json')], { stdio: 'inherit' });
+    const project = join(root, 'src', 'tsconfig.json');
+    execFileSync(process.execPath, [compiler, '-p', project, '--emitDeclarationOnly', '--outDir', part], {
+      stdio: 'inherit',
+    });
   } catch {
-    process.stderr.write('The build stopped: the compiler found the errors above.\n');
-    process.exit(1);
+    stop('The build stopped: the compiler found the errors above.');
   }
 }
 
-/** The compiler writes plain files; a command needs the executable bit. */
-function makeExecutable(): void {
-  if (!existsSync(entry)) {
-    process.stderr.write('The build is without dist/cli.js: src/cli.ts is missing.\n');
-    process.exit(1);
-  }
-  chmodSync(entry, 0o755);
+/** esbuild writes plain files; a command needs the executable bit. */
+function makeExecutable(file: string): void {
+  if (!existsSync(file)) stop('The build is without dist/cli.js: src/cli.ts is missing.');
+  chmodSync(file, 0o755);
+}
+
+function stop(why: string): never {
+  process.stderr.write(`${why}\n`);
+  rmSync(part, { recursive: true, force: true });
+  process.exit(1);
 }
 
 /** npm links the commands of dependencies only; npm scripts and `npm exec -c` in a clone find this one by a link of its own. */

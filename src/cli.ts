@@ -1,8 +1,6 @@
 #!/usr/bin/env node
-import process from 'node:process';
-
 // Nothing else is imported before this is known, and nothing newer than Node 14 is written here: an older Node must get
-// as far as the sentence.
+// as far as the sentence. `process` is the global one, because the build would import the other from a chunk.
 const NEEDED = 24;
 
 if (Number(process.versions.node.split('.')[0]) < NEEDED) {
@@ -12,6 +10,9 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   );
   process.exitCode = 2;
 } else {
-  const { main } = await import('./commands/main.ts');
-  await main(process.argv.slice(2));
+  const { begin } = await import('./commands/begin.ts');
+  await begin(process.argv.slice(2));
 }
+
+// Without an import or an export it would not be a module, and `await` not be allowed.
+export {};

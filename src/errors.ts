@@ -119,6 +119,8 @@ export const CODES = {
   clock: 'The clock of this machine stands before the newest entry of the ledger.',
   'run-not-found': 'The ledger holds no such run.',
   'run-ambiguous': 'More than one run of the ledger has this name.',
+  'zone-unknown':
+    'Recipients wait for their window, but their time zone is not known: no later start sends to them by itself.',
   'run-purged': 'Personal data was taken out of this run, so that its recipients are not known any more.',
   'not-in-doubt': 'A recipient was named whose doubt is to be resolved, but is not in doubt.',
   'output-exists': 'The output cannot be written there.',
@@ -129,6 +131,13 @@ export const CODES = {
   'missing-suppression-key': 'A suppression list holds keyed hashes, but their key is not there.',
   'invalid-suppression-key': 'The key of the hashes in suppression lists is too short.',
   'other-suppression-key': 'Hashes of a suppression list were made with another key.',
+  // Webhooks
+  'missing-webhook-secret': 'A secret of webhooks is not where handbill.yaml says.',
+  'invalid-webhook-secret': 'A secret of webhooks is not one that its scheme can use.',
+  'weak-webhook':
+    'Webhooks are protected less than they could be: by a short secret, one in the URL, or an address that other machines reach.',
+  'invalid-reports': 'A file of delivery reports and replies, or a part of it, cannot be read.',
+  'unread-event': 'An event is neither a delivery report nor a reply, as far as one can tell.',
   // Ledger
   'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',
   'ledger-write': 'The ledger could not be written.',

@@ -1,48 +1,23 @@
-/** handbill as a library: what the commands do, as functions that return data. */
-export { loadCampaign, readCampaign } from './campaign/load.ts';
-export {
-  type ApproveOptions,
-  type ApproveQuestion,
-  type ApproveResult,
-  approve,
-  checkApproval,
-} from './commands/approve.ts';
-export type { Confirmation } from './commands/confirm.ts';
-export { type Doubt, type DoubtListOptions, listDoubts } from './commands/doubt-list.ts';
-export {
-  type ResolveOptions,
-  type ResolveQuestion,
-  type ResolveResult,
-  resolveDoubts,
-} from './commands/doubt-resolve.ts';
-export type { Named } from './commands/doubt-select.ts';
-export { type DueItem, type DueOptions, type DueResult, due } from './commands/due.ts';
-export { type PlanCommandOptions, type PlanSigning, plan } from './commands/plan.ts';
-export { type PreviewOptions, preview } from './commands/preview.ts';
-export type { Preview, Previewed } from './commands/previewed.ts';
-export { type PurgeOptions, type PurgeResult, purge } from './commands/purge-ledger.ts';
-export type { LeftRun, PurgedRun } from './commands/purge-select.ts';
-export {
-  type ScheduledTimes,
-  type ScheduleOptions,
-  type ScheduleResult,
-  schedule,
-} from './commands/schedule.ts';
-export {
-  type CallerKind,
-  type CallerOptions,
-  scheduleCallers,
-} from './commands/schedule-callers.ts';
-export { type SendOptions, send } from './commands/send.ts';
-export { exitOf, type SendResult } from './commands/send-result.ts';
-export { validate } from './commands/validate.ts';
-export { type DiffOptions, diff } from './diff/diff.ts';
+/**
+ * handbill as a library: what the commands do, as functions that return data. They print nothing, end no process and
+ * watch no signal; what is wrong is thrown as a HandbillError. docs/library.md has an example of each.
+ */
+
+export type { Judgement, Signed } from './approval/judge.ts';
 export type {
   CampaignDiff,
   CampaignSide,
+  CountryFigures,
+  DecisionChange,
   Diff,
+  Figures,
+  Finding,
+  RecipientsDiff,
   RuleChange,
+  SideName,
+  TemplateChange,
   TextGroup,
+  TextsDiff,
 } from './diff/result.ts';
 export {
   CODES,
@@ -53,19 +28,137 @@ export {
   HandbillError,
   type Position,
 } from './errors.ts';
+export { type DiffOptions, diff } from './library/diff.ts';
+export { type DoctorCheck, type DoctorOptions, type DoctorResult, doctor } from './library/doctor.ts';
+export {
+  type Doubt,
+  type DoubtsOptions,
+  type DoubtVerdict,
+  listDoubts,
+  type ResolveDoubtsOptions,
+  type ResolveDoubtsQuestion,
+  type ResolveDoubtsResult,
+  resolveDoubts,
+} from './library/doubts.ts';
+export { type DueItem, type DueOptions, type DueResult, due } from './library/due.ts';
+export { type InitOptions, type InitResult, init } from './library/init.ts';
+export { type Listening, type ListenOptions, listen, type Recorded } from './library/listen.ts';
+export { type LoadOptions, loadCampaign } from './library/loading.ts';
+export type { Confirm, ProjectOptions } from './library/options.ts';
+export {
+  type ApproveOptions,
+  type ApproveQuestion,
+  approve,
+  type CheckApprovalOptions,
+  checkApproval,
+  type PlanOptions,
+  plan,
+  readPlan,
+  type SigningKey,
+} from './library/plan.ts';
+export {
+  type Preview,
+  type PreviewDecision,
+  type PreviewFallback,
+  type PreviewOptions,
+  type PreviewRequest,
+  type PreviewResult,
+  type PreviewRow,
+  type PreviewSend,
+  preview,
+} from './library/preview.ts';
+export { type LeftRun, type PurgedRun, type PurgeOptions, type PurgeResult, purge } from './library/purge.ts';
+export {
+  type DueFallbacks,
+  type ReconciledFile,
+  type ReconcileOptions,
+  type ReconcileResult,
+  reconcile,
+} from './library/reconcile.ts';
+export {
+  type ExportedReply,
+  type ExportRepliesOptions,
+  exportReplies,
+  listReplies,
+  type ReceivedReply,
+  type RepliesOptions,
+  type ReplyExport,
+  type ReviewRepliesOptions,
+  type ReviewRepliesResult,
+  reviewReplies,
+} from './library/replies.ts';
+export {
+  type LegResult,
+  listRuns,
+  type OutcomesOptions,
+  outcomes,
+  type RecipientOutcome,
+  report,
+} from './library/runs.ts';
+export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './library/sandbox.ts';
+export {
+  type CallerFile,
+  type CallerKind,
+  type CallerOptions,
+  type ScheduledCampaign,
+  type ScheduleOptions,
+  type ScheduleResult,
+  schedule,
+  scheduleCallers,
+} from './library/schedule.ts';
+export {
+  type SendListenOptions,
+  type SendOptions,
+  type SendProgress,
+  type SendQuestion,
+  type SendResult,
+  send,
+} from './library/send.ts';
+export { type ServeOptions, type Serving, serve } from './library/serve.ts';
+export {
+  type AddSuppressionsOptions,
+  addSuppressions,
+  checkSuppressions,
+  type ExportSuppressionsOptions,
+  exportSuppressions,
+  importSuppressions,
+  listSuppressions,
+  removeSuppressions,
+  type Suppression,
+  type SuppressionCheck,
+} from './library/suppressions.ts';
+export type { Task } from './library/task.ts';
+export { type ValidatedFile, type ValidateOptions, type ValidateResult, validate } from './library/validate.ts';
 export type {
   Campaign,
   Channel,
-  Decision,
+  DeferReason,
+  Delivery,
+  DeliveryState,
   Halt,
-  Outcome,
+  HaltRule,
+  HmacScheme,
+  LegTotals,
   OutcomeState,
+  ReplyMeaning,
+  ReplyTotals,
   Report,
+  RequestFigures,
   RunState,
-  SendDecision,
-  SmsFacts,
+  Significance,
+  SkipReason,
   Totals,
+  VariantResult,
+  WinnerDecision,
+  WinnerMetric,
 } from './model.ts';
+export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';
-export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/server.ts';
-export { formatDiagnostics } from './util/diagnostic-text.ts';
+export type {
+  Delays as SandboxDelays,
+  Echo as SandboxEcho,
+  Shares as SandboxShares,
+  WebhookOptions as SandboxWebhookOptions,
+  WebhookScheme as SandboxWebhookScheme,
+} from './sandbox/webhook-options.ts';
+export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';

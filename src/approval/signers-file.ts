@@ -16,7 +16,9 @@ export async function readSigners(source: SignerSource): Promise<{
   const found = await findFileAnywhere('/', file);
   const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_BYTES, file);
   if ('fault' in read) {
-    return { signers: [], diagnostics: [problem(read.fault.code, read.fault.message, { at: { file } })] };
+    const { code, message, hint } = read.fault;
+    const place = { at: { file }, ...source.where };
+    return { signers: [], diagnostics: [problem(code, message, hint === undefined ? place : { ...place, hint })] };
   }
   return parseSigners(new TextDecoder().decode(read.bytes), file);
 }

@@ -1,5 +1,6 @@
-import { getCountries } from 'libphonenumber-js/max';
+import metadata from 'libphonenumber-js/max/metadata';
 import type { Code } from '../errors.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { isTimeZone } from '../util/time-zone.ts';
 
@@ -38,7 +39,7 @@ export function checkTimeZone(text: string): Finding<string> {
 
 /** ISO 3166-1 alpha-2, as far as the country has telephone numbers. */
 export function checkCountry(text: string): Finding<string> {
-  if (COUNTRIES.has(text)) return { value: text };
+  if (Object.hasOwn(metadata.countries, text)) return { value: text };
   const hint = text === 'UK' ? 'The United Kingdom is GB.' : 'Write the two letters of ISO 3166-1, such as GB.';
   return { code: 'invalid-value', message: `"${text}" is not a country with telephone numbers.`, hint };
 }
@@ -76,8 +77,7 @@ function sender(message: string, hint?: string): Finding<never> {
 }
 
 function isRegion(region: string): boolean {
-  return /^\d{3}$/.test(region) || REGION_NAMES.of(region) !== undefined;
+  return /^\d{3}$/.test(region) || regionNames().of(region) !== undefined;
 }
 
-const COUNTRIES: ReadonlySet<string> = new Set(getCountries());
-const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));

@@ -26,6 +26,15 @@ export const DEFAULTS = {
   canaryPauseMs: 0,
   /** Share of recipients that the API must have accepted before a canary goes on. */
   canaryAccepted: 0.95,
+  /** How long final reports are waited for at a gate of a canary, after its pause, in milliseconds: 30 minutes. */
+  canaryWaitMs: 30 * 60_000,
+  /** What the winner of a test is found by: pictures that are loaded by machines count as read, answers do not. */
+  winnerBy: 'replied',
+  /** How long after the test its winner is found, in milliseconds: 4 hours. */
+  winnerWaitMs: 4 * 3_600_000,
+  winnerTie: 'first',
+  /** Least messages of each variant. */
+  winnerMinimum: 50,
   /** Windows are in the time of each recipient; null for that of whoever's is not known: they wait. */
   windowTimeZone: 'recipient',
   windowUnknown: null,
@@ -34,6 +43,13 @@ export const DEFAULTS = {
   onInvalid: 'refuse',
   /** A scheduled instant that was missed is made up for. */
   missed: 'catch-up',
+  /** Where events are received, and how a sender proves who it is. */
+  webhookPath: '/webhooks',
+  webhookScheme: 'standard',
+  /** How far the time of a signature may be from the clock: 5 minutes either way (SECURITY S29). */
+  webhookToleranceMs: 5 * 60_000,
+  /** A signature over the body alone. */
+  webhookHmac: { algorithm: 'sha256', encoding: 'hex', prefix: '', signed: '{body}' },
   /** Ledger, relative to the root of the project. */
   ledger: '.handbill/ledger.db',
 } as const;

@@ -5,7 +5,7 @@ import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { checkWire } from './check-wire.ts';
-import { readApproval } from './read-approval.ts';
+import { readApproval, type WhereOf } from './read-approval.ts';
 import { readWire } from './read-wire.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile } from './written.ts';
@@ -29,18 +29,25 @@ export function readEnvironments(
   const diagnostics: Diagnostic[] = [];
   const written = { [SANDBOX]: {}, ...file.environments } as Readonly<Record<string, Partial<EnvironmentFile>>>;
   for (const [name, environment] of Object.entries(written)) {
+    const whereOf: WhereOf = (path) =>
+      yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...path]));
     const report: Report = (path, code, message, hint) => {
-      const where = yaml === null ? {} : whereValue(yaml, pointerTo(['environments', name, ...[path].flat()]));
-      diagnostics.push(problem(code, message, { ...where, hint }));
+      diagnostics.push(problem(code, message, { ...whereOf([path].flat()), hint }));
     };
-    environments.set(name, readEnvironment(name, environment, folder, report));
+    const approval = name === SANDBOX ? null : readApproval(environment, folder, whereOf, report);
+    environments.set(name, { ...readEnvironment(name, environment, folder, report), approval });
   }
   return { environments, diagnostics };
 }
 
 type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => void;
 
-function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder: string, report: Report): Environment {
+function readEnvironment(
+  name: string,
+  written: Partial<EnvironmentFile>,
+  folder: string,
+  report: Report,
+): Omit<Environment, 'approval'> {
   const { apiKey, baseUrl, rate, concurrency, proxy, wire = {} } = written;
   checkWire(wire, (path, message, hint) => report(['wire', ...path], 'invalid-value', message, hint));
   const ratio = rate === undefined ? null : ratePerSecond(rate);
@@ -60,7 +67,6 @@ function readEnvironment(name: string, written: Partial<EnvironmentFile>, folder
     concurrency: concurrency ?? null,
     proxy: proxy === undefined ? null : checkProxy(proxy, report),
     wire: readWire(wire),
-    approval: name === SANDBOX ? null : readApproval(written, folder, report),
   };
 }
 

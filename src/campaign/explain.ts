@@ -3,7 +3,7 @@ import { type Code, type Diagnostic, problem } from '../errors.ts';
 import { pointerTo, segmentsOf } from '../util/json.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import type { Where } from './file-text.ts';
-import { belongsElsewhere, isNotYet } from './known-keys.ts';
+import { belongsElsewhere } from './known-keys.ts';
 import type { FileKind, Schema } from './schemas.ts';
 
 /** One violation of a schema, explained. */
@@ -28,13 +28,6 @@ export function explainUnknownKey(error: ErrorObject, context: Context): Explain
   const parent = segmentsOf(error.instancePath);
   const pointer = error.instancePath + pointerTo([key]);
   const where = context.whereKey(pointer);
-  if (isNotYet(context.kind, [...parent, key])) {
-    const message = `"${dotted([...parent, key])}" cannot be used yet: this version of handbill cannot carry it out.`;
-    return {
-      pointer,
-      diagnostic: problem('not-supported', message, { ...where, hint: 'Remove it to go on without it.' }),
-    };
-  }
   const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
   const message = `"${brief(key)}" is not a key of ${owner}.`;
   return {
@@ -54,9 +47,11 @@ function adviceForKey(
   }
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
   const elsewhere = belongsElsewhere(context.kind, key);
-  if (elsewhere !== null) return { hint: elsewhere };
   const known = knownKeys(error);
   const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
+  if (elsewhere !== null) {
+    return { hint: meant.hint === undefined ? elsewhere : `${meant.hint} As for "${key}": ${elsewhere}` };
+  }
   return meant.hint !== undefined || known.length === 0 ? meant : { hint: `Known keys: ${known.join(', ')}.` };
 }
 
@@ -95,32 +90,47 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 }
 
 /**
- * Anything wrong with `apiKey` or `suppressionKey`. Neither the message nor the line repeats what stands there: it may be
- * the key.
+ * Anything wrong with `apiKey`, `suppressionKey` or `webhook.secrets`. Neither the message nor the line repeats what
+ * stands there: it may be the secret.
  */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
-  const { subject, path, setting, variable } = keyNames(pointer);
+  const { subject, path, example, noun } = keyNames(pointer);
+  const where = context.whereValue(pointer);
+  const hint = `Write ${example} and put the ${noun} into that variable, or { file: PATH }.`;
+  // A list of secrets is what is asked for; what is wrong is how many there are.
+  if (Array.isArray(value) && pointer === SECRETS) {
+    const message = value.length === 0 ? `"${path}" is an empty list.` : `"${path}" holds more than 10 items.`;
+    return { pointer, diagnostic: problem('invalid-value', message, { ...where, hint }) };
+  }
   const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
   const literal = value !== null && (written === null || isNoVariable(Reflect.get(written, 'env')));
-  const hint = `Write ${setting}: { env: ${variable} } and put the key into that variable, or { file: PATH }.${
-    literal ? ' A key that was committed must be replaced.' : ''
-  }`;
   const [code, message]: [Code, string] = literal
     ? ['literal-key', `${subject} stands in the file, or something that is no variable's name.`]
     : value === null
       ? ['wrong-type', `"${path}" is empty.`]
-      : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
-  return { pointer, diagnostic: problem(code, message, { ...context.whereValue(pointer), hint }) };
+      : pointer === SECRETS
+        ? ['wrong-type', `"${path}" must be a list.`]
+        : ['invalid-value', `"${path}" takes either "env" or "file", and nothing else.`];
+  const replace = literal ? ` A ${noun} that was committed must be replaced.` : '';
+  return { pointer, diagnostic: problem(code, message, { ...where, hint: `${hint}${replace}` }) };
 }
 
+const SECRETS = '/webhook/secrets';
+
 function keyNames(pointer: string) {
-  const [first, name = ''] = segmentsOf(pointer);
+  const segments = segmentsOf(pointer);
+  const [first, name = ''] = segments;
+  if (first === 'webhook') {
+    const example = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
+    return { subject: 'A secret of webhooks', path: dotted(segments), example, noun: 'secret' };
+  }
   if (first === 'suppressionKey') {
-    const setting = 'suppressionKey';
-    return { subject: 'The suppression key', path: setting, setting, variable: 'HANDBILL_SUPPRESSION_KEY' };
+    const example = 'suppressionKey: { env: HANDBILL_SUPPRESSION_KEY }';
+    return { subject: 'The suppression key', path: first, example, noun: 'key' };
   }
   const path = `environments.${brief(name)}.apiKey`;
-  return { subject: `The API key of "${brief(name)}"`, path, setting: 'apiKey', variable: 'HANDBILL_API_KEY' };
+  const example = 'apiKey: { env: HANDBILL_API_KEY }';
+  return { subject: `The API key of "${brief(name)}"`, path, example, noun: 'key' };
 }
 
 /** As in the schema. A key that `openssl rand -hex` made can begin with a letter, and then looks like a name. */

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
+import { maskNumbers } from '../util/mask.ts';
 import { findFileAnywhere } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { peekCampaign } from './names.ts';
@@ -52,7 +53,7 @@ const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 function notFound(target: string, known: readonly string[], otherwise: string): { readonly problem: Diagnostic } {
   const name = target.length <= 200 ? target : `${target.slice(0, 200)}…`;
   const hint = didYouMean(name, known).hint ?? otherwise;
-  return { problem: problem('campaign-not-found', `There is no campaign "${name}".`, { hint }) };
+  return { problem: problem('campaign-not-found', `There is no campaign "${maskNumbers(name)}".`, { hint }) };
 }
 
 async function regular(path: string, target: string): Promise<FoundCampaign | { readonly problem: Diagnostic }> {

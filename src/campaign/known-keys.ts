@@ -1,27 +1,5 @@
 import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './schemas.ts';
 
-/**
- * Keys of the format that this version cannot carry out yet. They are refused one and all, because a rule that is read
- * over (who must not get a message, when it may go out) does harm. `*` stands for any name.
- */
-const NOT_YET: Readonly<Record<FileKind, ReadonlySet<string>>> = {
-  campaign: new Set([
-    'winner.metric',
-    'winner.wait',
-    'winner.tie',
-    'send.canary.gate.delivered',
-    'send.canary.gate.optedOut',
-  ]),
-  project: new Set(['webhook']),
-};
-
-/** Is this key part of the format, but not of this version? */
-export function isNotYet(kind: FileKind, path: readonly string[]): boolean {
-  if (kind === 'project' && path[0] === 'defaults') return isNotYet('campaign', path.slice(1));
-  const known = path[0] === 'environments' ? ['environments', '*', ...path.slice(2)] : path;
-  return NOT_YET[kind].has(known.join('.'));
-}
-
 /** Where else a key is known, as a sentence, or null. Somebody who writes `rate` at the top meant `send.rate`. */
 export function belongsElsewhere(kind: FileKind, key: string): string | null {
   const here = PLACES[kind].get(key);
@@ -38,7 +16,9 @@ function placesOf(kind: FileKind): ReadonlyMap<string, string> {
     const { properties = {}, additionalProperties } = found.schema;
     // What stands higher up comes first; the sandbox has the keys of any environment.
     for (const key of Object.keys(properties)) if (!places.has(key)) places.set(key, path.join('.'));
-    for (const [key, inner] of Object.entries(properties)) {
+    // A key of campaigns belongs into the defaults, whatever else has a key of that name.
+    const { defaults, ...others } = properties;
+    for (const [key, inner] of Object.entries(defaults === undefined ? others : { defaults, ...others })) {
       if (key !== 'sandbox') visit(inner, found.kind, [...path, key]);
     }
     if (typeof additionalProperties === 'object') visit(additionalProperties, found.kind, [...path, '<name>']);

@@ -53,7 +53,7 @@ export function readVariants(main: Leg, merged: Merged, sources: Sources, report
 }
 
 /** Who is held out, and who gets the variants first. */
-export function readSplit(merged: Merged, report: Report): Split {
+export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'> {
   const { file } = merged;
   const { variants = [], holdout, test, winner } = file;
   const isMapping = typeof test === 'object';

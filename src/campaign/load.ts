@@ -85,7 +85,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
   if (yaml === null) return { campaign: null, diagnostics: [...syntax, ...project.diagnostics] };
 
   const checked = checkCampaign(yaml);
-  const merged = mergeDefaults(checked.value, project.written, { campaign: yaml, project: project.yaml });
+  const merged = mergeDefaults(checked.value, project.written, { campaign: checked.yaml, project: project.yaml });
   const shared = project.written.partials;
   const sources = await readSources(merged, {
     root,
@@ -105,7 +105,11 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     sha256: hash('sha256', read.bytes, 'hex'),
   };
   const { schedule, diagnostics: timing } = await readSchedule(merged);
-  const lists = await findSuppressions({ written: checked.value, yaml }, project, { root, folder, cwd: options.cwd });
+  const lists = await findSuppressions({ written: checked.value, yaml: checked.yaml }, project, {
+    root,
+    folder,
+    cwd: options.cwd,
+  });
   const siblings = options.siblings ?? (await campaignNames(await findProject(folder), found.path));
   const { campaign, diagnostics } = normalizeCampaign({
     merged,

@@ -22,6 +22,7 @@ import { readCanary } from './read-canary.ts';
 import { readExclude } from './read-exclude.ts';
 import { readFrequency } from './read-frequency.ts';
 import { readWindow } from './read-window.ts';
+import { readWinnerRule } from './read-winner.ts';
 import type { Sources } from './sources.ts';
 
 export interface NormalizeInput {
@@ -79,7 +80,7 @@ export function normalizeCampaign(input: NormalizeInput): {
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
     metaData: file.metaData ?? null,
     variants: readVariants(main, merged, sources, report),
-    split: readSplit(merged, report),
+    split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
     fallbacks: readFallbacks(main, merged, sources, report),
     recipientMetaData: texts(merged),
     partials: sources.partials,

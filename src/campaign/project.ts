@@ -7,6 +7,7 @@ import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } fr
 import { checkCountry, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
+import { readWebhook } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
@@ -77,6 +78,7 @@ export async function readProject(
     suppressionKey: suppressionKeyOf(written.suppressionKey, place.root),
     defaultCountry: countryOf(written.defaultCountry, report),
     timeZone: timeZoneOf(written.timeZone),
+    webhook: readWebhook(written.webhook, place.root, report),
   };
   return { project, written, yaml, inputs, diagnostics };
 }
@@ -106,7 +108,7 @@ async function readProjectFile(place: ProjectPlace, cwd: string): Promise<Omit<P
   // A file of comments alone says nothing, which is allowed.
   if (yaml.value === null) return { ...nothing, yaml, inputs };
   const checked = checkProject(yaml);
-  return { written: checked.value, yaml, inputs, diagnostics: checked.diagnostics };
+  return { written: checked.value, yaml: checked.yaml, inputs, diagnostics: checked.diagnostics };
 }
 
 /** `pointer` is null for what was said on the command line. */

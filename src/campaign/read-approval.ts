@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
-import type { Code } from '../errors.ts';
+import type { Code, Diagnostic } from '../errors.ts';
 import type { Approval, Signer, SignerSource } from '../model.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import type { EnvironmentFile, SignersFile } from './written.ts';
+
+/** Where something of the environment is written. */
+export type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
 
 type Report = (path: readonly (string | number)[], code: Code, message: string, hint: string) => void;
 
@@ -13,6 +16,7 @@ type Report = (path: readonly (string | number)[], code: Code, message: string, 
 export function readApproval(
   written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners'>,
   folder: string,
+  whereOf: WhereOf,
   report: Report,
 ): Approval | null {
   const { approvers, approvals = 1, planners } = written;
@@ -23,9 +27,14 @@ export function readApproval(
     }
     return null;
   }
+  const signersOf = (from: SignersFile, key: 'approvers' | 'planners'): SignerSource =>
+    // As a key file it may lie outside the project, where a commit cannot change it. It is read when it is needed.
+    isList(from)
+      ? signersIn(from, key, report)
+      : { file: resolve(folder, from.file ?? ''), where: whereOf([key, 'file']) };
   const read = {
-    approvers: signersOf(approvers, folder, 'approvers', report),
-    planners: planners === undefined ? null : signersOf(planners, folder, 'planners', report),
+    approvers: signersOf(approvers, 'approvers'),
+    planners: planners === undefined ? null : signersOf(planners, 'planners'),
     approvals,
   };
   const isWhole =
@@ -37,9 +46,7 @@ export function readApproval(
   return read;
 }
 
-function signersOf(written: SignersFile, folder: string, key: 'approvers' | 'planners', report: Report): SignerSource {
-  // As a key file it may lie outside the project, where a commit cannot change it. It is read when it is needed.
-  if (!isList(written)) return { file: resolve(folder, written.file ?? '') };
+function signersIn(written: SignerList, key: 'approvers' | 'planners', report: Report): SignerSource {
   const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
     // What the schema has refused is not there.
     if (name === undefined || line === undefined) return [];
@@ -74,6 +81,8 @@ function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
   return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
 }
 
-function isList(written: SignersFile): written is Extract<SignersFile, readonly unknown[]> {
+type SignerList = Extract<SignersFile, readonly unknown[]>;
+
+function isList(written: SignersFile): written is SignerList {
   return Array.isArray(written);
 }

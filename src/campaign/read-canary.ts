@@ -6,7 +6,7 @@ import type { Merged } from './merge.ts';
 import type { CanaryFile, SendFile } from './written.ts';
 
 /** A week: whoever pauses for longer wants another occurrence. */
-const LONGEST_PAUSE_MS = 7 * 24 * 3_600_000;
+const LONGEST_MS = 7 * 24 * 3_600_000;
 
 /** `send.canary`: one step, a list of steps, or a mapping with pause and gate; null without one. */
 export function readCanary(merged: Merged, report: Report): Canary | null {
@@ -21,8 +21,13 @@ export function readCanary(merged: Merged, report: Report): Canary | null {
   checkOrder(good, at, report);
   return {
     steps: good,
-    pauseMs: pauseOf(file.pause, report),
-    gate: { accepted: gateOf(file.gate?.accepted, report) },
+    pauseMs: durationOf('/send/canary/pause', 'A pause', file.pause, DEFAULTS.canaryPauseMs, report),
+    gate: {
+      accepted: gateOf('accepted', file.gate?.accepted, report) ?? DEFAULTS.canaryAccepted,
+      delivered: gateOf('delivered', file.gate?.delivered, report),
+      optedOut: gateOf('optedOut', file.gate?.optedOut, report),
+      waitMs: durationOf('/send/canary/gate/wait', 'A wait', file.gate?.wait, DEFAULTS.canaryWaitMs, report),
+    },
   };
 }
 
@@ -54,16 +59,20 @@ function checkOrder(steps: readonly Threshold[], pointer: string, report: Report
   }
 }
 
-function pauseOf(written: string | undefined, report: Report): number {
-  const ms = written === undefined ? DEFAULTS.canaryPauseMs : durationMs(written);
-  if (ms !== null && ms <= LONGEST_PAUSE_MS) return ms;
-  report('/send/canary/pause', 'invalid-value', `A pause of "${written}" is longer than a week.`);
-  return DEFAULTS.canaryPauseMs;
+function durationOf(pointer: string, what: string, written: string | undefined, usual: number, report: Report): number {
+  const ms = written === undefined ? usual : durationMs(written);
+  if (ms !== null && ms <= LONGEST_MS) return ms;
+  report(pointer, 'invalid-value', `${what} of "${written}" is longer than a week.`);
+  return usual;
 }
 
-function gateOf(written: string | undefined, report: Report): number | null {
-  if (written === undefined) return DEFAULTS.canaryAccepted;
+function gateOf(
+  key: 'accepted' | 'delivered' | 'optedOut',
+  written: string | undefined,
+  report: Report,
+): number | null {
+  if (written === undefined) return null;
   const part = share(written);
-  if (part === null) report('/send/canary/gate/accepted', 'invalid-value', `"${written}" is not a share up to 100%.`);
+  if (part === null) report(`/send/canary/gate/${key}`, 'invalid-value', `"${written}" is not a share up to 100%.`);
   return part;
 }

@@ -16,10 +16,10 @@ export function readExclude(merged: Merged, names: readonly string[]): readonly 
     const at = text.indexOf('@');
     const campaign = at === -1 ? text : text.slice(0, at);
     const occurrence = at === -1 ? null : text.slice(at + 1);
-    if (known.includes(campaign)) return { campaign, occurrence, unknown: null };
-    const where = merged.where(typeof written === 'string' ? '/exclude' : `/exclude/${i}`);
+    const place = merged.where(typeof written === 'string' ? '/exclude' : `/exclude/${i}`) ?? {};
+    if (known.includes(campaign)) return { campaign, occurrence, place, unknown: null };
     const hint = didYouMean(campaign, known).hint ?? 'Correct the name, or take it out.';
     const message = `"exclude" names a campaign "${campaign}", which is neither in the project nor in the ledger.`;
-    return { campaign, occurrence, unknown: problem('campaign-not-found', message, { ...where, hint }) };
+    return { campaign, occurrence, place, unknown: problem('campaign-not-found', message, { ...place, hint }) };
   });
 }

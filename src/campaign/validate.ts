@@ -16,13 +16,17 @@ import {
   whatIsLost,
 } from './explain.ts';
 import type { Where } from './file-text.ts';
-import { type FileKind, validatorOf } from './schemas.ts';
+import { isObject, renumbered, without } from './leave-out.ts';
+import type { FileKind } from './schemas.ts';
+import { validatorOf } from './validators.ts';
 import type { CampaignFile, ProjectFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
 export interface Checked<T> {
   readonly value: T;
+  /** The file, with the items of lists counted as in `value`: its pointers find the place of what is wrong besides. */
+  readonly yaml: YamlFile;
   readonly diagnostics: readonly Diagnostic[];
   /** Pointers of keys that were misspelt: they have been reported, and are not missing. */
   readonly meant: ReadonlySet<string>;
@@ -74,19 +78,21 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
   const dropped = new Set(explained.flatMap(({ pointer }) => (pointer === null ? [] : [pointer])));
   return {
     value: dropped.has('') || !isObject(yaml.value) ? Object.create(null) : without(yaml.value, '', dropped),
+    yaml: renumbered(yaml, dropped),
     diagnostics: explained.map((e) => e.diagnostic),
     meant,
   };
 }
 
 /**
- * Hides every `apiKey` and the `suppressionKey`, and what stands behind unknown keys of an environment: that may be an API key under another
- * name. Before anything is explained, because an error elsewhere may show the same line.
+ * Hides every `apiKey`, the `suppressionKey` and the secrets of webhooks, and what stands behind unknown keys of an
+ * environment or of `webhook`: that may be a secret under another name. Before anything is explained, because an error
+ * elsewhere may show the same line.
  */
 function hideSecrets(errors: readonly ErrorObject[], yaml: YamlFile): void {
   const unknown = new Set(errors.filter((error) => error.keyword === 'additionalProperties').map(subjectOf));
   for (const [pointer, { value }] of yaml.places) {
-    const secret = API_KEY.test(pointer) || (pointer.startsWith('/environments/') && unknown.has(pointer));
+    const secret = API_KEY.test(pointer) || (/^\/(?:environments|webhook)\//.test(pointer) && unknown.has(pointer));
     if (secret) yaml.text.hide(value[0], value[1]);
   }
 }
@@ -149,28 +155,4 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
   return explained;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
-
-/** The value without what was dropped; undefined for a list of which nothing is left, because an empty one is wrong too. */
-function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) {
-    const left = value.flatMap((item, i) => {
-      const inner = `${pointer}/${i}`;
-      const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
-      return kept === undefined ? [] : [kept];
-    });
-    return left.length === 0 && value.length > 0 ? undefined : left;
-  }
-  if (!isObject(value)) return value;
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const [key, item] of Object.entries(value)) {
-    const inner = pointer + pointerTo([key]);
-    const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
-    if (kept !== undefined) copy[key] = kept;
-  }
-  return copy;
-}
-
-const API_KEY = /^(?:\/environments\/[^/]*\/apiKey|\/suppressionKey)/;
+const API_KEY = /^(?:\/environments\/[^/]*\/apiKey|\/suppressionKey|\/webhook\/secrets(?:\/\d+)?)/;

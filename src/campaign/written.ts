@@ -2,11 +2,17 @@ import type {
   Channel,
   CharacterSet,
   ColumnType,
+  DeliveryState,
+  EventField,
+  HmacScheme,
   JsonObject,
   KeySource,
   ListEncoding,
+  ReplyRules,
+  Scheme,
   SenderRule,
   Variables,
+  WinnerMetric,
   Wire,
 } from '../model.ts';
 
@@ -21,8 +27,8 @@ export interface CampaignFile extends LegFile {
   readonly metaData?: JsonObject;
   readonly variants?: readonly VariantFile[];
   readonly holdout?: string;
-  readonly test?: string | { readonly share: string };
-  readonly winner?: string | { readonly variant?: string };
+  readonly test?: string | { readonly share: string; readonly by?: 'manual' };
+  readonly winner?: string | WinnerFile;
   readonly seed?: string;
   readonly fallback?: FallbackFile | readonly FallbackFile[];
   readonly recipientMetaData?: Readonly<Record<string, string>>;
@@ -92,6 +98,14 @@ export interface SendFile {
   readonly canary?: 'none' | number | string | readonly (number | string)[] | CanaryFile;
 }
 
+export interface WinnerFile {
+  readonly by?: 'manual' | WinnerMetric;
+  readonly variant?: string;
+  readonly wait?: string;
+  readonly tie?: 'first' | 'none';
+  readonly minimum?: number;
+}
+
 export interface WindowFile extends Partial<HoursFile> {
   readonly timeZone?: string;
   readonly unknown?: string;
@@ -109,7 +123,12 @@ export interface HoursFile {
 export interface CanaryFile {
   readonly steps?: number | string | readonly (number | string)[];
   readonly pause?: string;
-  readonly gate?: { readonly accepted?: string };
+  readonly gate?: {
+    readonly accepted?: string;
+    readonly delivered?: string;
+    readonly optedOut?: string;
+    readonly wait?: string;
+  };
 }
 
 export interface FrequencyFile {
@@ -141,6 +160,7 @@ export interface ProjectFile {
   readonly partials?: string;
   readonly suppressions?: string | readonly string[];
   readonly suppressionKey?: KeySource;
+  readonly webhook?: WebhookFile;
   readonly defaultCountry?: string;
   readonly locale?: string;
   readonly timeZone?: string;
@@ -162,6 +182,22 @@ export interface ProjectFile {
     >
   > & { readonly recipients?: Omit<RecipientsFile, 'csv' | 'list' | 'contacts' | 'columns' | 'where'> };
   readonly environments?: Readonly<Record<string, EnvironmentFile>>;
+}
+
+export interface WebhookFile {
+  readonly path?: string;
+  readonly scheme?: Scheme['kind'];
+  readonly secrets?: readonly KeySource[];
+  readonly tolerance?: string;
+  readonly hmac?: Partial<Omit<HmacScheme, 'kind' | 'toleranceMs' | 'timestampHeader' | 'idHeader'>> & {
+    readonly timestampHeader?: string;
+    readonly idHeader?: string;
+  };
+  readonly events?: readonly string[];
+  readonly fields?: Readonly<Partial<Record<EventField, string | readonly string[]>>>;
+  readonly states?: Readonly<Record<string, DeliveryState>>;
+  readonly unsupported?: readonly (string | number)[];
+  readonly replies?: Partial<ReplyRules>;
 }
 
 export interface EnvironmentFile {

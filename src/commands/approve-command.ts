@@ -59,7 +59,7 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
       if (flags.yes === true) show(question);
       // Who is asked must see what about, however quiet it is to be.
       else context.err(planFacts(question));
-      return flags.yes === true || askYes('Type "yes" to sign this plan: ', context);
+      return flags.yes === true || askYes('Type "yes" to sign this plan', context);
     },
   });
   if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);

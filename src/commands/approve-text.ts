@@ -1,4 +1,5 @@
-import { number } from '../report/words.ts';
+import { shellWord } from '../report/next-steps.ts';
+import { countOf, number } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
 import type { ApproveQuestion } from './approve.ts';
 import { costText, fallbackText } from './estimate-text.ts';
@@ -12,7 +13,7 @@ export function planFacts({ plan, environment, compared, judgement }: ApproveQue
     ['campaign', plan.campaign.name],
     ['occurrence', plan.occurrence],
     ['environment', `${environment.name}, ${environment.url}`],
-    ['recipients', `${number(estimate.send)}${list} (${number(estimate.rows)} rows${bad})`],
+    ['recipients', `${number(estimate.send)}${list} (${countOf(estimate.rows, 'row')}${bad})`],
     ['parts', estimate.parts === 0 ? null : number(estimate.parts)],
     ['cost', costText(estimate)],
     ['fallbacks', fallbackText(estimate)],
@@ -35,5 +36,7 @@ export function standing({ plan, environment, judgement }: ApproveQuestion, file
   const { name } = environment;
   if (judgement === null) return safeLine(`${name} asks for no approval.`);
   if (!judgement.approved) return safeLine(`Not approved for ${name} yet. ${judgement.missing}`);
-  return safeLine(`${plan.campaign.name} is approved for ${name}. Send it with: handbill send --plan ${file}`);
+  return safeLine(
+    `${plan.campaign.name} is approved for ${name}. Send it with: handbill send --plan ${shellWord(file)}`,
+  );
 }

@@ -21,7 +21,7 @@ export interface ApproveOptions {
   readonly key?: string;
   /** The list, where it lies elsewhere than for whoever planned. */
   readonly recipients?: string;
-  /** The ledger that `exclude` and `frequency` ask; default: that of the project. */
+  /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
   readonly ledger?: string;
   /** Do not compare the plan with this checkout. Default: compare. */
   readonly unchecked?: boolean;
@@ -50,7 +50,8 @@ export interface ApproveResult extends ApproveQuestion {
 /**
  * Signs a sealed plan: shows what it is, compares it with this checkout, and adds a signature to its file.
  *
- * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or nobody confirmed
+ * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or nobody
+ * confirmed
  */
 export async function approve(file: string, options: ApproveOptions): Promise<ApproveResult> {
   const question = await lookAt(file, options);
@@ -112,10 +113,10 @@ async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Envir
   );
   const names = differing.map(([name]) => name).join(', ') || 'there are more of them';
   const message = `The figures of the plan are not those of this checkout: ${names}.`;
-  const { exclude, frequency } = made.campaign;
   // What was sent since, or is in no other ledger, changes the figures although nothing else did.
-  const asks = exclude.length + frequency.length > 0 ? 'The ledger here may know other runs, prices' : 'Prices';
-  const hint = `${asks} may differ, or the plan was altered: make it again here and compare.`;
+  const hint =
+    'The ledger here may hold other suppressions and runs than that of whoever planned (--ledger names another), prices ' +
+    'may differ, or the plan was altered: make it again here and compare.';
   throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint }));
 }
 

@@ -1,25 +1,15 @@
-import { createInterface } from 'node:readline/promises';
-import type { CommandContext } from './context.ts';
+import { askText, type PromptContext } from './prompt.ts';
 
-/** Asks on the terminal for a whole "yes"; without a terminal, or when `stopped` comes first, the answer is no. */
-export async function askYes(
-  prompt: string,
-  context: Pick<CommandContext, 'interactive'>,
-  stopped?: AbortSignal,
-): Promise<boolean> {
-  if (!context.interactive) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While it reads a line the terminal makes no signals of its own: Ctrl-C comes here.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    // A terminal that is closed (Ctrl-D, or it is gone) never answers the question.
-    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    const asked = stopped === undefined ? terminal.question(prompt) : terminal.question(prompt, { signal: stopped });
-    return (await Promise.race([closed, asked])).trim().toLowerCase() === 'yes';
-  } catch (error) {
-    if (stopped?.aborted === true) return false;
-    throw error;
-  } finally {
-    terminal.close();
-  }
+/**
+ * Asks on the terminal for a whole "yes": one key, perhaps pressed before the question was there, is not enough where
+ * something cannot be undone. Without a terminal, or when `stopped` comes first, the answer is no.
+ */
+export async function askYes(question: string, context: PromptContext, stopped?: AbortSignal): Promise<boolean> {
+  return (await askLine(question, context, stopped)) === 'yes';
+}
+
+/** Asks on the terminal for a line, in lower case; empty without a terminal, or when it is closed or `stopped`. */
+export async function askLine(question: string, context: PromptContext, stopped?: AbortSignal): Promise<string> {
+  const answer = await askText(context, { question, ...(stopped === undefined ? {} : { stopped }) });
+  return (answer ?? '').toLowerCase();
 }

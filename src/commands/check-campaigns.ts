@@ -12,9 +12,12 @@ import { checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
+import type { SharedLists } from '../plan/suppression-parts.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { createSeen } from '../recipients/duplicates.ts';
+import type { Meter } from '../util/meter.ts';
 import { displayPath } from '../util/paths.ts';
+import { approverFaults } from './approver-faults.ts';
 import { type Collector, createCollector } from './collector.ts';
 
 export interface ValidateOptions {
@@ -30,6 +33,8 @@ export interface ValidateOptions {
   readonly skipInvalid?: boolean;
   /** How many diagnostics of each code are kept; 20 when absent. Counts are exact anyway. */
   readonly keep?: number;
+  /** Told how far the list was read of the campaign that is being checked. */
+  readonly meter?: Meter;
   /** Called with each diagnostic as it is found, kept or not, and the campaign that was being checked. */
   readonly onDiagnostic?: (diagnostic: Diagnostic, campaign: string | null) => Promise<void> | void;
 }
@@ -74,12 +79,12 @@ export async function validate(paths: readonly string[], options: ValidateOption
     const hint = 'Name a campaign file or a folder, or make campaigns/NAME/campaign.yaml.';
     await collector.add(problem('campaign-not-found', 'There is no campaign to check here.', { hint }));
   }
-  const siblings = new Map<string, readonly NamedCampaign[]>();
+  const shared: Shared = { siblings: new Map(), lists: new Map() };
   const files: CheckedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
     const before = { errors: collector.errors + collector.repeated, warnings: collector.warnings };
-    const estimate = await checkFile(file, { ...options, cwd }, collector, siblings);
+    const estimate = await checkFile(file, { ...options, cwd }, collector, shared);
     files.push({
       file: checked,
       errors: collector.errors + collector.repeated - before.errors,
@@ -91,14 +96,20 @@ export async function validate(paths: readonly string[], options: ValidateOption
   return { diagnostics, files, errors, warnings, total: errors + warnings, counts };
 }
 
+/** What the campaigns of a project have in common, and is read once. */
+interface Shared {
+  readonly siblings: Map<string, readonly NamedCampaign[]>;
+  readonly lists: SharedLists;
+}
+
 async function checkFile(
   file: string,
   options: ValidateOptions,
   collector: Collector,
-  cache: Map<string, readonly NamedCampaign[]>,
+  shared: Shared,
 ): Promise<Estimate | null> {
   const { cwd, now, recipients, ledger } = options;
-  const siblings = await siblingsOf(file, cache);
+  const siblings = await siblingsOf(file, shared.siblings);
   const reading = await readCampaign(file, {
     cwd,
     now,
@@ -108,8 +119,9 @@ async function checkFile(
   });
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return null;
+  await collector.addOnce(await approverFaults(reading.campaign.project));
   try {
-    return await checkList(reading.campaign, options, collector);
+    return await checkList(reading.campaign, options, collector, shared.lists);
   } catch (error) {
     if (!(error instanceof HandbillError)) throw error;
     await collector.addAll(error.diagnostics, error.total);
@@ -118,7 +130,12 @@ async function checkFile(
 }
 
 /** The whole list through the same decisions that preview shows and send carries out. */
-async function checkList(campaign: Campaign, options: ValidateOptions, collector: Collector): Promise<Estimate> {
+async function checkList(
+  campaign: Campaign,
+  options: ValidateOptions,
+  collector: Collector,
+  lists: SharedLists,
+): Promise<Estimate> {
   const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
   await collector.addOnce(plan.warnings);
   const { prices, diagnostics } = await readPriceList(campaign.project);
@@ -126,12 +143,13 @@ async function checkList(campaign: Campaign, options: ValidateOptions, collector
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
   const seen = createSeen();
-  const { suppressions, faults } = await readSuppressions(campaign, options.env ?? {});
+  const { suppressions, faults } = await readSuppressions(campaign, options.env ?? {}, lists);
   await collector.addOnce(faults.diagnostics.map(withoutKey));
   const view = {
     isNew: seen.add,
     ...suppressionView(suppressions, null, () => options.now),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
   for await (const batch of decisions(plan, view)) {
     for (const decision of batch) {

@@ -1,6 +1,6 @@
 import type { Canary } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
-import { number } from '../report/words.ts';
+import { countOf } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
@@ -18,17 +18,19 @@ export interface Confirmation {
   readonly estimate: Estimate | null;
 }
 
-/** Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no. */
+/**
+ * Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no.
+ */
 export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
-  return askYes('Type "yes" to send: ', context, stopped);
+  return askYes('Type "yes" to send', context, stopped);
 }
 
 /** One line: campaign, environment, recipients, parts, cost. */
 export function stating(question: Confirmation): string {
   const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
   const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
-  const said = [`${number(recipients)} recipients`, ...facts.filter((fact) => fact !== null)].join(', ');
+  const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');
   const steps = canaryText(canary);
   const inSteps = steps === null ? '' : ` In steps: ${steps}.`;
   return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.${inSteps}`);

@@ -1,5 +1,5 @@
 import type { CampaignDiff, Diff, Figures, Finding, RuleChange } from '../diff/result.ts';
-import { number } from '../report/words.ts';
+import { countOf, number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import {
   arrow,
@@ -99,7 +99,7 @@ function textPieces({ groups, more }: CampaignDiff['texts']): readonly string[] 
     const shapes = group.templates.map(({ what, shape }) => `  - ${code(what)}: ${code(shape)}`);
     return [plain(groupWords(group)), ...shapes].join('\n');
   });
-  if (more !== null) items.push(`${number(more.recipients)} recipients in ${number(more.groups)} more groups`);
+  if (more !== null) items.push(`${countOf(more.recipients, 'recipient')} in ${countOf(more.groups, 'more group')}`);
   return list('Texts', items);
 }
 

@@ -1,5 +1,5 @@
 import type { CampaignDiff, Diff, Finding, RuleChange } from '../diff/result.ts';
-import { number } from '../report/words.ts';
+import { countOf, number } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import { displayWidth } from '../util/table.ts';
 import {
@@ -55,7 +55,7 @@ function textLines({ compared, changed, groups, more }: CampaignDiff['texts']): 
     lines.push(groupWords(group));
     for (const { what, shape } of group.templates) lines.push(`  ${what}: ${shape}`);
   }
-  if (more !== null) lines.push(`${number(more.recipients)} recipients in ${number(more.groups)} more groups`);
+  if (more !== null) lines.push(`${countOf(more.recipients, 'recipient')} in ${countOf(more.groups, 'more group')}`);
   return lines;
 }
 

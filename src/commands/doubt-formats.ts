@@ -1,12 +1,11 @@
 import { styleText } from 'node:util';
-import { wrap } from '../report/format-text.ts';
 import { jsonText } from '../report/json-text.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { countOf, instant, number } from '../report/words.ts';
 import { csvCell } from '../util/csv-cell.ts';
 import { mask, maskText } from '../util/mask.ts';
 import { safeLine } from '../util/safe.ts';
-import { type Column, cut, table } from '../util/table.ts';
+import { type Column, cut, proseWidth, table, wrap } from '../util/table.ts';
 import { DOUBT_FIELDS, type Doubt } from './doubt-list.ts';
 
 export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
@@ -92,23 +91,27 @@ function heading(head: Doubt, count: number, shown: DoubtShown): string {
 }
 
 /** Recipients in doubt, or what became of them, as aligned lines; references and lines are never cut. */
-export function doubtTable(rows: readonly Doubt[], shown: Pick<DoubtShown, 'full' | 'resolved' | 'width'>): string {
+export function doubtTable(
+  rows: readonly Doubt[],
+  shown: Pick<DoubtShown, 'full' | 'resolved' | 'width'>,
+  below: (row: number) => string = () => '',
+): string {
   const columns = (shown.resolved ? RESOLVED_COLUMNS : COLUMNS).filter(
     ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
   );
   const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
-  return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2 });
+  return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2, below });
 }
 
 /** As `doubtTable`, with a line below each row that has more to say: what the API answered, or who resolved it and why. */
 function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
-  const [head, ...lines] = doubtTable(rows, shown).split('\n');
-  const explained = rows.flatMap((doubt, index) => {
+  const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
+  return doubtTable(rows, shown, (index) => {
+    const doubt = rows[index];
+    if (doubt === undefined) return '';
     const more = shown.resolved ? resolution(doubt, shown.full) : answer(doubt, shown.full);
-    const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
-    return [lines[index], ...(more === null ? [] : [`${BELOW}${cut(safeLine(more), room)}`])];
+    return more === null ? '' : `${BELOW}${cut(safeLine(more), room)}\n`;
   });
-  return `${[head, ...explained].join('\n')}\n`;
 }
 
 /** What came of an answer; it may repeat the address, however it spells a number. */
@@ -180,7 +183,7 @@ const SECONDS = 19;
 
 /** How to find out what became of them, and the command for each answer. */
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {
-  const width = Math.max(20, shown.width - 2);
+  const width = Math.max(20, proseWidth(shown.width) - 2);
   const paragraph = (words: string): string =>
     wrap(words, width)
       .map((row) => `  ${row}\n`)

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { isRunHeld } from '../ledger/lock.ts';
@@ -6,14 +7,15 @@ import type { Report } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
 import { holdRun, locked } from '../run/hold.ts';
+import { isLate, isTooLate } from '../run/late.ts';
 import { refusePurged } from '../run/prepare.ts';
 import { summarise } from '../run/summary.ts';
 import type { CommandContext } from './context.ts';
 import { type Doubt, runsNamed, toDoubt } from './doubt-list.ts';
 import { type Named, selectDoubts } from './doubt-select.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
-import { takesPlans } from './report.ts';
 import { countryOf } from './suppress-addresses.ts';
+import { takesPlans } from './takes-plans.ts';
 
 export interface ResolveOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
   readonly ledger?: string;
@@ -55,6 +57,8 @@ export interface ResolveResult {
   readonly root: string;
   /** Whatever continues the run must be an approved plan. */
   readonly takesPlans: boolean;
+  /** Whatever continues the run must say that it is late. */
+  readonly isTooLate: boolean;
 }
 
 /**
@@ -98,8 +102,19 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
       report: summarise(ledger, ended),
       root,
       takesPlans: takesPlans(run, reading.project),
+      isTooLate: await mustBeLate(ledger, ended, root, options),
     };
   });
+}
+
+/** Asked of the campaign as it is now, because that is what would be sent; of one that cannot be read, only its age. */
+async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolveOptions): Promise<boolean> {
+  const nowMs = options.now();
+  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
+  if (written === undefined || !isLate(run, nowMs)) return isLate(run, nowMs);
+  const { readCampaign } = await import('../campaign/load.ts');
+  const { campaign } = await readCampaign(join(root, written), { cwd: options.cwd, now: nowMs });
+  return campaign === null || (await isTooLate({ ledger, campaign, nowMs }, run));
 }
 
 function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: ResolveOptions): void {

@@ -5,7 +5,6 @@ import { decodeUtf8 } from '../campaign/decode.ts';
 import { problem, refuse } from '../errors.ts';
 import { leftToSend, sendCommand, shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
-import { isLate } from '../run/late.ts';
 import { unguardCell } from '../util/csv-cell.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
@@ -18,7 +17,7 @@ import { type ResolveQuestion, type ResolveResult, resolveDoubts } from './doubt
 import type { Named } from './doubt-select.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
-import { PLAN_FILE } from './report.ts';
+import { PLAN_FILE } from './takes-plans.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -57,7 +56,7 @@ function configureList(command: Command, context: CommandContext): void {
       const runs = runsNamed(ledger, named ?? null).map((run) => doubtsOf(ledger, run, resolved));
       const text = formatDoubts(given.format, runs, {
         colour: context.colour.out && given.output === undefined,
-        width: context.width,
+        width: context.tableWidth ?? context.width,
         full: given.full === true,
         resolved,
       });
@@ -122,7 +121,7 @@ function configureResolve(command: Command, context: CommandContext): void {
       ...(given.note === undefined ? {} : { note: given.note }),
       confirm: async (question) => {
         if (given.yes !== true || !quiet) context.err(stating(question, context.width));
-        return given.yes === true || (await askYes('Type "yes" to record this: ', context));
+        return given.yes === true || (await askYes('Type "yes" to record this', context));
       },
     });
     if (!quiet) await context.out(said(result, verdictOf(given), context));
@@ -144,7 +143,7 @@ function lines(text: string, before: readonly number[] | undefined): readonly nu
 const wholeLine = wholeNumber(1, 1e12);
 
 /** Who runs this, for the history; `unknown` where the system does not say. */
-function userHere(): string {
+export function userHere(): string {
   return `${userName()}@${hostname()}`;
 }
 
@@ -203,7 +202,7 @@ const MEANING = {
 
 /** What was done, what is left, and what to do next. */
 function said(
-  { resolved, run, report, root, takesPlans }: ResolveResult,
+  { resolved, run, report, root, takesPlans, isTooLate }: ResolveResult,
   verdict: 'accepted' | 'rejected' | 'resend',
   context: CommandContext,
 ): string {
@@ -216,7 +215,7 @@ function said(
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
   if (leftToSend(report) > 0) {
-    const late = isLate(run, context.now()) ? ' --late' : '';
+    const late = isTooLate ? ' --late' : '';
     lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);
   }
   return safe(`${lines.join('\n')}\n`);

@@ -3,11 +3,13 @@ import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
 import { instantMs } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
-import { due } from './due.ts';
+import { type DueItem, type DueOptions, due } from './due.ts';
 import { printItem, printLast, printResult } from './due-print.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { startProgressLine } from './progress-line.ts';
 import { watchSignals } from './signals.ts';
+import type { Telemetry } from './telemetry-context.ts';
+import { addLog, addMetricsFile } from './telemetry-options.ts';
 
 interface DueFlags {
   readonly env: string;
@@ -25,7 +27,7 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument(
       '[path...]',
-      'campaign files, folders or names (default: every campaigns/*/campaign.yaml below this folder)',
+      'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
     )
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--yes', 'send without asking')
@@ -38,6 +40,7 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--quiet', 'print nothing when all is well');
   addFormat(addLedger(command), ['text', 'json']);
+  addMetricsFile(addLog(command));
   addExamples(command, [
     ['handbill due --env production --yes --quiet', 'for cron, every few minutes; `handbill schedule` prints the line'],
     ['handbill due --dry-run', 'what would be sent now'],
@@ -56,6 +59,8 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, quiet);
   const printing = { ...context, quiet, format: flags.format, environment: flags.env, dryRun: flags.dryRun === true };
+  const { telemetry } = context;
+  telemetry?.metrics?.overall(flags.env);
   try {
     const result = await due(paths, {
       cwd: context.cwd,
@@ -66,14 +71,20 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       ...(flags.at === undefined ? {} : { at: flags.at }),
       ifLocked: flags.ifLocked,
       ...ledgerOption(flags.ledger, context),
-      confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
+      confirm: async (question) => {
+        if (flags.yes === true) return true;
+        line.stop();
+        return await confirm(question, context, signals.first);
+      },
       interrupt: signals.first,
       abort: signals.second,
       onStart: line.start,
       onItem: async (item) => {
         line.stop();
         await printItem(item, printing);
+        if (telemetry !== undefined) tell(item, flags.env, telemetry);
       },
+      ...(telemetry === undefined ? {} : watching(telemetry, flags.env)),
     });
     if (flags.format === 'json') await printResult(result, printing);
     printLast(result, printing);
@@ -83,6 +94,29 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     line.stop();
     signals.stop();
   }
+}
+
+function watching(telemetry: Telemetry, environment: string): Pick<DueOptions, 'onCampaign' | 'watchSend'> {
+  return {
+    onCampaign: (campaign) => telemetry.metrics?.looked(campaign, environment),
+    watchSend: (target) => telemetry.sending(target, environment),
+  };
+}
+
+/** What became of one campaign, for the log and the metrics file. */
+function tell(item: DueItem, environment: string, telemetry: Telemetry): void {
+  const { campaign, file, occurrence, action, why, next, exit, result, diagnostics } = item;
+  const about = { campaign, environment, occurrence, run: result?.report.run ?? null };
+  const said = `${campaign ?? file}: ${action}.`;
+  telemetry.note(
+    exit === EXIT.done ? 'info' : 'warn',
+    'campaign-due',
+    said,
+    { action, why, next, exitStatus: exit },
+    about,
+  );
+  telemetry.said(diagnostics, about);
+  if (action !== 'none' && action !== 'leave') telemetry.metrics?.ended(item, environment, exit);
 }
 
 function instant(text: string): number {

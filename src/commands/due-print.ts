@@ -1,4 +1,6 @@
 import { EXIT } from '../errors.ts';
+import { sendCommand } from '../report/next-steps.ts';
+import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
@@ -35,7 +37,6 @@ const SHOWN = 20;
 /** One line: which campaign, which occurrence, what of it. */
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
-  const again = `handbill send ${item.file} --env ${environment} --occurrence ${item.occurrence}`;
   const missed = item.missed === null ? '' : ` ${missedWords(item)}`;
   switch (item.action) {
     case 'send':
@@ -54,9 +55,10 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   if (item.why === 'running') return `${name}: left to another process that is sending it.`;
   if (item.why === 'late') return `${name}: left unfinished, because it is too old by now.`;
   if (item.why === 'waiting') {
-    return `${name}: left for now. Whoever is left waits for a window to open, or for the pause of the canary.`;
+    return `${name}: left for now. Whoever is left waits for a window to open, for the canary to go on, or for the winner of a test.`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
+  const again = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
   return `${name}: left halted. When its cause is gone, continue with: ${again}`;
 }
 
@@ -83,15 +85,7 @@ export async function printResult(result: DueResult, { quiet, out }: DuePrinting
   const campaigns = items.map(({ result: sent, diagnostics, ...item }) => ({
     ...item,
     report: sent?.report ?? null,
-    diagnostics: diagnostics.map(({ code, severity, message, at: place, hint }) => ({
-      code,
-      severity,
-      message,
-      file: place?.file ?? null,
-      line: place?.line ?? null,
-      column: place?.column ?? null,
-      hint: hint ?? null,
-    })),
+    diagnostics: diagnostics.map(diagnosticRecord),
   }));
   await out(`${JSON.stringify({ version: 1, environment, at, dryRun, stopped, exit, campaigns }, null, 2)}\n`);
 }

@@ -2,48 +2,87 @@ import type { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Campaign, Environment } from '../model.ts';
+import type { Campaign, Environment, RunState } from '../model.ts';
 import { settingsInput } from '../plan/settings.ts';
+import { isDecidedEarly } from '../run/canary-reports.ts';
 import { holdRun } from '../run/hold.ts';
 import { inputHalt } from '../run/stop.ts';
 import { stateOf } from '../run/summary.ts';
+import { unreachedRows } from '../run/unreached.ts';
 import type { KnownRun } from '../schedule/choose.ts';
+import { instantOf } from '../schedule/occurrence.ts';
+
+/** A run of a campaign that may be due. */
+export interface DueRun extends KnownRun {
+  /**
+   * Recipients who wait for a window, of whom nobody knows when it opens; 0 also for a run that is too old to be due.
+   */
+  readonly zoneless: number;
+}
 
 /**
  * The runs of a campaign in an environment. The ledger is closed again before anything is sent: only one part of a
  * process may have it open.
+ *
+ * @param sinceMs - recipients of runs of earlier instants are not looked at, which takes a pass over the list
  */
-export function knownRuns(campaign: Campaign, environment: Environment, nowMs: number): readonly KnownRun[] {
+export function knownRuns(
+  campaign: Campaign,
+  environment: Environment,
+  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
+): readonly DueRun[] {
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
   if (ledger === null) return [];
   try {
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
-    return ledger
-      .runs()
-      .filter((run) => run.campaign === campaign.name && run.environment === environment.name)
-      .map((run) => ({
+    return ledger.runsOf({ environment: environment.name, campaign: campaign.name }).map((run) => {
+      // Whoever was left of a purged run is not known any more: nothing of it can be continued.
+      const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, sinceMs) : 'finished';
+      return {
         occurrence: run.occurrence,
-        // Whoever was left of a purged run is not known any more: nothing of it can be continued.
-        state: run.purgedAtMs === null ? stateOf(ledger.path, run) : 'finished',
+        state,
         halt: run.halt?.rule ?? null,
         createdAtMs: run.createdAtMs,
-        waitsUntilMs: waitsUntil(ledger, run),
+        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { nowMs, sinceMs }) : NOBODY_WAITS),
         isSame: isSame(run),
-      }));
+      };
+    });
   } finally {
     ledger.close();
   }
 }
 
-/** As the last start left it: when the first may be sent to of those who wait, where everybody who is left does. */
-function waitsUntil(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number | null {
-  const untilMs = run.figures?.['opensAtMs'];
-  if (run.state !== 'partial' || typeof untilMs !== 'number') return null;
-  const others = ledger.counts(run).some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
-  return others ? null : untilMs;
+/** A finished run goes on where a report says that a message reached nobody, and the campaign has a fallback. */
+function withFallbacks(ledger: Ledger, run: RunRecord, campaign: Campaign, sinceMs: number): RunState {
+  const state = stateOf(ledger.path, run);
+  const instant = instantOf(run.occurrence);
+  if (state !== 'finished' || instant === null || instant < sinceMs) return state;
+  return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
 }
+
+/** Who waits in a run, as the last start left it. */
+function waitsOf(
+  ledger: Ledger,
+  run: RunRecord,
+  { send }: Campaign,
+  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
+): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
+  const instant = instantOf(run.occurrence);
+  if (instant === null || instant < sinceMs) return NOBODY_WAITS;
+  const counts = ledger.counts(run);
+  // When the first may be sent to of those who wait, where everybody who is left does.
+  const untilMs = run.figures?.['opensAtMs'];
+  const others = counts.some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
+  const waits = typeof untilMs === 'number' && !others && !isDecidedEarly(ledger, run, send.canary, nowMs);
+  return {
+    waitsUntilMs: waits ? untilMs : null,
+    zoneless: counts.reduce((sum, { reason, count }) => sum + (reason === 'zone-unknown' ? count : 0), 0),
+  };
+}
+
+const NOBODY_WAITS = { waitsUntilMs: null, zoneless: 0 };
 
 /**
  * Halts a run that cannot go on because its inputs changed, a list that is exported each night say: somebody has to say

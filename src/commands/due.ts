@@ -1,11 +1,16 @@
 import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
+import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { chooseDue, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
+import { zonelessOf } from '../report/next-steps.ts';
+import { chooseDue, firstInstantMs, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
 import { occurrenceAt } from '../schedule/occurrence.ts';
-import { haltChanged, knownRuns } from './due-runs.ts';
+import { type DueRun, haltChanged, knownRuns } from './due-runs.ts';
 import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
-import { type SendOptions, send } from './send.ts';
+import { send } from './send.ts';
+import type { SendOptions } from './send-options.ts';
 import type { SendResult } from './send-result.ts';
+import type { SendWatch } from './telemetry-context.ts';
+import { zonelessWarning } from './zoneless.ts';
 
 type Passed = Pick<SendOptions, 'confirm' | 'interrupt' | 'abort' | 'onStart' | 'random' | 'ledger'>;
 
@@ -23,6 +28,10 @@ export interface DueOptions extends Passed {
   readonly ifLocked?: 'skip' | 'fail';
   /** Called with each item as soon as it is known. */
   readonly onItem?: (item: DueItem) => Promise<void> | void;
+  /** Told of each campaign that is looked at. */
+  readonly onCampaign?: (campaign: Campaign) => void;
+  /** Follows what is sent; asked for each campaign that is. */
+  readonly watchSend?: (target: string) => SendWatch;
 }
 
 /** What was done, or would be done, about one occurrence of a campaign, or about a campaign with none that is due. */
@@ -56,8 +65,8 @@ export interface DueResult {
 
 /**
  * Sends every campaign with a schedule that is due, one after the other, and each occurrence once: which one that is,
- * `chooseDue` says; that it is once, the ledger, as for `send`. What is wrong with one campaign does not keep the others
- * from being sent.
+ * `chooseDue` says; that it is once, the ledger, as for `send`. What is wrong with one campaign does not keep the
+ * others from being sent.
  *
  * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
  * @throws HandbillError exit 2 where a path means nothing
@@ -107,20 +116,26 @@ async function* stepsOf(
   const { campaign, schedule, clock } = one;
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
+  options.onCampaign?.(campaign);
   const following = clock.next(nowMs);
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
   let steps: readonly Step[];
+  let runs: readonly DueRun[];
   try {
-    const runs = knownRuns(campaign, environmentOf(campaign, environment), nowMs);
-    steps = chooseDue(clock, { schedule, notAfterMs, waitsMs: waitsMs(campaign.send), nowMs, lookedMs, runs });
+    const longestMs = waitsMs(campaign.send, campaign.split.decides);
+    const sinceMs = firstInstantMs(nowMs, longestMs);
+    runs = knownRuns(campaign, environmentOf(campaign, environment), { nowMs, sinceMs });
+    steps = chooseDue(clock, { schedule, notAfterMs, waitsMs: longestMs, nowMs, lookedMs, runs });
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;
   }
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
   for (const step of steps) {
-    const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics: [] };
+    const zoneless = runs.find(({ occurrence }) => occurrence === step.occurrence)?.zoneless ?? 0;
+    const diagnostics = zonelessWarning(zoneless, campaign);
+    const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
     const isToSend = step.action === 'send' || step.action === 'continue';
     if (!isToSend || options.dryRun === true) yield item;
     else if (options.interrupt?.aborted === true) return;
@@ -137,7 +152,8 @@ type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
 async function sendStep(one: Scheduled, environment: string, step: Step, options: DueOptions): Promise<Done> {
   const { cwd, env, now, confirm, interrupt, abort, onStart, random, ledger } = options;
   const warnings: Diagnostic[] = [];
-  const passed = { confirm, interrupt, abort, onStart, random, ledger };
+  const watch = options.watchSend?.(one.path);
+  const passed = { confirm, interrupt, abort, onStart, random, ledger, watch };
   try {
     const result = await send(one.path, {
       ...(Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined)) as Passed),
@@ -148,6 +164,7 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
       occurrence: step.occurrence,
       onWarnings: (found) => warnings.push(...found),
     });
+    watch?.ended(result);
     const { action, why } = step;
     const exit = action === 'send' || isNews(result) ? result.exit : EXIT.done;
     return {
@@ -155,7 +172,7 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
       why,
       exit: result.ledgerError === null ? exit : EXIT.ledger,
       result,
-      diagnostics: warnings,
+      diagnostics: [...warnings, ...zonelessWarning(zonelessOf(result.report.reasons), one.campaign)],
     };
   } catch (error) {
     const isLocked = error instanceof HandbillError && error.exit === EXIT.locked;

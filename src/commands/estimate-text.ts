@@ -34,7 +34,13 @@ export function fallbackText({ fallback }: Estimate): string | null {
 export function canaryText(canary: Canary | null): string | null {
   if (canary === null) return null;
   const steps = canary.steps.map((step) => ('count' in step ? number(step.count) : shareText(step.share)));
-  const gate = canary.gate.accepted === null ? '' : `; on while ${shareText(canary.gate.accepted)} are accepted`;
+  const { accepted, delivered, optedOut, waitMs } = canary.gate;
+  const asks = [
+    ...(accepted === null ? [] : [`${shareText(accepted)} are accepted`]),
+    ...(delivered === null ? [] : [`${shareText(delivered)} of them delivered (within ${duration(waitMs)})`]),
+    ...(optedOut === null ? [] : [`at most ${shareText(optedOut)} opt out`]),
+  ];
+  const gate = asks.length === 0 ? '' : `; on while ${new Intl.ListFormat('en-GB').format(asks)}`;
   const pause = canary.pauseMs === 0 ? '' : `, after ${duration(canary.pauseMs)}`;
   return `${steps.join(', ')}, then the rest${gate}${pause}`;
 }

@@ -1,18 +1,23 @@
+import { Socket } from 'node:net';
 import process from 'node:process';
 import { EXIT, HandbillError } from '../errors.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
-import type { CommandContext } from './context.ts';
+import type { CommandContext, Terminal } from './context.ts';
 import { overviewFor } from './overview.ts';
-import { COMMANDS } from './table.ts';
 import { createWriter } from './writer.ts';
-import { boundYoungGeneration } from './young-generation.ts';
 
 /**
  * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill
  * expects is shown as its diagnostics, any other as one line that asks for a report.
  */
 export async function main(args: readonly string[]): Promise<void> {
-  const context = contextOf(process);
+  let last = async (): Promise<boolean> => true;
+  const context: CommandContext = {
+    ...contextOf(process),
+    beforeExit: (work) => {
+      last = work;
+    },
+  };
   process.on('uncaughtException', (error) => {
     // What is thrown outside of any promise leaves nothing to go on with.
     void fail(error, context).finally(() => process.exit());
@@ -20,7 +25,6 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     const overview = overviewFor(args);
     if (overview === null) {
-      boundYoungGeneration(args, COMMANDS, process);
       const { runProgram } = await import('./program.ts');
       return await runProgram(args, context);
     }
@@ -30,7 +34,8 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     await fail(error, context);
   } finally {
-    if (process.exitCode === EXIT.ledger) leaveAtOnce(process);
+    const isDone = await last();
+    if (!isDone || process.exitCode === EXIT.ledger) leaveAtOnce(process);
   }
 }
 
@@ -43,7 +48,7 @@ function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
 }
 
 /** The process as commands see it. */
-function contextOf(here: NodeJS.Process): CommandContext {
+export function contextOf(here: NodeJS.Process): CommandContext {
   const { stdout, stderr, stdin, env } = here;
   const complain = createWriter(stderr);
   const say = createWriter(stdout);
@@ -52,21 +57,47 @@ function contextOf(here: NodeJS.Process): CommandContext {
   const redact = createRedactor(secretsIn(env));
   const write = async (text: string): Promise<void> => await complain(redact(text));
   const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
+  const draw = (text: string): void => void write(text).catch(() => undefined);
+  let clear: (() => void) | null = null;
+  const beforePrint = (clearing: (() => void) | null): void => {
+    clear = clearing;
+  };
   return {
     cwd: here.cwd(),
     env,
     now: Date.now,
-    out: (text) => say(redact(text)),
+    out: (text) => {
+      clear?.();
+      return say(redact(text));
+    },
     err: (text) => {
-      // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
-      void write(text).catch(() => undefined);
+      clear?.();
+      draw(text);
     },
     colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
     width: stdout.columns || stderr.columns || 80,
+    tableWidth: stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
     interactive: stdin.isTTY === true && stderr.isTTY === true,
+    ...(stderr.isTTY === true ? { terminal: { ...terminalOf(here), draw, beforePrint } } : {}),
     exit: (status) => {
       here.exitCode = status;
     },
+  };
+}
+
+function terminalOf({ stdin, stdout, stderr, platform }: NodeJS.Process): Omit<Terminal, 'draw' | 'beforePrint'> {
+  return {
+    input: stdin,
+    // A terminal that does not know its size says 0.
+    size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
+    onResize: (listener) => {
+      stderr.on('resize', listener);
+      return () => void stderr.off('resize', listener);
+    },
+    platform,
+    // A file is written through another kind of stream, a terminal says so.
+    isPiped: stdout.isTTY !== true && stdout instanceof Socket,
   };
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Environment } from '../model.ts';
 import { checkList } from '../plan/check.ts';
@@ -11,14 +12,19 @@ import { openReach, type Reached } from '../plan/reach.ts';
 import { type SealedPlan, sealPlan } from '../plan/seal.ts';
 import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
 import { createSeen } from '../recipients/duplicates.ts';
-import { number } from '../report/words.ts';
+import { shellWord } from '../report/next-steps.ts';
+import { countOf } from '../report/words.ts';
 import { judgePlan } from '../run/approved.ts';
 import { occurrenceToShow } from '../schedule/occurrence.ts';
+import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
+import { checkApprovers } from './approver-faults.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
 import { addExamples, addLedger, ledgerOption } from './options.ts';
+import { withProgress } from './progress.ts';
 import { signPlan } from './sign-plan.ts';
 
 export interface PlanCommandOptions {
@@ -29,9 +35,11 @@ export interface PlanCommandOptions {
   readonly environment?: string;
   readonly occurrence?: string;
   readonly recipients?: string;
-  /** The ledger that `exclude` and `frequency` ask; default: that of the project. */
+  /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
   readonly ledger?: string;
   readonly skipInvalid?: boolean;
+  /** Told how far the list was read. */
+  readonly meter?: Meter;
   /** Signs the plan, as whoever made it. Default: not signed. */
   readonly sign?: PlanSigning;
 }
@@ -44,12 +52,14 @@ export interface PlanSigning extends Omit<SignOptions, 'cwd'> {
 /**
  * Checks every row and seals what was looked at: counts, parts, cost and the hashes of all inputs.
  *
- * @throws HandbillError exit 2 with everything that is wrong
+ * @throws HandbillError exit 2 with everything that is wrong; 7 where the ledger cannot be read
  */
 export async function plan(target: string, options: PlanCommandOptions): Promise<SealedPlan> {
-  const { sealed } = await makePlan(target, options);
+  const { sealed, made } = await makePlan(target, options);
   const { sign, cwd } = options;
-  return sign === undefined ? sealed : (await signPlan(sealed, sign.key, { ...sign, cwd })).plan;
+  if (sign === undefined) return sealed;
+  await checkApprovers(made.campaign.project, made.environment);
+  return (await signPlan(sealed, sign.key, { ...sign, cwd })).plan;
 }
 
 /** The plan before it is signed, with what it was made from. */
@@ -69,13 +79,13 @@ export async function makePlan(
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
   const prices = await loadPrices(campaign.project);
-  // Whom other campaigns reached may be half of a list; who is suppressed, only by the files: that is a few.
-  using before = await reachedBefore(made, now());
+  using before = await ledgerBefore(made, now());
   const view = {
     isNew: (key: string) => seen.add(key),
-    ...suppressionView(suppressions, null, now),
+    ...suppressionView(suppressions, before.ledger, now),
     ...before.reached?.view(now),
     skipInvalid,
+    ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
   const { estimate, inputs } = await checkList(made, view, prices, () => undefined);
   const sealed = sealPlan({
@@ -91,13 +101,17 @@ export async function makePlan(
   return { sealed, made };
 }
 
-/** What the ledger says to `exclude` and `frequency`, if there is one; it is not opened where neither asks. */
-async function reachedBefore(made: Plan, nowMs: number): Promise<Disposable & { readonly reached: Reached | null }> {
-  const { exclude, frequency, project } = made.campaign;
-  const isAsked = exclude.length > 0 || frequency.length > 0;
-  const ledger = isAsked ? openExistingLedger(project.ledger, { nowMs }) : null;
+interface Before extends Disposable {
+  /** Null: nothing was ever sent from here, and nobody suppressed. */
+  readonly ledger: Ledger | null;
+  readonly reached: Reached | null;
+}
+
+/** What the ledger says to suppression, `exclude` and `frequency`. It is read, and never made. */
+async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
+  const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs });
   try {
-    return { reached: await openReach(made, ledger, nowMs), [Symbol.dispose]: () => ledger?.close() };
+    return { ledger, reached: await openReach(made, ledger, nowMs), [Symbol.dispose]: () => ledger?.close() };
   } catch (error) {
     ledger?.close();
     throw error;
@@ -138,7 +152,13 @@ export function configure(command: Command, context: CommandContext): void {
 
 async function run(target: string, flags: PlanFlags, context: CommandContext): Promise<void> {
   const { cwd, now, env, interactive } = context;
-  const { sealed, made } = await makePlan(target, {
+  const work = {
+    label: 'Checking',
+    unit: 'bytes',
+    quiet: flags.quiet === true,
+    toFile: flags.output !== undefined,
+  } as const;
+  const asked = {
     cwd,
     now,
     env,
@@ -147,15 +167,20 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
     skipInvalid: flags.skipInvalid === true,
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
-  });
+  };
+  const { sealed, made } = await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
   const key = flags.sign === true ? undefined : flags.sign;
   const signing = { cwd, env, interactive, onSaid: context.err };
+  const unknown = flags.sign === undefined ? [] : await checkApprovers(made.campaign.project, made.environment);
   const plan = flags.sign === undefined ? sealed : (await signPlan(sealed, key, signing)).plan;
   const text = toText(plan);
   if (flags.output === undefined) await context.out(text);
   else await writeOutput(resolve(context.cwd, flags.output), [text]);
   // Said also by --quiet: the plan would be refused.
-  if (plan.signatures !== undefined) for (const one of await uncounted(plan, made, context)) context.err(`${one}\n`);
+  if (unknown.length > 0) context.err(formatDiagnostics(unknown, { colour: context.colour.err }));
+  else if (plan.signatures !== undefined) {
+    for (const one of await uncounted(plan, made, context)) context.err(`${one}\n`);
+  }
   if (flags.output === undefined || flags.quiet === true) return;
   context.err(`${summary(plan, made.environment, flags.output)}\n`);
 }
@@ -173,11 +198,15 @@ async function uncounted(plan: SealedPlan, { environment }: Plan, context: Comma
 
 function summary(sealed: SealedPlan, environment: Environment, file: string): string {
   const { estimate } = sealed;
-  const facts = [`${number(estimate.send)} recipients`, partsText(estimate.parts), costText(estimate)];
+  const facts = [countOf(estimate.send, 'recipient'), partsText(estimate.parts), costText(estimate)];
   const said = facts.filter((fact) => fact !== null).join(', ');
-  const next =
-    environment.approval === null
-      ? `Send it with: handbill send --plan ${file}`
-      : `Have somebody else approve it with: handbill approve ${file} --sign KEY`;
-  return safeLine(`Sealed: ${said}. ${next}`);
+  return safeLine(`Sealed: ${said}. ${nextStep(sealed, environment, file)}`);
+}
+
+function nextStep({ signatures }: SealedPlan, { approval }: Environment, file: string): string {
+  if (approval === null) return `Send it with: handbill send --plan ${shellWord(file)}`;
+  const command = `handbill approve ${shellWord(file)} --sign KEY`;
+  return signatures === undefined
+    ? `It counts when you and an approver have signed it: ${command}`
+    : `Have somebody else approve it with: ${command}`;
 }

@@ -2,31 +2,30 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import type { Channel, Decision, SkipReason } from '../model.ts';
-import { decisions, type View } from '../plan/decide.ts';
+import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
 import { checkLimits } from '../plan/limits.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPlan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { openReach, type Reached } from '../plan/reach.ts';
-import { loadSuppressions, type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { openReach } from '../plan/reach.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { timeView } from '../plan/window.ts';
-import { createSeen } from '../recipients/duplicates.ts';
-import { refusePurged } from '../run/prepare.ts';
-import { checkWinner, winnerOfRun } from '../run/winner.ts';
+import { checkWinner } from '../run/winner.ts';
 import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
+import { onLeg, viewOf } from './preview-view.ts';
 import type { Preview, Previewed } from './previewed.ts';
 import { createPreviewer } from './previewer.ts';
+import { withProgress } from './progress.ts';
 
 export interface PreviewOptions {
   readonly cwd: string;
@@ -42,6 +41,8 @@ export interface PreviewOptions {
   readonly winner?: string;
   /** The instant that the run would start at, ms since 1970; default: the run's own start, else now. */
   readonly at?: number;
+  /** Told how far the list was read. */
+  readonly meter?: Meter;
 }
 
 const NAMED_PROBLEMS = 1000;
@@ -67,14 +68,17 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
   const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
-  const reached = await openReach(plan, ledger, options.at ?? options.now()).catch((error: unknown) => {
+  const closing = (error: unknown): never => {
     ledger?.close();
     throw error;
-  });
-  const known = viewOf(plan, ledger, suppressions, reached, options);
-  const { startedAtMs, usedBy } = known;
+  };
+  const reached = await openReach(plan, ledger, options.at ?? options.now()).catch(closing);
   const nowMs = options.at ?? options.now();
-  const view = { ...known.view, ...(await timeView(plan, nowMs, startedAtMs ?? nowMs)) };
+  const known = await viewOf(plan, ledger, suppressions, reached, options).catch(closing);
+  const { startedAtMs, usedBy, insteadOf } = known;
+  const { meter } = options;
+  const times = await timeView(plan, nowMs, startedAtMs ?? nowMs).catch(closing);
+  const view = { ...known.view, ...times, ...(meter === undefined ? {} : { meter }) };
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -83,7 +87,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
       for (const decided of batch) {
-        const decision = onLeg(decided, usedBy(decided.row), view);
+        const decision = insteadOf(onLeg(decided, usedBy(decided.row), view));
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
@@ -101,6 +105,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     legOf: legsOf(campaign),
     warnings: [...warnings, ...plan.warnings, ...(reached?.warnings ?? [])],
     batches: batches(),
+    winner: known.winner,
     result() {
       const estimate = estimator.result();
       const limits = checkLimits(campaign, estimate, estimator.worst());
@@ -109,67 +114,6 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     close: () => ledger?.close(),
   };
 }
-
-/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onLeg(decision: Decision, used: readonly Channel[] | null, view: View): Decision {
-  if (used === null || decision.decision !== 'send') return decision;
-  const { row, line, key, to, fallbacks } = decision;
-  const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
-  if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
-  const skip = (reason: SkipReason, detail: string): Decision => ({
-    decision: 'skip',
-    row,
-    line,
-    key,
-    to,
-    reason,
-    detail,
-  });
-  const listed = view.suppressed?.(message.to, key) ?? null;
-  if (listed !== null) return skip('suppressed', listed);
-  const reached = view.excluded?.(message.to, key) ?? null;
-  if (reached !== null) return skip('excluded', reached);
-  const capped = view.capped?.({ ...decision.recipient, to: message.to }) ?? null;
-  if (capped !== null) return skip('frequency-cap', capped);
-  return { ...decision, ...message, fallbacks: rest };
-}
-
-/** What the ledger knows: final outcomes of this run, and suppressions. */
-function viewOf(
-  plan: Plan,
-  ledger: Ledger | null,
-  suppressions: Suppressions,
-  reached: Reached | null,
-  options: PreviewOptions,
-): { view: View; startedAtMs: number | null; usedBy: (row: number) => readonly Channel[] | null } {
-  const { campaign } = plan;
-  const seen = createSeen();
-  const begun = new Map<number, readonly Channel[]>();
-  const nowMs = options.at ?? options.now();
-  const run = ledger?.findRun({
-    environment: plan.environment.name,
-    campaign: campaign.name,
-    occurrence: plan.occurrence,
-  });
-  if (run) refusePurged(run);
-  const stateOf = run && ledger ? ledger.stateOf(run) : null;
-  const view: View = {
-    isNew: (key) => seen.add(key),
-    known: (row, key) => {
-      const state = stateOf?.(row, key) ?? null;
-      if (state === null || !UNDECIDED.has(state.outcome)) return state;
-      if (state.used !== undefined) begun.set(row, state.used);
-      return null;
-    },
-    ...suppressionView(suppressions, ledger, () => nowMs),
-    ...reached?.view(() => nowMs),
-    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
-    winner: options.winner ?? winnerOfRun(plan, run ?? null),
-  };
-  return { view, startedAtMs: run?.startedAtMs ?? null, usedBy: (row) => begun.get(row) ?? null };
-}
-
-const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);
 
 interface PreviewFlags {
   readonly env: string;
@@ -195,7 +139,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--skip-invalid', 'skip bad rows instead of refusing them')
     .option('--winner <variant>', 'as if this variant had won its test')
-    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(1, 1e9))
+    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(0, 1e9))
     .option('--key <key>', 'show only this recipient')
     .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
     .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z', instant)
@@ -207,12 +151,23 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
     ['handbill preview hello --key +447700900123', 'one recipient'],
     ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
+    ['handbill preview hello --format html -o hello.html', 'a page with every message, to look at and search'],
   ]).action(async (target: string, flags: PreviewFlags) => {
     context.exit(await run(target, flags, context));
   });
 }
 
 async function run(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
+  const work = {
+    label: 'Preview',
+    unit: 'bytes',
+    quiet: flags.quiet === true,
+    toFile: flags.output !== undefined,
+  } as const;
+  return await withProgress(context, work, (meter) => print(target, flags, context, meter));
+}
+
+async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
   const shown = await preview(target, {
     cwd: context.cwd,
     now: context.now,
@@ -224,13 +179,14 @@ async function run(target: string, flags: PreviewFlags, context: CommandContext)
     ...(flags.winner === undefined ? {} : { winner: flags.winner }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
     ...ledgerOption(flags.ledger, context),
+    meter,
   });
   try {
     const chunks = previewWriter(flags.format)(shown, {
       limit: flags.limit ?? (flags.format === 'text' ? 20 : null),
       key: flags.key ?? null,
       line: flags.line ?? null,
-      width: context.width,
+      width: context.tableWidth ?? context.width,
     });
     if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
     else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);

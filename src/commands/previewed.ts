@@ -3,6 +3,7 @@ import type { Decision, Leg, LegMessage } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Warner } from '../plan/warnings.ts';
+import type { WinnerState } from '../run/decide-winner.ts';
 
 /** A dry run that is under way: read `batches` to its end, then ask for `result`. */
 export interface Preview {
@@ -13,6 +14,8 @@ export interface Preview {
   readonly warnings: readonly Diagnostic[];
   /** Every decision, in list order; the request of each with the bytes that send would post. */
   readonly batches: AsyncIterable<readonly Previewed[]>;
+  /** How far the search for the winner of a test is at that time. */
+  readonly winner: WinnerState;
   result(): { readonly estimate: Estimate; readonly problems: readonly Diagnostic[]; readonly problemCount: number };
   close(): void;
 }

@@ -4,7 +4,7 @@ import type { CommandContext } from './context.ts';
 import type { SendResult } from './send-result.ts';
 
 interface PrintOptions extends CommandContext {
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'brief' | 'json';
   readonly quiet: boolean;
   /** The campaign as the user named it. */
   readonly campaign: string;
@@ -22,12 +22,13 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
   if (result.report.totals.recipients === 0)
     options.err('The list has a header but no rows: there is nobody to send to.\n');
   if (result.recovered > 0) {
-    options.err(`${result.recovered} recipients were in flight when an earlier start was killed: they are in doubt.\n`);
+    const were = result.recovered === 1 ? '1 recipient was' : `${result.recovered} recipients were`;
+    options.err(`${were} in flight when an earlier start was killed, which leaves them in doubt.\n`);
   }
   if (result.ledgerError !== null) options.err(`${result.ledgerError.message}\n`);
   const shown = {
     colour: options.colour.out,
-    width: options.width,
+    width: options.tableWidth ?? options.width,
     referenceOf: () => null,
     currency: result.currency,
     campaignFile: options.campaign,

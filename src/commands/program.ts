@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './context.ts';
 import { overview } from './overview.ts';
 import { COMMANDS, type CommandEntry } from './table.ts';
+import { frameTelemetry } from './telemetry-frame.ts';
 import { version } from './version.ts';
 
 /**
@@ -12,24 +13,34 @@ import { version } from './version.ts';
 export async function runProgram(args: readonly string[], context: CommandContext): Promise<void> {
   const written: (Promise<void> | void)[] = [];
   const program = createProgram(context, (text) => written.push(context.out(text)));
+  const telemetry = frameTelemetry(program, context);
   const chosen = chosenName(args);
   const entry = COMMANDS.find((command) => command.name === chosen);
   for (const one of entry?.needsAll === true ? COMMANDS : COMMANDS.filter((command) => command === entry)) {
-    await configure(program, one, context);
+    await configure(program, one, telemetry.context);
   }
   try {
     // Commander has no complaint about `help` of a command that does not exist, but about the command.
     const parsed = entry === undefined && chosen !== null ? [chosen] : args;
     await program.parseAsync(parsed, { from: 'user' });
+    await telemetry.end(null);
   } catch (error) {
+    await telemetry.end(error);
     if (!(error instanceof CommanderError)) throw error;
     // `--help` and `--version` come as errors with status 0; a group such as `suppress` alone shows its help.
     if (error.exitCode !== 0) {
       const { usageError } = await import('./usage.ts');
-      throw usageError(error, entry === undefined ? null : chosen);
+      throw usageError(error, entry === undefined ? null : fullName(program, entry.name, args));
     }
   }
   await Promise.all(written);
+}
+
+/** `suppress list` where that is what was called: the help of `suppress` does not show what `list` takes. */
+function fullName(program: Command, name: string, args: readonly string[]): string {
+  const below = args[args.indexOf(name) + 1];
+  const group = program.commands.find((command) => command.name() === name);
+  return group?.commands.some((command) => command.name() === below) === true ? `${name} ${below}` : name;
 }
 
 /** The first word that is no option, or the one after `help`; null where there is none. */

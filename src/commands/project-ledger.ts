@@ -22,25 +22,32 @@ export async function projectHere(
 }
 
 /**
- * Does something with the ledger of a project, opened to be read, and closes it.
+ * The ledger of a project, opened to be read.
  *
  * @throws HandbillError: `run-not-found` (exit status 2) where nothing was ever sent, and what `openExistingLedger` throws
+ */
+export function ledgerHere({ project }: ProjectReading, context: Pick<CommandContext, 'cwd' | 'now'>): Ledger {
+  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  if (ledger !== null) return ledger;
+  const place = displayPath(project.ledger, context.cwd);
+  const hint =
+    'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
+  throw refuse(
+    problem('run-not-found', `Nothing was sent from this project yet: there is no ledger at ${place}.`, { hint }),
+  );
+}
+
+/**
+ * Does something with the ledger of a project, opened to be read, and closes it.
+ *
+ * @throws HandbillError as `ledgerHere`
  */
 export async function withLedger<T>(
   reading: ProjectReading,
   context: Pick<CommandContext, 'cwd' | 'now'>,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const path = reading.project.ledger;
-  const ledger = openExistingLedger(path, { nowMs: context.now() });
-  if (ledger === null) {
-    const place = displayPath(path, context.cwd);
-    const hint =
-      'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
-    throw refuse(
-      problem('run-not-found', `Nothing was sent from this project yet: there is no ledger at ${place}.`, { hint }),
-    );
-  }
+  const ledger = ledgerHere(reading, context);
   try {
     return await use(ledger);
   } finally {

@@ -3,15 +3,17 @@ import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors
 import type { Ledger } from '../ledger/ledger.ts';
 import { acquireRunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { Hasher } from '../ledger/purge-store.ts';
+import type { EventCounts, Hasher } from '../ledger/purge-store.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
-import type { Project } from '../model.ts';
-import { readHasher } from '../suppression/key.ts';
+import { keepDeliveries } from '../run/keep-deliveries.ts';
 import type { CommandContext } from './context.ts';
+import { joinReplies } from './join-replies.ts';
 import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
+import { type Held, heldBy, refuseUnknown } from './purge-filters.ts';
 import { isDue, isRefused, type LeftRun, openOf, type PurgedRun, type Selection, selectRuns } from './purge-select.ts';
+import { hasherOf } from './suppress-addresses.ts';
 
 export interface PurgeOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
   readonly ledger?: string;
@@ -49,6 +51,8 @@ export interface PurgeResult {
     /** Addresses that stay in plain, because there is no key to hash them with. */
     readonly plain: number;
   };
+  /** What came back before the limit: reports and replies that were deleted, or emptied where they still count. */
+  readonly events: EventCounts;
   /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
   readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
 }
@@ -58,13 +62,16 @@ const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'pu
 
 /**
  * Takes personal data out of what is older than a limit: keys, addresses, ids, texts and times of recipients, and who
- * resolved doubts. Counts stay. Suppressions stay too, those older than the limit as keyed hashes.
+ * resolved doubts. Counts stay, and what came back about each. Suppressions stay too, those older than the limit as
+ * keyed hashes. Reports and replies that came in before the limit go, or lose what says about whom they are.
  *
- * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another purge is under way), 7 (ledger)
+ * @throws HandbillError exit 2 (refused, nothing was changed; a campaign or environment that nobody knows), 6 (another
+ * purge is under way), 7 (ledger)
  */
 export async function purge(options: PurgeOptions): Promise<PurgeResult> {
   const { project } = await projectHere(options, options.ledger);
-  const hasher = await hasherOf(project, options.env);
+  // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
+  const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
   const limits = {
     beforeMs: options.now() - options.olderThanMs,
     environment: options.environment ?? null,
@@ -76,8 +83,10 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     const known = ledger.hashKeyId();
     if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
     const old = all ? ledger.purge.oldSuppressions(limits.beforeMs) : NO_SUPPRESSIONS;
-    return { ...selectRuns(ledger, limits), old, isUnderWay: ledger.purge.isUnderWay() };
+    const events = all ? ledger.purge.oldEvents(limits.beforeMs) : NO_EVENTS;
+    return { ...selectRuns(ledger, limits), old, events, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
   });
+  await refuseUnknown(limits, found.held, project, options.cwd);
   const hashed = hasher === null ? 0 : found.old.active;
   const planned: PurgeResult = {
     version: 1,
@@ -88,9 +97,12 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     left: found.left,
     lists: found.drafts.length,
     suppressions: { hashed, expired: found.old.expired, plain: found.old.active - hashed },
+    events: found.events,
     rewritten: null,
   };
-  const nothing = found.runs.length + found.drafts.length + hashed + found.old.expired === 0;
+  const { reports, replies, unread } = found.events;
+  const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
+  const nothing = many === 0;
   if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
   if (!nothing && !((await options.confirm?.(planned)) ?? false)) {
     const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
@@ -101,6 +113,9 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
   try {
     ledger.purge.begin();
+    const { startLifts } = project.webhook.replies;
+    // Whom a reply answers could not be found any more afterwards.
+    await joinReplies(ledger, { now: options.now, startLifts });
     return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
   } finally {
     ledger.close();
@@ -117,9 +132,23 @@ export function purgeExit({ dryRun, left, rewritten }: PurgeResult): ExitStatus 
 }
 
 const NO_SUPPRESSIONS = { expired: 0, active: 0 };
-const NOTHING = { runs: [], left: [], drafts: [], old: NO_SUPPRESSIONS, isUnderWay: false };
+const NO_EVENTS: EventCounts = { reports: 0, replies: 0, unread: 0 };
+const NOTHING = {
+  runs: [],
+  left: [],
+  drafts: [],
+  old: NO_SUPPRESSIONS,
+  events: NO_EVENTS,
+  isUnderWay: false,
+  held: [],
+};
 
-type Found = Selection & { readonly old: typeof NO_SUPPRESSIONS; readonly isUnderWay: boolean };
+interface Found extends Selection {
+  readonly old: typeof NO_SUPPRESSIONS;
+  readonly events: EventCounts;
+  readonly isUnderWay: boolean;
+  readonly held: Held;
+}
 
 /** Looks without changing anything; nothing where there is no ledger yet. */
 function survey(path: string, { now }: PurgeOptions, look: (ledger: Ledger) => Found): Found {
@@ -130,14 +159,6 @@ function survey(path: string, { now }: PurgeOptions, look: (ledger: Ledger) => F
   } finally {
     ledger.close();
   }
-}
-
-/** A key that is named and cannot be read is an error; without one, suppressions stay as they are. */
-async function hasherOf(project: Project, env: PurgeOptions['env']): Promise<Hasher | null> {
-  if (project.suppressionKey === null) return null;
-  const read = await readHasher(project.suppressionKey, env, project.root);
-  if ('problem' in read) throw refuse(read.problem);
-  return read.hasher;
 }
 
 interface Work {
@@ -156,8 +177,9 @@ async function carryOut(
 ): Promise<Partial<PurgeResult>> {
   const purged: PurgedRun[] = [];
   const left: LeftRun[] = [...planned.left];
+  const events = { ...NO_EVENTS };
   for (const { record, shown } of found.runs) {
-    const done = await underLock(ledger, record, now, () => purgeRun(ledger, record, work, now));
+    const done = await underLock(ledger, record, now, () => purgeRun(ledger, record, work, now, events));
     if (done === 'purged') purged.push(shown);
     else if (done === 'held' || done === 'open') left.push({ ...shown, why: done });
   }
@@ -168,22 +190,43 @@ async function carryOut(
   }
   const suppressions = { ...planned.suppressions, hashed: 0, expired: 0 };
   if (work.all) {
+    await carry(ledger.purge.forgetEvents(work.beforeMs), ({ reports, replies, unread }) => {
+      events.reports += reports;
+      events.replies += replies;
+      events.unread += unread;
+    });
     await carry(ledger.purge.hashSuppressions(work.beforeMs, work.hasher), (step) => {
       suppressions.hashed += step.hashed;
       suppressions.expired += step.expired;
     });
   }
-  return { purged, left, lists, suppressions, rewritten: ledger.purge.rewrite() };
+  return { purged, left, lists, suppressions, events, rewritten: ledger.purge.rewrite() };
 }
+
+/** Counts what leaves with a run beside what is old. */
+type Changed = { -readonly [K in keyof EventCounts]: number };
 
 type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
 
 /** What was selected is looked at once more under its lock: somebody may have sent it meanwhile. */
-async function purgeRun(ledger: Ledger, selected: RunRecord, work: Work, now: () => number): Promise<Done> {
+async function purgeRun(
+  ledger: Ledger,
+  selected: RunRecord,
+  work: Work,
+  now: () => number,
+  events: Changed,
+): Promise<Done> {
   const run = ledger.findRun(selected);
   if (run === null || !isDue(ledger, run, work.beforeMs)) return 'not-due';
   if (isRefused(run, openOf(ledger, run), work)) return 'open';
-  await carry(ledger.purge.clear(ledger.purge.mark(run, now())));
+  const marked = ledger.purge.mark(run, now());
+  await carry(keepDeliveries(ledger, marked), (reports) => {
+    events.reports += reports;
+  });
+  await carry(ledger.purge.forgetReplies(marked), (replies) => {
+    events.replies += replies;
+  });
+  await carry(ledger.purge.clear(marked));
   return 'purged';
 }
 

@@ -43,7 +43,7 @@ const WILL_BE: Verb = ['will be', 'will be'];
 const WOULD_BE: Verb = ['would be', 'would be'];
 const WERE: Verb = ['was', 'were'];
 
-function changes({ lists, suppressions }: PurgeResult, verbs: Verb): readonly string[] {
+function changes({ lists, suppressions, events }: PurgeResult, verbs: Verb): readonly string[] {
   const { hashed, expired, plain } = suppressions;
   const verb = (count: number) => verbs[count === 1 ? 0 : 1];
   const entries = (count: number) => `${number(count)} ${count === 1 ? 'suppression' : 'suppressions'}`;
@@ -51,10 +51,23 @@ function changes({ lists, suppressions }: PurgeResult, verbs: Verb): readonly st
     ...(lists === 0 ? [] : [`${countOf(lists, 'list')} of starts that were killed ${verb(lists)} forgotten.\n`]),
     ...(hashed === 0 ? [] : [`${entries(hashed)} ${verb(hashed)} kept as a keyed hash, without the address.\n`]),
     ...(expired === 0 ? [] : [`${entries(expired)} ${verb(expired)} deleted, having expired.\n`]),
+    ...eventLines(events, verbs),
     ...(plain === 0
       ? []
       : [`${entries(plain)} ${plain === 1 ? 'stays' : 'stay'} with the plain address. ${PLAIN_NEXT}`]),
   ];
+}
+
+/** `1,200 reports and 3 replies that came in before were taken out.` */
+function eventLines({ reports, replies, unread }: PurgeResult['events'], verbs: Verb): readonly string[] {
+  const total = reports + replies + unread;
+  if (total === 0) return [];
+  const kinds = [
+    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
+    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
+    ...(unread === 0 ? [] : [countOf(unread, 'event that nobody understood', 'events that nobody understood')]),
+  ];
+  return [`${kinds.join(', ')} ${verbs[total === 1 ? 0 : 1]} forgotten, or emptied where they still count.\n`];
 }
 
 function leftLines(

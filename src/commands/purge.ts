@@ -6,6 +6,7 @@ import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { purge, purgeExit } from './purge-ledger.ts';
 import { purgeQuestion, purgeText } from './purge-text.ts';
+import { addLog } from './telemetry-options.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -16,7 +17,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--dry-run', 'show what would be done; changes nothing')
     .option('--yes', 'do it without asking')
     .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(addFormat(command, ['text', 'json']));
+  addLog(addLedger(addFormat(command, ['text', 'json'])));
   addExamples(command, [
     ['handbill purge --older-than 90d --dry-run', 'what would leave'],
     ['handbill purge --older-than 90d --yes --quiet', 'every night, from cron'],
@@ -57,13 +58,26 @@ async function run(given: Given, context: CommandContext): Promise<void> {
     confirm: async (question) => {
       if (given.yes === true) return true;
       context.err(purgeQuestion(question, context.width));
-      return await askYes('Type "yes" to purge: ', context);
+      return await askYes('Type "yes" to purge', context);
     },
   });
   const exit = purgeExit(result);
+  const { dryRun, purged, left } = result;
+  context.telemetry?.note(
+    'info',
+    'purged',
+    `Personal data of ${purged.length} runs ${dryRun ? 'would be' : 'was'} taken out.`,
+    {
+      dryRun,
+      runs: purged.length,
+      left: left.length,
+    },
+  );
   if (exit !== EXIT.done) context.exit(exit);
   if (given.quiet === true && exit === EXIT.done) return;
   await context.out(
-    given.format === 'json' ? `${JSON.stringify(result, null, 2)}\n` : purgeText(result, context.width),
+    given.format === 'json'
+      ? `${JSON.stringify(result, null, 2)}\n`
+      : purgeText(result, context.tableWidth ?? context.width),
   );
 }

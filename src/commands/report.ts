@@ -1,22 +1,17 @@
-import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { type Campaign, OUTCOMES, type OutcomeState, type Project } from '../model.ts';
-import { readPriceList } from '../plan/prices.ts';
-import { createReferences } from '../plan/reference.ts';
-import { formatReport, REPORT_FORMATS, type ReportFormat } from '../report/format.ts';
-import { JUNIT_OUTCOMES } from '../report/format-junit.ts';
-import type { ReferenceOf } from '../report/record.ts';
-import { summarise } from '../run/summary.ts';
+import { OUTCOMES, type OutcomeState } from '../model.ts';
 import { maskText } from '../util/mask.ts';
-import { writeOutput } from '../util/output-file.ts';
-import { displayPath } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
+import { PRINT_FORMATS } from './report-formats.ts';
+import type { PrintOptions } from './report-print.ts';
+import { type DeliveryChoice, deliveryChoices } from './report-rows.ts';
+import { addMetricsFile } from './telemetry-options.ts';
 
 /**
  * The run that is meant: by its id, or the newest of a campaign, or the newest of all.
@@ -50,73 +45,49 @@ export function configure(command: Command, context: CommandContext): void {
       new Option('--outcome <name...>', 'only recipients with these outcomes, in jsonl, csv and html').choices(
         OUTCOMES,
       ),
-    );
-  addLedger(addFormat(command, REPORT_FORMATS));
+    )
+    .option('--delivery <words...>', 'only recipients about whom this came back (none: nothing did)', deliveryChoices)
+    .option('--with-columns', 'put the columns of the list beside each row, in csv and jsonl: to send to them again')
+    .option('--recipients <file>', 'with --with-columns: where the list of the run is now')
+    .option('--full', 'whole addresses in html, which else has them masked')
+    .option('--follow', 'show what changes until nothing more is to come, in text and jsonl');
+  addMetricsFile(addLedger(addFormat(command, PRINT_FORMATS)));
   addExamples(command, [
     ['handbill report', 'the newest run'],
     ['handbill report hello --format json', 'the summary for scripts'],
+    ['handbill report hello --format brief', 'two lines for a chat'],
+    ['handbill report hello --format html -o report.html', 'a page to pass on'],
     ['handbill report hello --format csv -o results.csv', 'one row per recipient'],
     ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
+    ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
+    ['handbill report --follow', 'watch the newest run, and what comes back'],
     ['handbill report hello --format junit -o report.xml', 'for CI systems that read tests'],
   ]);
   command.action(async (named: string | undefined, given: Given) => {
+    const { outcome, delivery, ledger: _, ...rest } = given;
+    const options: PrintOptions = {
+      ...rest,
+      ...(outcome === undefined ? {} : { outcomes: outcome }),
+      ...(delivery === undefined ? {} : { deliveries: delivery }),
+    };
+    // `runs` and `doubt` use this module too, and print no report.
+    const { checkOptions, printReport } = await import('./report-print.ts');
+    checkOptions(options);
     const reading = await projectHere(context, given.ledger);
-    await withLedger(reading, context, (ledger) =>
-      print(ledger, findRun(ledger, named ?? null), given, context, reading.project),
-    );
+    const { joinRepliesOf } = await import('./join-replies.ts');
+    await joinRepliesOf(reading, context);
+    await withLedger(reading, context, async (ledger) => {
+      const run = findRun(ledger, named ?? null);
+      context.telemetry?.metrics?.run(ledger, run);
+      if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
+      const { followReport } = await import('./report-follow.ts');
+      await followReport(ledger, run, options, context, reading.project);
+    });
   });
 }
 
-interface Given {
-  readonly format: ReportFormat;
-  readonly output?: string;
+interface Given extends Omit<PrintOptions, 'outcomes' | 'deliveries'> {
   readonly outcome?: readonly OutcomeState[];
+  readonly delivery?: readonly DeliveryChoice[];
   readonly ledger?: string;
-}
-
-async function print(
-  ledger: Ledger,
-  run: RunRecord,
-  given: Given,
-  context: CommandContext,
-  project: Project,
-): Promise<void> {
-  // Of a million rows that were accepted, tests of a CI system name none.
-  const only = given.outcome ?? (given.format === 'junit' ? JUNIT_OUTCOMES : undefined);
-  const outcomes = ledger.outcomes(run, only === undefined ? {} : { outcomes: only });
-  const written = run.inputs.find((input) => input.role === 'campaign')?.file;
-  const campaign = written === undefined ? null : await campaignOf(run, join(project.root, written), context);
-  const text = formatReport(given.format, summarise(ledger, run, null, campaign), outcomes, {
-    colour: context.colour.out && given.output === undefined,
-    width: context.width,
-    referenceOf: referencesOf(run),
-    currency: (await readPriceList(project)).prices?.currency ?? null,
-    ...(written === undefined ? {} : { campaignFile: displayPath(join(project.root, written), context.cwd) }),
-    ...(takesPlans(run, project) ? { planFile: PLAN_FILE } : {}),
-  });
-  if (given.output !== undefined) return await writeOutput(resolve(context.cwd, given.output), text);
-  for await (const piece of text) await context.out(piece);
-}
-
-/** Where a run is sent by a plan, nobody but the user knows how its file is called. */
-export const PLAN_FILE = 'FILE';
-
-/** Whether what continues a run must be an approved plan. */
-export function takesPlans({ environment }: Pick<RunRecord, 'environment'>, project: Project): boolean {
-  return (project.environments.get(environment)?.approval ?? null) !== null;
-}
-
-/** The campaign as it was sent: null where its file says something else by now, or cannot be read any more. */
-async function campaignOf(run: RunRecord, path: string, { cwd }: CommandContext): Promise<Campaign | null> {
-  // `runs` and `doubt` use this module too, and need no campaign.
-  const { readCampaign } = await import('../campaign/load.ts');
-  // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
-  const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
-  const isSent = (sha256: string) => run.inputs.some((input) => input.role === 'campaign' && input.sha256 === sha256);
-  return campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && isSent(sha256)) === true ? campaign : null;
-}
-
-function referencesOf(run: RunRecord): ReferenceOf {
-  const referenceOf = createReferences(run);
-  return ({ key, channel }) => (key === null ? null : referenceOf(key, channel));
 }

@@ -25,7 +25,9 @@ export function configure(command: Command, context: CommandContext): void {
     await withLedger(reading, context, async (ledger) => {
       const runs = listRuns(ledger);
       await context.out(
-        given.format === 'json' ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n` : runsTable(runs, context.width),
+        given.format === 'json'
+          ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n`
+          : runsTable(runs, context.tableWidth ?? context.width),
       );
     });
   });

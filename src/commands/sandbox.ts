@@ -8,6 +8,7 @@ import type { ScriptedNumbers } from '../sandbox/scenarios.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, wholeNumber } from './options.ts';
+import { addWebhookOptions, type WebhookGiven, webhookOptions } from './sandbox-webhook.ts';
 
 /** The key that the sandbox takes when HANDBILL_API_KEY is not set. It opens nothing else, so it is no secret. */
 export const SANDBOX_KEY = 'sandbox';
@@ -34,6 +35,7 @@ export function configure(command: Command, context: CommandContext): void {
         .default('known'),
     )
     .option('-q, --quiet', 'do not print a line for each request');
+  addWebhookOptions(command);
   addExamples(command, [
     ['handbill sandbox', 'serve on http://127.0.0.1:4010 until Ctrl-C'],
     ['handbill sandbox --port 0 --receipts received.jsonl', ''],
@@ -44,7 +46,7 @@ export function configure(command: Command, context: CommandContext): void {
   command.action((given: Given) => serve(given, context));
 }
 
-interface Given {
+interface Given extends WebhookGiven {
   readonly port: number;
   readonly receipts?: string;
   readonly latency: number;
@@ -62,6 +64,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
   });
   const own = context.env['HANDBILL_API_KEY'] ?? '';
+  const webhook = await webhookOptions(given, context);
   const sandbox = await startSandbox({
     port: given.port,
     apiKey: own === '' ? SANDBOX_KEY : own,
@@ -71,6 +74,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
     dialect: given.dialect,
     fields: given.fields,
     now: context.now,
+    ...(webhook === null ? {} : { webhook }),
     ...(given.devices === undefined ? {} : { devices: resolve(context.cwd, given.devices) }),
     ...(given.receipts === undefined ? {} : { receipts: resolve(context.cwd, given.receipts) }),
     ...(given.quiet === true ? {} : { log: (line: string) => context.err(`${line}\n`) }),

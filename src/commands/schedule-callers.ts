@@ -14,6 +14,9 @@ import { NOTHING_SCHEDULED, readScheduled } from './schedule-campaigns.ts';
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
 export type CallerKind = (typeof CALLERS)[number];
 
+/** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
+export const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
+
 export interface CallerOptions {
   readonly cwd: string;
   readonly now: () => number;

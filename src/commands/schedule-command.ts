@@ -11,16 +11,17 @@ import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { type ScheduledTimes, schedule } from './schedule.ts';
-import { CALLERS, type CallerKind, scheduleCallers } from './schedule-callers.ts';
+import { CALLERS, type CallerKind, SCRIPT, scheduleCallers } from './schedule-callers.ts';
 import { NOTHING_SCHEDULED } from './schedule-campaigns.ts';
+import { refuseIdle, type ScheduleFormat } from './schedule-options.ts';
 
 interface ScheduleFlags {
-  readonly format: 'text' | CallerKind;
+  readonly format: ScheduleFormat;
   readonly next: number;
   readonly at?: number;
   readonly env?: string;
   readonly ledger?: string;
-  readonly envFile?: string;
+  readonly environmentFile?: string;
   readonly image?: string;
   readonly folder?: string;
   readonly runner?: string;
@@ -32,12 +33,13 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument(
       '[path...]',
-      'campaign files, folders or names (default: every campaigns/*/campaign.yaml below this folder)',
+      'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
     )
     .option('--next <n>', 'text: how many occurrences of each campaign', wholeNumber(1, 1000), 5)
     .option('--at <instant>', 'text: from then on, for example 2026-12-01T09:00:00Z', instant)
     .option('--env <name>', 'environment to send to (default: the only one of handbill.yaml)')
-    .option('--env-file <file>', 'crontab, systemd: file of lines NAME=value with the key')
+    // Not `--env-file`: node would take that for its own, and fail where the file is not on this machine.
+    .option('--environment-file <file>', 'crontab, systemd: file of lines NAME=value with the key')
     .option('--image <image>', 'kubernetes: container image with the project and handbill')
     .option('--folder <folder>', 'kubernetes: folder of the project in the image (default: /campaigns)')
     .option('--runner <label>', 'github-actions: a runner of your own, which keeps its disk')
@@ -46,11 +48,12 @@ export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
     ['handbill schedule', 'when each campaign goes out next'],
     ['handbill schedule --format crontab', 'a line for `crontab -e`'],
-    ['handbill schedule --format systemd --env-file /etc/handbill.env -o .', 'a service and its timer'],
+    ['handbill schedule --format systemd --environment-file /etc/handbill.env -o .', 'a service and its timer'],
     ['handbill schedule --format kubernetes --image IMAGE', 'a CronJob, and the volume of its ledger'],
     ['handbill schedule --format github-actions --runner LABEL --ledger /var/lib/handbill/ledger.db', ''],
   ]).action(async (paths: readonly string[], flags: ScheduleFlags) => {
     const { format } = flags;
+    refuseIdle(format, { ...flags });
     context.exit(
       await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
     );
@@ -65,7 +68,7 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
     ...(flags.at === undefined ? {} : { at: flags.at }),
   });
   for (const [i, campaign] of campaigns.entries()) {
-    await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.width)}`);
+    await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.tableWidth ?? context.width)}`);
   }
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
@@ -85,7 +88,7 @@ async function printCallers(
   flags: ScheduleFlags,
   context: CommandContext,
 ): Promise<ExitStatus> {
-  const { env, envFile, image, folder, runner, output } = flags;
+  const { env, environmentFile: envFile, image, folder, runner, output } = flags;
   const { ledger } = ledgerOption(flags.ledger, context);
   const files = await scheduleCallers(kind, paths, {
     cwd: context.cwd,
@@ -116,9 +119,6 @@ async function printCallers(
   await context.out(shown.join('\n'));
   return EXIT.done;
 }
-
-/** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
-const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
 
 function instant(text: string): number {
   const ms = instantMs(text);

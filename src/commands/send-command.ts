@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { SealedPlan } from '../plan/seal.ts';
-import { ratePerSecond } from '../util/units.ts';
+import { zonelessOf } from '../report/next-steps.ts';
+import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import { safe } from '../util/safe.ts';
+import { durationMs, ratePerSecond } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
@@ -9,7 +12,10 @@ import { readPlanFile } from './plan-file.ts';
 import { printSend } from './print-send.ts';
 import { startProgressLine } from './progress-line.ts';
 import { send } from './send.ts';
+import type { ListenWhileSending } from './send-options.ts';
 import { watchSignals } from './signals.ts';
+import { addLog, addMetricsFile } from './telemetry-options.ts';
+import { zonelessWarning } from './zoneless.ts';
 
 interface SendFlags {
   readonly plan?: string;
@@ -24,12 +30,14 @@ interface SendFlags {
   readonly amend?: boolean;
   readonly late?: boolean;
   readonly wait?: boolean;
+  readonly listen?: number | true;
+  readonly listenFor?: number;
   readonly retryRejected?: boolean;
   readonly winner?: string;
   readonly recipients?: string;
   readonly newLedger?: boolean;
   readonly ledger?: string;
-  readonly format: 'text' | 'json';
+  readonly format: 'text' | 'brief' | 'json';
   readonly quiet?: boolean;
 }
 
@@ -56,12 +64,19 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
     .option('--wait', 'stay until windows have opened and pauses of a canary are over')
+    .option(
+      '--listen [port]',
+      'receive delivery reports and replies meanwhile (default port: 4011)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
     .option('--retry-rejected', 'try recipients again that the API refused')
     .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--new-ledger', 'begin a new ledger although this project has sent before')
     .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(command), ['text', 'json']);
+  addFormat(addLedger(command), ['text', 'brief', 'json']);
+  addMetricsFile(addLog(command));
   addExamples(command, [
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
@@ -82,8 +97,13 @@ async function run(
     throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
   }
   if (sealed !== undefined) refuseConflicts(command, sealed, flags);
+  if (flags.listenFor !== undefined && flags.listen === undefined) {
+    throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
+  }
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
+  const { telemetry } = context;
+  const watch = telemetry?.sending(target ?? sealed?.campaign.file ?? '', sealed?.environment ?? flags.env);
   try {
     const result = await send(target ?? sealed?.campaign.file ?? '', {
       cwd: context.cwd,
@@ -104,12 +124,23 @@ async function run(
       wait: flags.wait === true,
       retryRejected: flags.retryRejected === true,
       ...optional('winner', flags.winner),
-      confirm: async (question) => flags.yes === true || confirm(question, context, signals.first),
+      confirm: async (question) => {
+        if (flags.yes === true) return true;
+        line.stop();
+        return await confirm(question, context, signals.first);
+      },
+      meter: line.meter,
       interrupt: signals.first,
       abort: signals.second,
+      ...optional('listen', listenOptions(flags, context)),
       onStart: line.start,
-      onWait: line.wait,
+      onWait: (untilMs, why) => {
+        line.wait(untilMs, why);
+        watch?.waits(untilMs, why);
+      },
+      ...optional('watch', watch),
     });
+    watch?.ended(result);
     line.stop();
     const campaign = target ?? sealed?.campaign.file ?? '';
     const shown = {
@@ -120,6 +151,12 @@ async function run(
       ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
     };
     await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
+    const waiting = zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign });
+    telemetry?.said(waiting, { campaign: result.report.campaign, environment: result.report.environment });
+    // CONTRACT section 4: quiet prints nothing where the exit status is 0.
+    if (waiting.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
+      context.err(formatDiagnostics(waiting, { colour: context.colour.err }));
+    }
     context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
   } catch (error) {
     line.stop();
@@ -131,6 +168,28 @@ async function run(
   } finally {
     signals.stop();
   }
+}
+
+/** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */
+function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): ListenWhileSending | undefined {
+  if (flags.listen === undefined) return undefined;
+  const quiet = flags.quiet === true;
+  return {
+    ...(flags.listen === true ? {} : { port: flags.listen }),
+    ...optional('forMs', flags.listenFor),
+    onListening(url, warnings) {
+      if (warnings.length > 0) err(formatDiagnostics(warnings, { colour: colour.err }));
+      telemetry?.said(warnings);
+      if (!quiet) err(`Receiving on ${url}\n`);
+    },
+    log: (line) => {
+      telemetry?.receiving.line(line);
+      if (!quiet) err(`${safe(line)}\n`);
+    },
+    ...(telemetry === undefined
+      ? {}
+      : { onReceived: telemetry.receiving.received, onRecorded: telemetry.receiving.recorded }),
+  };
 }
 
 /** I4: the exit status says what became of the run, also where its report cannot be written. */
@@ -156,6 +215,12 @@ function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags)
 
 function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
+}
+
+function time(text: string): number {
+  const ms = durationMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
+  return ms;
 }
 
 function rate(text: string): number {

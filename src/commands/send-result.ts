@@ -1,5 +1,15 @@
+import type { PriceList } from '../content/price.ts';
 import { EXIT, type ExitStatus } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { CameBack } from '../report/tally.ts';
+import { noteUndecided, type WinnerState } from '../run/decide-winner.ts';
+import { cameBack, countDeliveries } from '../run/deliveries.ts';
+import { identityOf } from '../run/prepare.ts';
+import type { RunEnd } from '../run/run.ts';
+import { summarise } from '../run/summary.ts';
 
 /** What became of one start. */
 export interface SendResult {
@@ -21,4 +31,39 @@ export function exitOf(report: Report): ExitStatus {
   if (report.halt !== null && report.state === 'halted') return EXIT.halted;
   if (report.totals.inDoubt > 0) return EXIT.inDoubt;
   return report.totals.rejected + report.totals.failed > 0 ? EXIT.unsent : EXIT.done;
+}
+
+/** What a start says that had nothing to send. */
+export function nothingToDo(
+  ledger: Ledger,
+  plan: Plan,
+  prices: PriceList | null,
+  nowMs: number,
+  winner: WinnerState,
+): SendResult {
+  const found = ledger.findRun(identityOf(plan));
+  if (found === null) throw new Error('a run without anything to do is in the ledger');
+  // Killed after the last outcome, or halted by it: nobody else would ever say that the run is finished.
+  const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
+  const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
+  const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
+  const run = found.state === 'finished' || waits ? noted : ledger.finish(found, ended);
+  const report = summarise(ledger, run, null, plan.campaign, whatCameBack(ledger, run, plan));
+  const currency = prices?.currency ?? null;
+  return { report, exit: exitOf(report), started: false, posted: 0, currency, recovered: 0, ledgerError: null };
+}
+
+/** What a start came to. */
+export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, end: RunEnd): SendResult {
+  const came = whatCameBack(ledger, end.run, plan);
+  const report = summarise(ledger, end.run, { state: end.state, halt: end.halt }, plan.campaign, came);
+  const { posted, recovered, ledgerError } = end;
+  const exit = ledgerError === null ? exitOf(report) : EXIT.ledger;
+  return { report, exit, started: true, posted, currency: prices?.currency ?? null, recovered, ledgerError };
+}
+
+/** As `report` says it: what came back until now. Costs a pass over the list where anything has. */
+function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
+  const deliveries = countDeliveries(ledger, run);
+  return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
 }

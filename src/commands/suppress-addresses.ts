@@ -1,7 +1,7 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { AddressKind, Project } from '../model.ts';
-import { otherKeyProblem } from '../plan/suppression.ts';
+import { otherKeyProblem } from '../plan/suppression-parts.ts';
 import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
 import { listedForm } from '../suppression/form.ts';
 import { type Hasher, readHash, type WrittenHash } from '../suppression/hash.ts';
@@ -51,19 +51,14 @@ function kindAsWritten(text: string): AddressKind {
 }
 
 function noAddress(text: string, kind: AddressKind, { problem: why, hint }: AddressProblem): Diagnostic {
-  const what = { msisdn: 'phone number', email: 'email address', contact: 'contact id' }[kind];
   const advice = hint ?? 'Write it with + and the country code, such as +447700900123.';
   const usable =
     kind === 'msisdn' ? advice.replace('`recipients.defaultCountry`', '`defaultCountry` in handbill.yaml') : hint;
-  return problem(
-    'invalid-address',
-    `"${mask(text)}" is no ${what}: it ${why}.`,
-    usable === undefined ? {} : { hint: usable },
-  );
+  return problem('invalid-address', `"${mask(text)}" ${why}.`, usable === undefined ? {} : { hint: usable });
 }
 
 /** The country of numbers on a command line: what the project says, else what it says for its lists. */
-export function countryOf({ project, written }: ProjectReading): string | null {
+export function countryOf({ project, written }: Pick<ProjectReading, 'project' | 'written'>): string | null {
   return project.defaultCountry ?? written.defaults?.recipients?.defaultCountry ?? null;
 }
 

@@ -17,8 +17,22 @@ export interface AddOptions extends ChangeOptions {
   readonly until?: string;
 }
 
-/** `handbill suppress add` */
-export async function addAll(raw: readonly string[], given: AddOptions, context: CommandContext): Promise<void> {
+/** How many of those who were named are on the list since, and how many were before. */
+export interface Added {
+  readonly added: number;
+  readonly known: number;
+}
+
+/**
+ * Puts addresses, contacts and hashes on the list of the ledger.
+ *
+ * @throws HandbillError exit 2 with everything that is no address; 7 (ledger)
+ */
+export async function addSuppressions(
+  raw: readonly string[],
+  given: Omit<AddOptions, 'quiet'>,
+  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+): Promise<Added> {
   const nowMs = context.now();
   const reading = await projectHere(context, given.ledger);
   const { project } = reading;
@@ -33,21 +47,45 @@ export async function addAll(raw: readonly string[], given: AddOptions, context:
       hashes.map((hash) => ({ ...hash, ...facts })),
       nowMs,
     );
-    const known = addresses.length + hashes.length - added;
-    const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before.`;
-    if (given.quiet !== true) await context.out(`${plural(added)} suppressed.${before}\n`);
+    return { added, known: addresses.length + hashes.length - added };
   } finally {
     ledger.close();
   }
 }
 
-/** `handbill suppress remove` */
-export async function removeAll(raw: readonly string[], given: ChangeOptions, context: CommandContext): Promise<void> {
+/** `handbill suppress add` */
+export async function addAll(raw: readonly string[], given: AddOptions, context: CommandContext): Promise<void> {
+  const { added, known } = await addSuppressions(raw, given, context);
+  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before.`;
+  if (given.quiet !== true) await context.out(`${plural(added)} suppressed.${before}\n`);
+}
+
+/** How many of those who were named are off the list, and how many were not on it. */
+export interface Removed {
+  readonly removed: number;
+  readonly absent: number;
+}
+
+/**
+ * Takes addresses, contacts and hashes off the list of the ledger, the hashes of addresses too.
+ *
+ * @throws HandbillError exit 2 with everything that is no address, or without the key of the hashes; 7 (ledger)
+ */
+export async function removeSuppressions(
+  raw: readonly string[],
+  given: Omit<ChangeOptions, 'quiet'>,
+  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+): Promise<Removed> {
   const nowMs = context.now();
   const reading = await projectHere(context, given.ledger);
   const named = readAddresses(raw, countryOf(reading));
   const removed = await removeFrom(reading.project, named, context, nowMs);
-  const absent = named.addresses.length + named.hashes.length - removed;
+  return { removed, absent: named.addresses.length + named.hashes.length - removed };
+}
+
+/** `handbill suppress remove` */
+export async function removeAll(raw: readonly string[], given: ChangeOptions, context: CommandContext): Promise<void> {
+  const { removed, absent } = await removeSuppressions(raw, given, context);
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
   if (given.quiet !== true) await context.out(`${plural(removed)} removed.${rest}\n`);
 }
@@ -56,7 +94,7 @@ export async function removeAll(raw: readonly string[], given: ChangeOptions, co
 async function removeFrom(
   project: Project,
   { addresses, hashes }: NamedAddresses,
-  context: CommandContext,
+  context: Pick<CommandContext, 'env'>,
   nowMs: number,
 ): Promise<number> {
   // Opened to read first: taking something off a list that does not exist must not make a ledger.

@@ -20,6 +20,24 @@ const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions:
 
 /** `handbill suppress export` */
 export async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
+  const pieces = exportSuppressions(given, context);
+  if (given.output === undefined) {
+    for await (const piece of pieces) await context.out(piece);
+    return;
+  }
+  await writeOutput(resolve(context.cwd, given.output), pieces);
+  if (given.quiet !== true) context.err(`Written: ${safeLine(given.output)}\n`);
+}
+
+/**
+ * The list of the ledger as the text of a suppression file, in pieces; the ledger is open while they are read.
+ *
+ * @throws HandbillError exit 2: the key of hashes is not there, or is another one; 7 (ledger)
+ */
+export async function* exportSuppressions(
+  given: { readonly ledger?: string; readonly hashed?: boolean },
+  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+): AsyncGenerator<string> {
   const { project } = await projectHere(context, given.ledger);
   const hasher = given.hashed === true ? await hasherOf(project, context) : null;
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
@@ -27,13 +45,7 @@ export async function exportAll(given: ExportOptions, context: CommandContext): 
     // Hashes of two keys do not go together in one file.
     if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const lists = ledger ?? EMPTY;
-    const pieces = hasher === null ? asCsv(lists) : asHashes(lists, hasher);
-    if (given.output === undefined) {
-      for (const piece of pieces) await context.out(piece);
-      return;
-    }
-    await writeOutput(resolve(context.cwd, given.output), pieces);
-    if (given.quiet !== true) context.err(`Written: ${safeLine(given.output)}\n`);
+    yield* hasher === null ? asCsv(lists) : asHashes(lists, hasher);
   } finally {
     ledger?.close();
   }

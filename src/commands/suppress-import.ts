@@ -3,11 +3,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { HashEntry, SuppressEntry } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
-import { createKeyCheck } from '../plan/suppression.ts';
 import { readSuppressionList, type SuppressionSource } from '../plan/suppression-lists.ts';
+import { createKeyCheck } from '../plan/suppression-parts.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { type HasherReading, readHasher } from '../suppression/key.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
+import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
@@ -17,12 +18,33 @@ import type { ChangeOptions } from './suppress-change.ts';
 /** Entries of one transaction: 30 ms, for which others wait. */
 const BATCH = 5000;
 
+/** Entries of a file: how many there were, and how many of them the ledger did not hold. */
+export interface Imported {
+  /** The file as the user would name it. */
+  readonly file: string;
+  readonly entries: number;
+  readonly added: number;
+}
+
+/** `handbill suppress import` */
+export async function importFile(written: string, given: ChangeOptions, context: CommandContext): Promise<void> {
+  const { file, entries, added } = await importSuppressions(written, given, context);
+  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
+  if (given.quiet !== true) await context.out(said);
+}
+
 /**
- * `handbill suppress import`. The file is read twice, so that a list of any length takes as much memory as a short one:
+ * Takes over a suppression file. It is read twice, so that a list of any length takes as much memory as a short one:
  * once to look at every row before anything is imported, and once to import, in steps between which others get the
  * ledger. Killed in between, it is done by doing it again: no entry ever gets weaker.
+ *
+ * @throws HandbillError exit 2 with every row that is wrong; 7 (ledger)
  */
-export async function importFile(written: string, given: ChangeOptions, context: CommandContext): Promise<void> {
+export async function importSuppressions(
+  written: string,
+  given: Omit<ChangeOptions, 'quiet'>,
+  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
+): Promise<Imported> {
   const reading = await projectHere(context, given.ledger);
   const { project } = reading;
   const found = await findFileAnywhere(context.cwd, written);
@@ -39,8 +61,7 @@ export async function importFile(written: string, given: ChangeOptions, context:
   try {
     refuseOtherKey(ledger, checked.keyId);
     const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
-    const said = `${all} ${all === 1 ? 'entry' : 'entries'} read from ${file}, ${added} new.\n`;
-    if (given.quiet !== true) await context.out(said);
+    return { file, entries: all, added };
   } finally {
     ledger.close();
   }

@@ -25,7 +25,11 @@ export async function listAll(given: ListOptions, context: CommandContext): Prom
   const ledger = openExistingLedger(reading.project.ledger, { nowMs: context.now() });
   try {
     const lists = ledger ?? EMPTY;
-    const text = { text: () => asTables(lists, given.full === true, context.width), json: asJson, csv: asCsv };
+    const text = {
+      text: () => asTables(lists, given.full === true, context.tableWidth ?? context.width),
+      json: asJson,
+      csv: asCsv,
+    };
     for (const piece of text[given.format](lists)) await context.out(piece);
   } finally {
     ledger?.close();

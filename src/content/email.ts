@@ -27,8 +27,6 @@ export const EMAIL_LIMITS = {
 /** Looks at `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
 export const checkEmail: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'email', problems: [] };
-  // A template of the provider's has its subject there.
-  if (text === null && Object.keys(content).length === 0) return found.problems;
   checkSubject(found, content['subject']);
   checkBody(found, content, text);
   checkPreheader(found, content);

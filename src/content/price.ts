@@ -1,7 +1,9 @@
-import { CsvError, type Info, parse } from 'csv-parse/sync';
+import type { CsvError, Info } from 'csv-parse/sync';
 import { type Code, type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import { CHANNELS, type Channel } from '../model.ts';
+import { csvParse } from '../util/csv-parse.ts';
 import { parseMicros } from '../util/money.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
 
 /** What one part (or one message, where a channel has no parts) costs, by country and channel. */
@@ -79,6 +81,7 @@ function parseCsv(text: string, file: string, diagnostics: Diagnostic[]): readon
   const clean = text.replace(/^\ufeff/, '');
   const firstLine = /^[^\r\n]*/.exec(clean)?.[0] ?? '';
   const delimiter = [',', ';', '\t'].find((candidate) => firstLine.includes(candidate)) ?? ',';
+  const { CsvError, parse } = csvParse();
   try {
     // With `info` each element is a record and where it ended; the types of csv-parse know only the plain form.
     return parse(clean, {
@@ -195,12 +198,12 @@ function readRow(cell: (column: Column) => string, line: number, complain: Compl
 /** A country's code of today: a price under another one (`UK`, `EU`) would never be found. */
 function isCountry(code: string): boolean {
   if (!/^[A-Z]{2}$/.test(code) || GROUPINGS.includes(code)) return false;
-  return REGION_NAMES.of(code) !== undefined && Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`;
+  return regionNames().of(code) !== undefined && Intl.getCanonicalLocales(`und-${code}`)[0] === `und-${code}`;
 }
 
 /** Codes that Unicode knows beside the countries: unions, the unknown region. */
 const GROUPINGS = ['EU', 'EZ', 'QO', 'UN', 'ZZ'];
-const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const regionNames = onDemand(() => new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }));
 
 function describe(row: PriceRow): string {
   const country = row.country === '*' ? 'Every other country' : row.country;

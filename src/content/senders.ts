@@ -1,4 +1,5 @@
 import type { SenderRule } from '../model.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { SENDER_COUNTRIES } from './sender-countries.ts';
 
 /** A rule that the user should know of. */
@@ -51,7 +52,7 @@ export function senderAdvice(
 }
 
 function countryName(country: string): string {
-  return NAMES.of(country) ?? country;
+  return names().of(country) ?? country;
 }
 
-const NAMES = new Intl.DisplayNames('en', { type: 'region' });
+const names = onDemand(() => new Intl.DisplayNames('en', { type: 'region' }));

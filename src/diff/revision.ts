@@ -85,6 +85,15 @@ async function commitOf(place: GitPlace, name: string): Promise<string> {
 }
 
 async function unknown(place: GitPlace, name: string): Promise<HandbillError> {
+  if ((await runGit(place, ['rev-list', '--all', '--max-count=1'])).stdout.trim() === '') {
+    const hint = 'Commit what there is (git add, git commit); diff says from then on what changes.';
+    const message = 'This repository holds no commit yet: there is nothing to compare with.';
+    return refuse(problem('unknown-revision', message, { hint }));
+  }
+  if (name === 'HEAD') {
+    const message = 'The current branch holds no commit yet: it left no other branch, from which it could be compared.';
+    return refuse(problem('unknown-revision', message, { hint: 'Commit first, or name both sides: REV..REV2' }));
+  }
   const hint = (await isShallow(place)) ? DEEPEN : 'Name a branch, a tag or a commit, such as origin/main.';
   return refuse(problem('unknown-revision', `git knows no commit "${shown(name)}" here.`, { hint }));
 }

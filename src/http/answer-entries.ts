@@ -1,4 +1,5 @@
-import { type CompiledWire, find, fold, follow, type Pointer } from './pointers.ts';
+import { find, fold, follow, type Pointer } from '../util/pointer.ts';
+import type { CompiledWire } from './pointers.ts';
 
 /** What an entry of an answer says of its recipient. */
 export type Said = 'taken' | 'refused' | 'unclear';

@@ -1,6 +1,8 @@
 import type { Attempt, AttemptError } from '../model.ts';
+import { parseDigits, parseJson } from '../util/json-exact.ts';
+import { find, type Pointer } from '../util/pointer.ts';
 import { isSomething, onlyEntry, saysUnsupported } from './answer-entries.ts';
-import { type CompiledWire, find, type Pointer } from './pointers.ts';
+import type { CompiledWire } from './pointers.ts';
 
 /** What the body of a 2xx turns out to be. */
 export type Answer =
@@ -53,7 +55,7 @@ export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
 export function readDocument(
   attempt: Attempt,
   wire: CompiledWire,
-  reader: (body: string) => unknown = parse,
+  reader: (body: string) => unknown = parseJson,
 ): { readonly document: unknown } | Answer {
   if (attempt.error !== null) return { kind: 'unrecognised', error: describe(attempt.error) };
   const document = reader(attempt.body);
@@ -70,7 +72,7 @@ export function readDocument(
  * project says so; the page of a web server that knows no such address says nothing of recipients.
  */
 export function readRefusal(attempt: Attempt, wire: CompiledWire): Refusal {
-  const document = parse(attempt.body);
+  const document = parseJson(attempt.body);
   const own = attempt.error === null ? null : describe(attempt.error);
   const byStatus = attempt.status !== null && wire.unsupportedChannel.statuses.includes(attempt.status);
   if (document === undefined) {
@@ -97,16 +99,6 @@ export function describe(error: AttemptError): string | null {
   return cut(`${error.code}: ${error.message}`);
 }
 
-/** The JSON document, or undefined: JSON has no such value. */
-function parse(body: string): unknown {
-  if (body === '') return undefined;
-  try {
-    return JSON.parse(body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function idOf(document: unknown, body: string, wire: CompiledWire): string | null {
   const id = find(document, wire.pointers.messageId, isId);
   if (typeof id === 'string') return id;
@@ -115,17 +107,6 @@ function idOf(document: unknown, body: string, wire: CompiledWire): string | nul
   // Digits that a double cannot hold: taken from the text, or the id would be another one.
   const exact = find(parseDigits(body), wire.pointers.messageId, isId);
   return typeof exact === 'string' ? exact : String(id);
-}
-
-/** The document of a body that is JSON, with long numbers as the strings that they were written as. */
-function parseDigits(body: string): unknown {
-  return parse(body.replace(STRING_OR_LONG_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`)));
-}
-
-/** The document with every digit that was written; undefined where the body is no JSON. */
-export function parseExactly(body: string): unknown {
-  const document = parse(body);
-  return document !== undefined && LONG_NUMBER.test(body) ? parseDigits(body) : document;
 }
 
 /** What stands at the first pointer that leads to something, as text. */
@@ -170,9 +151,5 @@ export function cut(text: string): string | null {
   return trimmed.slice(0, read);
 }
 
-const BYTE_ORDER_MARK = 0xfeff;
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
-const LONG_NUMBER = /[0-9.eE+-]{16}/;
-/** For well-formed JSON alone: on a text that never ends it would take the square of its length. */
-const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]{15,}/g;

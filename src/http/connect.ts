@@ -10,11 +10,11 @@ export type { EndpointOptions };
 /** Where requests go: connections that are opened before they are needed, and one POST on each at a time. */
 export interface Endpoint {
   /**
-   * Resolves with null when an open connection is kept for one more `post`, else with the facts of the failed attempt
-   * to open one (always P1). Connections that are in use by others are waited for. Claims are made after it, so that
+   * Null when an open connection is kept for one more `post`; where one has to be waited for, a promise of that, or of the
+   * facts of the failed attempt to open one (always P1). Connections that are in use by others are waited for. Claims are made after it, so that
    * a claim has a connection (FAILURES rule 9). What is not used is given back with `release`, else after 5 s.
    */
-  ready(): Promise<Attempt | null>;
+  ready(): Promise<Attempt | null> | null;
   /** Gives back what `ready` kept, when there is nothing to post after all. */
   release(): void;
   /** Ends the waiting of `ready`: nothing more is to be posted. */
@@ -157,7 +157,7 @@ export function connect(options: EndpointOptions): Endpoint {
       if (closed) return Promise.resolve(notStarted(toAttemptError(stopped()), 0));
       if (idle.length > promised.length) {
         promised.push(performance.now());
-        return READY;
+        return null;
       }
       return new Promise((resolve) => {
         waiting.push({ resolve, since: performance.now() });
@@ -223,8 +223,6 @@ interface Waiting {
   readonly resolve: (attempt: Attempt | null) => void;
   readonly since: number;
 }
-
-const READY: Promise<null> = Promise.resolve(null);
 
 function isFinishing(lane: Lane): boolean {
   return lane.state === 'finishing' && !lane.opening;

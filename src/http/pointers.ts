@@ -1,7 +1,5 @@
 import type { Wire } from '../model.ts';
-
-/** A JSON pointer (RFC 6901) taken apart: the names to follow, none for the whole document. */
-export type Pointer = readonly string[];
+import { fold, isIndex, type Pointer, parsePointer } from '../util/pointer.ts';
 
 /** The wire settings with their pointers taken apart, made once for a run. */
 export interface CompiledWire extends Wire {
@@ -62,43 +60,7 @@ export function compilePointers(wire: Wire, redact: (text: string) => string = (
   };
 }
 
-/**
- * What stands at the first pointer that leads somewhere, null included; undefined where none does. Own properties only:
- * an answer with `__proto__` in it neither finds nor changes anything (SECURITY S12).
- */
-export function find(document: unknown, pointers: readonly Pointer[], accept: (value: unknown) => boolean): unknown {
-  for (const pointer of pointers) {
-    const value = follow(document, pointer);
-    if (accept(value)) return value;
-  }
-  return undefined;
-}
-
-/** What stands at a pointer, or undefined. */
-export function follow(document: unknown, pointer: Pointer): unknown {
-  let value = document;
-  for (const name of pointer) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value)) value = INDEX.test(name) ? value[Number(name)] : undefined;
-    else value = Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-  }
-  return value;
-}
-
-/** `CHANNEL_NOT_SUPPORTED` and `channel-not-supported` are one word. */
-export function fold(word: string): string {
-  return word.toLowerCase().replace(/[-_\s]/g, '');
-}
-
 /** Does a pointer lead into an entry of the list, as `/messages/0/id` does with `/messages`? */
 function leadsInto(list: Pointer, pointer: Pointer): boolean {
-  return INDEX.test(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
+  return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
 }
-
-function parsePointer(text: string): Pointer {
-  if (text === '') return [];
-  const names = text.startsWith('/') ? text.slice(1).split('/') : text.split('/');
-  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-const INDEX = /^(?:0|[1-9][0-9]{0,9})$/;

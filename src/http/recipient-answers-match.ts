@@ -1,4 +1,5 @@
-import { type CompiledWire, follow } from './pointers.ts';
+import { follow } from '../util/pointer.ts';
+import type { CompiledWire } from './pointers.ts';
 
 /** One recipient of a request, as handbill knows it. */
 export interface Addressee {

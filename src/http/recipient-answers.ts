@@ -1,8 +1,10 @@
 import type { Attempt } from '../model.ts';
-import { cut, entryRefusal, idIn, parseExactly, type Refusal, readDocument, refusalOf } from './answer.ts';
+import { parseExactly } from '../util/json-exact.ts';
+import { find } from '../util/pointer.ts';
+import { cut, entryRefusal, idIn, type Refusal, readDocument, refusalOf } from './answer.ts';
 import { isSomething, listsAt, saidOf } from './answer-entries.ts';
 import { type ClassifyContext, classify, type Verdict, verdict, verdictOf } from './classify.ts';
-import { type CompiledWire, find } from './pointers.ts';
+import type { CompiledWire } from './pointers.ts';
 import { type Addressee, createDirectory, type Directory, namesSomebody } from './recipient-answers-match.ts';
 
 /** What an answer says of one recipient. `silent`: it speaks of others; `unclear`: whatever it says, nobody can tell. */

@@ -35,6 +35,9 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
       WHERE number = ?2`,
   );
 
+  // Rows have other numbers in the new list: the messages that replies answer are looked for once more.
+  const lookAgain = connection.statement('UPDATE replies SET run = NULL, leg = NULL, row = NULL WHERE run = ?');
+
   return {
     amend(run, draft, { inputs, nowMs }) {
       if (run.channel !== draft.channel) {
@@ -52,6 +55,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         setList(newList, run.number);
         setList(oldList, draft.number);
         update(JSON.stringify(inputs), run.number, draft.isCounted ? 1 : 0);
+        lookAgain(run.number);
       });
       lists.discardLoad(draft);
       return runs.record(run.number);
@@ -120,7 +124,8 @@ const GONE = `INSERT INTO temp.gone
 const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
-    variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by
+    variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
+    delivery = o.delivery, text_hash = o.text_hash
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
@@ -131,13 +136,14 @@ const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
   WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row AND o.attempts > n.attempts`;
 
 const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
-    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
+    text_hash)
   SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN ?3 ELSE o.updated_at END,
-    o.resolved_by
+    o.resolved_by, o.delivery, o.text_hash
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
 
 // Found by the rows of leg 1, which everybody has who fell back: nobody else is looked at.
@@ -151,10 +157,11 @@ const MOVED_GONE = `INSERT INTO temp.moved
   WHERE o.list = ? AND o.leg = 1`;
 
 const KEEP_LEGS = `INSERT INTO main.recipients (list, leg, row, line, key, address, channel, state, reason, attempts,
-    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by)
+    http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
+    text_hash)
   SELECT ?2, o.leg, n.row, n.line, o.key, o.address, o.channel, o.state, o.reason, o.attempts,
     o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at, o.updated_at,
-    o.resolved_by
+    o.resolved_by, o.delivery, o.text_hash
   FROM main.recipients AS o CROSS JOIN temp.moved AS m ON m.old_row = o.row
     CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.leg = 0 AND n.row = m.row
   WHERE o.list = ?1 AND o.leg > 0`;

@@ -57,6 +57,13 @@ export function commitStore(
       WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND (?8 IS NULL OR attempts = ?8)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3))`,
   );
+  // For doubts alone, of which there are few.
+  const keepTextHash = connection.statement(
+    `UPDATE recipients SET text_hash = ? WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`,
+  );
+  const suppressed = connection.query(
+    'SELECT 1 FROM suppressions WHERE address = ? AND (until_at IS NULL OR until_at > ?)',
+  );
   const look = connection.query(
     'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
   );
@@ -68,6 +75,7 @@ export function commitStore(
     const reason = r.next === undefined ? r.reason : FELL_BACK;
     if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, leg, row, from) === 1) {
       if (r.next !== undefined) legs.begin(run, list, r);
+      if (r.textHash !== undefined && r.textHash !== null) keepTextHash(r.textHash, list, leg, row);
       return;
     }
     const [state, , , counted] = look.get(list, leg, row) ?? [];
@@ -88,9 +96,15 @@ export function commitStore(
     reach: Reach | null,
     now: number,
   ): ClaimAnswer => {
-    const { row, leg, to, key, attempts, facts } = request;
+    const { row, leg, to, key, attempts, facts, byReport = false } = request;
     const listed = isSuppressed(to, key);
     const reached = reach === null ? null : reachedBy(reach, request);
+    if (byReport) {
+      // Whoever a rule leaves out keeps the message that was accepted: only a claim lets it fall back.
+      if (listed || suppressed.get(to, now) !== undefined) return 'suppressed';
+      if (reached !== null) return reached;
+      if (!legs.fallBack(list, row, leg - 1, key)) return 'taken';
+    }
     if (reached !== null && !listed) {
       const reason = reached === 'capped' ? 'frequency-cap' : 'excluded';
       if (setReached(reason, to, now, list, leg, row, key, attempts ?? null) === 1) return reached;

@@ -75,10 +75,10 @@ export class Connection {
    *
    * @throws LedgerError
    */
-  outside(sql: string): Value | null {
+  outside(sql: string, ...params: readonly Param[]): Value | null {
     if (this.#failure !== null) throw this.#failure;
     try {
-      return Object.values(this.#db.prepare(sql).get() ?? {})[0] ?? null;
+      return Object.values(this.#db.prepare(sql).get(...params) ?? {})[0] ?? null;
     } catch (error) {
       throw this.#noted(ledgerError(error, this.path, 'write'));
     }

@@ -1,6 +1,7 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { type LegRow, lastLeg, readPage } from './last-legs.ts';
+import { lazily } from './lazily.ts';
 import type { Ledger } from './ledger.ts';
 import { isRunHeld } from './lock.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
@@ -99,15 +100,6 @@ class Missed extends Error {
     super('somebody is not in doubt any more');
     this.doubts = doubts;
   }
-}
-
-function lazily<T>(make: (sql: string) => T): (sql: string) => T {
-  const made = new Map<string, T>();
-  return (sql) => {
-    const found = made.get(sql) ?? make(sql);
-    made.set(sql, found);
-    return found;
-  };
 }
 
 // As the next start will count it: the attempt that nobody saw the end of is one, and its reason is the crash.

@@ -1,4 +1,6 @@
 import type { Channel, Outcome } from '../model.ts';
+import type { EventStore } from './events.ts';
+import type { EvidenceStore } from './evidence-store.ts';
 import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
@@ -29,6 +31,7 @@ import type {
   SuppressFacts,
   Suppression,
 } from './records.ts';
+import type { ReplyStore } from './reply-store.ts';
 
 /**
  * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite (open.ts).
@@ -46,6 +49,8 @@ export interface Ledger {
   /** Every run, oldest first; lists that were begun and not sealed are not among them. */
   runs(): RunRecord[];
   findRun(identity: RunIdentity): RunRecord | null;
+  /** The runs of a campaign in an environment, oldest first: found by index, however many others there are. */
+  runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
   /** By the id that people see, or every run of a campaign by its name; oldest first. */
   runById(idOrCampaign: string): RunRecord[];
 
@@ -88,8 +93,8 @@ export interface Ledger {
    * A result with `next` begins the next leg, which can be claimed from then on, also by the same call.
    *
    * A result whose row somebody else moved meanwhile is dropped, but for a late answer, which is evidence for the very
-   * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to again
-   * takes an acceptance. No late answer begins another leg.
+   * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to
+   * again takes an acceptance. No late answer begins another leg.
    *
    * @param rules what a claim looks at besides the ledger's own addresses; while the ledger holds hashes, it is needed
    * @param reach whoever another run reached by then is skipped instead of claimed
@@ -121,7 +126,8 @@ export interface Ledger {
   /**
    * Ends doubts by somebody's word (under the run's lock), and keeps what was in doubt, who said it, when and why; all
    * of it in one transaction. `missed` are those who are not in doubt any more as they were: then nobody is resolved.
-   * A finished run with somebody to send to again is `partial`; one without anything left, not even a doubt, `finished`.
+   * A finished run with somebody to send to again is `partial`; one without anything left, not even a doubt,
+   * `finished`.
    */
   resolve(
     run: RunRecord,
@@ -140,6 +146,14 @@ export interface Ledger {
   counts(run: RunRecord): CountRecord[];
   /** As `counts`, with the legs that fell back beside them. Both are one pass over the list. */
   legs(run: RunRecord): LegCount[];
+  /**
+   * How many recipients a start has something to do for: pending, failed and deferred, and `rejected` where those are tried
+   * again. `undecided` is how many of them wait for the winner of a test. A quarter of the time of `counts`.
+   */
+  countOpen(
+    run: RunRecord,
+    also: { readonly rejected: boolean },
+  ): { readonly rows: number; readonly undecided: number };
   /** Every recipient in list order, in batches; memory stays flat. */
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
   /** When somebody of this run was last claimed, in ms since 1970; null: nobody was. One pass over the list. */
@@ -181,9 +195,15 @@ export interface Ledger {
   /** How many entries there are, expired ones too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 
+  // -------------------------------------------------------------------------------------------- what came back
+  /** Delivery reports and replies. */
+  readonly events: EventStore & EvidenceStore & ReplyStore;
+
   // ------------------------------------------------------------------------------------------------------ privacy
   readonly purge: PurgeStore;
 
+  /** Writes all that it holds at this moment to another file, which is empty. */
+  copyTo(path: string): void;
   /** Idempotent. */
   close(): void;
 }
@@ -196,6 +216,8 @@ export interface LedgerOptions {
   readonly newLedger?: boolean;
   /** Trust a network file system with locks. */
   readonly allowNetworkFileSystem?: boolean;
+  /** `read`: makes no files beside the ledger either, for as long as no other process begins to write. */
+  readonly leaveNothing?: boolean;
   /** How long to wait for another process that writes; 30 s. */
   readonly busyTimeoutMs?: number;
 }

@@ -6,6 +6,11 @@ import { type ClaimRequest, FELL_BACK, type LegFacts, type ResultRecord, type Ru
 export interface LegStore {
   /** Claims a later leg, or with facts that the row does not know. True when it was claimed. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
+  /**
+   * Lets an accepted leg fall back, because a report says that it reached nobody: the next leg's row is pending then.
+   * False where it is not accepted any more.
+   */
+  fallBack(list: number, row: number, leg: number, key: string): boolean;
   /** Fills in the leg that began when the row of this result fell back. */
   begin(run: RunRecord, list: number, result: ResultRecord): void;
 }
@@ -33,7 +38,14 @@ export function legStore(connection: Connection): LegStore {
       WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND attempts = 0`,
   );
 
+  const fallBack = connection.statement(
+    `UPDATE recipients SET reason = 'fell-back', state = 'rejected', resolved_by = 'report'
+      WHERE list = ? AND row = ? AND leg = ? AND key = ? AND state = 'accepted'`,
+  );
+
   return {
+    fallBack: (list, row, leg, key) => fallBack(list, row, leg, key) === 1,
+
     claim(run, list, { row, leg, to, key, attempts = null, facts }, now) {
       if (facts === undefined) return claim(now, to, list, leg, row, key, attempts) === 1;
       return claimWith(now, to, list, leg, row, key, attempts, ...columnsOf(facts, run)) === 1;
@@ -51,7 +63,10 @@ function columnsOf({ channel, variant, parts, encoding, costMicros }: LegFacts, 
   return [ownChannel(channel, run), variant, parts, encoding, costMicros] as const;
 }
 
-/** A leg falls back by a refusal of its claimed row, and says so by `next` alone: else the next leg would lack its facts. */
+/**
+ * A leg falls back by a refusal of its claimed row, and says so by `next` alone: else the next leg would lack its
+ * facts.
+ */
 export function checkNext({ row, from, state, reason, next }: ResultRecord): void {
   if (reason !== FELL_BACK && (next === undefined || (from === 'claimed' && state === 'rejected'))) return;
   throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);

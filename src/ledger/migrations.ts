@@ -30,17 +30,28 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
 }
 
 /**
- * Shows an older ledger to this connection as if it were of the newest version: views that nobody else sees stand before
- * its tables. Should another process migrate it meanwhile, the columns that are really there come first.
+ * Shows an older ledger to this connection as if it were of the newest version: views that nobody else sees stand
+ * before its tables. Should another process migrate it meanwhile, the columns that are really there come first.
  */
 export function readAsNewest(db: DatabaseSync): void {
   if (userVersion(db) === NEWEST_VERSION) return;
   // Of two columns with one name the first counts.
-  db.exec('CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel FROM main.recipients');
+  db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash
+    FROM main.recipients`);
   db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
   db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at FROM main.runs');
   db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
     NULL AS source, NULL AS created_at WHERE 0`);
+  // Before version 5 nothing that came back was kept.
+  db.exec(`CREATE TEMP VIEW delivery_reports AS SELECT NULL AS number, NULL AS digest, NULL AS reference,
+    NULL AS message_id, NULL AS address, NULL AS channel, NULL AS state, NULL AS word, NULL AS cause, NULL AS error,
+    NULL AS text_hash, NULL AS happened_at, NULL AS received_at, NULL AS source WHERE 0`);
+  db.exec(`CREATE TEMP VIEW replies AS SELECT NULL AS number, NULL AS digest, NULL AS reply_id, NULL AS reference,
+    NULL AS message_id, NULL AS sender, NULL AS recipient, NULL AS channel, NULL AS text, NULL AS meaning,
+    NULL AS happened_at, NULL AS received_at, NULL AS source, NULL AS run, NULL AS leg, NULL AS row,
+    NULL AS reviewed_as, NULL AS reviewed_by, NULL AS reviewed_at WHERE 0`);
+  db.exec(`CREATE TEMP VIEW unread_events AS SELECT NULL AS number, NULL AS digest, NULL AS body,
+    NULL AS received_at, NULL AS source WHERE 0`);
 }
 
 export function userVersion(db: DatabaseSync): number {

@@ -3,9 +3,10 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { problem, refuse } from '../errors.ts';
 import { hasMarker, ledgerMissing } from './companions.ts';
+import { BUSY_TIMEOUT_MS, connect } from './connect.ts';
 import { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
-import { isBusy, isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
+import { isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
 import {
   APPLICATION_ID,
@@ -178,66 +179,6 @@ function quickCheck(db: DatabaseSync, path: string): void {
   throw unusable('ledger-unusable', path, message, 'Move it away for safe keeping and restore a backup.');
 }
 
-function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
-  const db = new DatabaseSync(path, {
-    readOnly,
-    timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
-    enableForeignKeyConstraints: true,
-    enableDoubleQuotedStringLiterals: false,
-    allowExtension: false,
-    defensive: true,
-  });
-  try {
-    const timeout = { set: '', get: 'PRAGMA busy_timeout', value: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS };
-    if (!readOnly) useWriteAheadLog(db, path);
-    for (const { set, get, value } of [timeout, ...SETTINGS, ...(readOnly ? [] : WRITE_SETTINGS)]) {
-      db.exec(set);
-      const answer = Object.values(db.prepare(get).get() ?? {})[0];
-      if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${get}" with ${String(answer)}.`);
-    }
-    return db;
-  } catch (error) {
-    if (!isDiskFailure(error)) db.close();
-    throw error;
-  }
-}
-
-/**
- * SQLite does not wait when the switch to the log meets another process that does the same, so it is tried again here
- * for two seconds: without it, 3 of 200 simultaneous first starts failed.
- */
-function useWriteAheadLog(db: DatabaseSync, path: string): void {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
-      if (mode === 'wal') return;
-      throw unusable('ledger-unusable', path, `SQLite cannot keep a write-ahead log here (${String(mode)}).`);
-    } catch (error) {
-      if (!isBusy(error) || attempt >= 100) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-    }
-  }
-}
-
-/** Set and read back on every connection; the time to wait for others is set before, by the opening itself. */
-const SETTINGS = [
-  { set: 'PRAGMA foreign_keys = ON', get: 'PRAGMA foreign_keys', value: 1 },
-  { set: 'PRAGMA trusted_schema = OFF', get: 'PRAGMA trusted_schema', value: 0 },
-  { set: 'PRAGMA cell_size_check = ON', get: 'PRAGMA cell_size_check', value: 1 },
-  { set: 'PRAGMA mmap_size = 0', get: 'PRAGMA mmap_size', value: 0 },
-];
-
-const WRITE_SETTINGS = [
-  // C11: a commit that returned outlasts a power cut; with NORMAL, SQLite syncs the log only now and then.
-  { set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 },
-  // Only macOS knows the difference: there, a plain fsync leaves data in the cache of the disk.
-  { set: 'PRAGMA fullfsync = ON', get: 'PRAGMA fullfsync', value: 1 },
-  { set: 'PRAGMA checkpoint_fullfsync = ON', get: 'PRAGMA checkpoint_fullfsync', value: 1 },
-  // Checkpoints are the connection's own, so that their errors are seen.
-  { set: 'PRAGMA wal_autocheckpoint = 0', get: 'PRAGMA wal_autocheckpoint', value: 0 },
-  { set: 'PRAGMA journal_size_limit = 67108864', get: 'PRAGMA journal_size_limit', value: 67108864 },
-];
-
 function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
   if (hasMarker(path) && options.newLedger !== true) throw ledgerMissing(path);
   return null;
@@ -285,8 +226,6 @@ const SMALLEST_DATABASE_BYTES = 512;
 
 /** SQLite's own default. A new ledger is not larger before it has its write-ahead log. */
 const PAGE_BYTES = 4096;
-
-const BUSY_TIMEOUT_MS = 30_000;
 
 /** How far a clock may be set back between two commands, as time servers do. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;

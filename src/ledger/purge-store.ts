@@ -1,9 +1,11 @@
+import type { Delivery } from '../model.ts';
 import type { RunRecord } from './records.ts';
 
 /**
- * Takes personal data out of the ledger. Whatever works on many rows is a series of steps, one bounded transaction each:
- * who asks for the next one decides how long others may have the ledger in between. Killed at any time, it is done by
- * doing it again. Everything but the questions belongs under a lock: that of the run, and for all of it that of purges.
+ * Takes personal data out of the ledger. Whatever works on many rows is a series of steps, one bounded transaction
+ * each: who asks for the next one decides how long others may have the ledger in between. Killed at any time, it is
+ * done by doing it again. Everything but the questions belongs under a lock: that of the run, and for all of it that of
+ * purges.
  */
 export interface PurgeStore {
   /** The newest thing that is recorded of a run, in ms since 1970. One pass over its list. */
@@ -20,9 +22,25 @@ export interface PurgeStore {
   mark(run: RunRecord, nowMs: number): RunRecord;
   /**
    * Takes keys, addresses, ids and texts out of the rows of a marked run, and what says who out of its history of
-   * doubts. States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each step yields its rows.
+   * doubts. States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each
+   * step yields its rows.
    */
   clear(run: RunRecord): Iterable<number>;
+  /**
+   * Keeps what came back about messages of a marked run as words in its rows, and deletes the reports about them; in
+   * one transaction: give it a thousand at a time. Before the rows are cleared, because their ids lead to the reports.
+   * Returns how many reports were deleted.
+   */
+  keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
+  /** Deletes the replies to a marked run, in steps; what they said must have been kept with its rows. */
+  forgetReplies(run: RunRecord): Iterable<number>;
+  /** What came back before an instant and still says about whom it is, or is about no run that is kept. */
+  oldEvents(beforeMs: number): EventCounts;
+  /**
+   * Takes personal data out of what came back before an instant. What belongs to runs that stay is emptied, so that it
+   * still counts: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
+   */
+  forgetEvents(beforeMs: number): Iterable<EventCounts>;
   /** Forgets a list that is not sealed. */
   forget(draft: RunRecord): Iterable<number>;
   /** Suppressions older than that: those that have expired before it, and the others. */
@@ -43,6 +61,21 @@ export interface PurgeStore {
    * @throws LedgerError
    */
   rewrite(): 'done' | 'in-use' | 'no-room';
+}
+
+/** What came back about one message, and by what its reports are found. */
+export interface KeptDelivery {
+  readonly row: number;
+  readonly leg: number;
+  readonly delivery: Delivery | null;
+  readonly reference: string | null;
+  readonly messageId: string | null;
+}
+
+export interface EventCounts {
+  readonly reports: number;
+  readonly replies: number;
+  readonly unread: number;
 }
 
 /** Makes keyed hashes of addresses as they are listed. */

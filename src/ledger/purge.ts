@@ -5,6 +5,7 @@ import { dropPurgeNote, hasPurgeNote, leavePurgeNote } from './companions.ts';
 import type { Connection, Statement, Value } from './connection.ts';
 import { fileError, LedgerError } from './ledger-error.ts';
 import { isRunHeld } from './lock.ts';
+import { eventPurge } from './purge-events.ts';
 import type { Hasher, PurgeStore } from './purge-store.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -23,10 +24,12 @@ const ROOM_BYTES = 16 * 1024 * 1024;
  *
  * 1. A note beside the ledger says that a purge is under way, until all of it is done.
  * 2. `purged_at` of a run is set first, and alone: from then on it is never continued, whatever is still in it.
- * 3. Its rows are cleared in batches, and the room that this frees is overwritten (`secure_delete`).
- * 4. The hash of its identity, which nobody compares any more, is emptied: nothing is left in the run.
- * 5. The file is written anew. Overwriting is not enough: pages that were split while rows grew keep copies of them in
- *    their gaps, because SQLite clears cells that are freed, not those that moved (of 20,000 rows that had been sent to,
+ * 3. What came back about its messages is kept as a word in each row, and the reports and replies go (purge-events.ts).
+ * 4. Its rows are cleared in batches, and the room that this frees is overwritten (`secure_delete`).
+ * 5. The hash of its identity, which nobody compares any more, is emptied: nothing is left in the run.
+ * 6. The file is written anew. Overwriting is not enough: pages that were split while rows grew keep copies of them in
+ *    their gaps, because SQLite clears cells that are freed, not those that moved (of 20,000 rows that had been sent
+ * to,
  *    3,377 keys and 1,008 ids were still in the file); and lists that were replaced lie in free pages.
  */
 export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
@@ -100,6 +103,7 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
       connection.write(0, 1, () => forgetRun(draft.number));
     },
     ...suppressionPurge(connection, step),
+    ...eventPurge(connection, runs, step),
     rewrite: () => rewrite(connection, () => [...runs.runs(), ...drafts()]),
   };
 }
@@ -173,13 +177,13 @@ const NEWEST = 'SELECT max(max(coalesce(updated_at, 0), coalesce(claimed_at, 0))
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
   ORDER BY row LIMIT ?)`;
 
-// By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its last
-// millisecond: a frequency cap has to know that this run reached somebody within its period.
+// By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its
+// last millisecond: a frequency cap has to know that this run reached somebody within its period.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
-    claimed_at = claimed_at - claimed_at % 86400000 + 86399999
+    text_hash = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND leg = ? AND row > ? AND row <= ?
     AND (key IS NOT NULL OR address IS NOT NULL OR message_id IS NOT NULL OR error IS NOT NULL
-      OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
+      OR text_hash IS NOT NULL OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
 
 const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
     who = NULL, note = NULL, doubt_at = NULL

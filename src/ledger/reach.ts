@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { createReachIndex, type ReachIndex } from './reach-index.ts';
-import { type ReachRows, reachRows } from './reach-rows.ts';
+import { type AddPerson, type ReachRows, reachRows } from './reach-rows.ts';
 import { type OtherRun, otherRuns, type ReachRules } from './reach-runs.ts';
 import type { Cap, RunIdentity } from './records.ts';
 
@@ -8,8 +8,10 @@ import type { Cap, RunIdentity } from './records.ts';
  * A2: who was reached by other runs of the environment: accepted, in doubt, or claimed this very moment. A person is a
  * key or an address, of any leg; the legs of one row are one message.
  *
- * A run that nobody is at is read once. One that is `running`, or that is started later by whatever process, is looked
- * at again for each answer, and `refresh` finds it: so a claim that asks in its transaction sees every claim before it.
+ * A run that nobody is at is read once: whom it reached goes into an index. Of one that is `running`, or that is
+ * started later by whatever process (`refresh` finds it), everybody does whom it may reach. The index only says who may
+ * have been reached; nobody is kept out before a look into the ledger at that row. So a claim that asks in its
+ * transaction sees every claim before it.
  */
 export interface Reach {
   /** Runs that a rule asks about although their personal data is gone, so that it cannot be answered. */
@@ -24,8 +26,10 @@ export interface Reach {
 
 /** A run whose rows are in the index. */
 interface Source extends OtherRun {
-  /** Its rows are looked at when they are asked for; else they are as they were read. */
+  /** Anything may become of its rows; else they are as they were read. */
   readonly isLive: boolean;
+  /** Added to the row it is the number of the message. */
+  readonly base: number;
   /** It was started or amended since: another source has its rows. */
   isReplaced: boolean;
   /** Later legs of a live run, which begin while it runs: how many there were, and which are in the index. */
@@ -33,17 +37,10 @@ interface Source extends OtherRun {
   readonly indexed: Set<number>;
 }
 
-/** How times are kept with messages: in whole units; 0 is before any period. */
-interface Clock {
-  readonly fromMs: number;
-  readonly unitMs: number;
-}
-
 export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRules): Reach {
   const runs = otherRuns(connection, own, rules);
   const rows = reachRows(connection);
   const version = connection.query('PRAGMA data_version');
-  const clock = clockOf(rules, connection.newestMs);
   const sources: Source[] = [];
   const byNumber = new Map<number, Source>();
   const purged: RunIdentity[] = [];
@@ -53,61 +50,73 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   let seenRuns = runs.signature();
   const begun = runs.read();
   const index = createReachIndex(begun.reduce((sum, run) => sum + run.rows, 0));
+  const times = createTimes();
   let hasExcluded = false;
+  let base = 0;
   const add = (run: OtherRun, isLive: boolean): void => {
     hasExcluded ||= run.isExcluded;
     const former = byNumber.get(run.number);
     if (former !== undefined) former.isReplaced = true;
-    const source: Source = { ...run, isLive, isReplaced: false, laterLegs: 0, indexed: new Set() };
+    const source: Source = { ...run, isLive, base, isReplaced: false, laterLegs: 0, indexed: new Set() };
     byNumber.set(run.number, source);
-    const at = sources.push(source) - 1;
-    if (!run.isPurged) fill(index, rows, source, at, clock);
+    sources.push(source);
+    base += rows.lastRow(run.list) + 1;
+    if (base > MOST_ROWS) throw new Error('the ledger has more rows than can be numbered');
+    if (!run.isPurged) fill(index, rows, source, times, rules.sinceMs ?? 0);
     else if (run.isExcluded || rows.wasReachedSince(run.list, rules.sinceMs ?? 0)) purged.push(run);
   };
   for (const run of begun) add(run, run.isRunning);
 
-  /** When a message was sent; -1: it was not, or not any more. */
-  const sentAt = (source: Source, message: number): number => {
-    if (source.isReplaced) return -1;
-    if (source.isLive) return rows.reachedAt(source.list, index.row(message));
-    return clock.fromMs + index.at(message) * clock.unitMs;
+  /**
+   * Messages that may be of whoever was asked about last: several rules ask about the same person, one after the other.
+   */
+  const found: number[] = [];
+  let askedTo: string | null = null;
+  let askedKey: string | null = null;
+  const find = (to: string, key: string): readonly number[] => {
+    if (to === askedTo && key === askedKey) return found;
+    found.length = 0;
+    index.find(key, found);
+    if (to !== key) index.find(to, found);
+    [askedTo, askedKey] = [to, key];
+    return found;
   };
-  const excluder = (person: string): Source | null => {
-    for (let message = index.first(person); message !== 0; message = index.next(message)) {
-      const source = sources[index.source(message)];
-      if (source?.isExcluded && sentAt(source, message) >= 0) return source;
-    }
-    return null;
-  };
-  /** Messages that were counted, so that none is counted twice where both key and address lead to it. */
-  const counted: number[] = [];
-  const isUsedUp = (person: string, { max, sinceMs }: Cap): boolean => {
-    for (let message = index.first(person); message !== 0; message = index.next(message)) {
-      const source = sources[index.source(message)];
-      if (!source?.isCounted || sentAt(source, message) < sinceMs) continue;
-      const which = index.source(message) * ROWS + index.row(message);
-      if (counted.includes(which)) continue;
-      if (counted.push(which) >= max) return true;
-    }
-    return false;
+  const sentAt = (source: Source, message: number, to: string, key: string): number =>
+    rows.reachedAt(source.list, message - source.base, key, to);
+  /** Of these messages so many count towards a cap. The ledger is asked only where there are enough of them. */
+  const isUsedUp = (messages: readonly number[], to: string, key: string, { max, sinceMs }: Cap): boolean => {
+    if (messages.length < max) return false;
+    const counted = messages.filter((message) => {
+      const source = sourceOf(sources, message);
+      return source.isCounted && !source.isReplaced && times.newest(message) >= sinceMs;
+    });
+    if (counted.length < max) return false;
+    let had = 0;
+    return counted.some((message) => sentAt(sourceOf(sources, message), message, to, key) >= sinceMs && ++had >= max);
   };
 
   return {
     purged,
     excludedBy(to, key) {
       if (!hasExcluded) return null;
-      return excluder(key) ?? (to === key ? null : excluder(to));
+      const messages = find(to, key);
+      // The newest of the runs is named.
+      for (let i = messages.length - 1; i >= 0; i--) {
+        const message = messages[i] ?? 0;
+        const source = sourceOf(sources, message);
+        if (source.isExcluded && !source.isReplaced && sentAt(source, message, to, key) >= 0) return source;
+      }
+      return null;
     },
     cappedBy(to, key, caps) {
-      for (const cap of caps) {
-        counted.length = 0;
-        if (isUsedUp(key, cap) || (to !== key && isUsedUp(to, cap))) return cap;
-      }
+      const messages = find(to, key);
+      for (const cap of caps) if (isUsedUp(messages, to, key, cap)) return cap;
       return null;
     },
     refresh() {
       const now = version.get()?.[0];
       if (now === seenVersion) return;
+      askedTo = null;
       const runsNow = runs.signature();
       if (runsNow !== seenRuns) {
         for (const run of runs.read()) {
@@ -115,8 +124,8 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
           if (known === undefined || known.list !== run.list || known.starts !== run.starts) add(run, true);
         }
       }
-      for (const [at, source] of sources.entries()) {
-        if (source.isLive && !source.isReplaced) addLaterLegs(index, rows, source, at);
+      for (const source of sources) {
+        if (source.isLive && !source.isReplaced) addLaterLegs(index, rows, source, times);
       }
       seenRuns = runsNow;
       seenVersion = now;
@@ -125,24 +134,24 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
 }
 
 /** Puts a run into the index: of one that is looked at again whoever it may reach, else whoever it reached. */
-function fill(index: ReachIndex, rows: ReachRows, source: Source, at: number, { fromMs, unitMs }: Clock): void {
+function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, sinceMs: number): void {
+  const add: AddPerson = (person, row, sentMs) => {
+    index.add(person, source.base + row);
+    times.note(source.base + row, sentMs);
+  };
   if (source.isLive) {
-    rows.all(source.list, (person, row) => index.add(person, at, row, 0));
-    addLaterLegs(index, rows, source, at);
+    rows.all(source.list, add);
+    addLaterLegs(index, rows, source, times);
     return;
   }
-  const add = (person: string, row: number, sentMs: number): void => {
-    const units = Math.ceil((sentMs - fromMs) / unitMs);
-    index.add(person, at, row, units < 0 ? 0 : Math.min(units, NEWEST));
-  };
   // To `exclude` it does not matter when somebody was reached.
-  const sinceMs = source.isExcluded ? 0 : fromMs + unitMs;
-  rows.reached(source.list, sinceMs, add);
-  rows.reachedLater(source.list, sinceMs, add);
+  const fromMs = source.isExcluded ? 0 : sinceMs;
+  rows.reached(source.list, fromMs, add);
+  rows.reachedLater(source.list, fromMs, add);
 }
 
 /** A leg of a run that is going on begins at any time, and only then its address is known. */
-function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, at: number): void {
+function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
   const legs = rows.laterLegs(source.list);
   if (legs === source.laterLegs) return;
   source.laterLegs = legs;
@@ -150,21 +159,48 @@ function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, at: nu
     const which = leg * ROWS + row;
     if (source.indexed.has(which)) return;
     source.indexed.add(which);
-    index.add(person, at, row, 0);
+    index.add(person, source.base + row);
+    times.note(source.base + row, Number.POSITIVE_INFINITY);
   });
 }
 
 /** Rows are less than this. */
 const ROWS = 2 ** 32;
 
-const NEWEST = ROWS - 1;
+/** The index numbers messages in 32 bits. */
+const MOST_ROWS = ROWS - 1;
 
-/** Other processes may write for days while this one lives. */
-const MARGIN_MS = 10 * 86_400_000;
+/** The run that a message is of: the last that begins before it. */
+function sourceOf(sources: readonly Source[], message: number): Source {
+  let [low, high] = [0, sources.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((sources[middle]?.base ?? 0) <= message) low = middle;
+    else high = middle - 1;
+  }
+  const source = sources[low];
+  if (source === undefined) throw new Error('a message in the index is of a run');
+  return source;
+}
 
-/** Whole milliseconds, unless the longest period has more of them than fit. */
-function clockOf({ sinceMs }: ReachRules, newestMs: number): Clock {
-  if (sinceMs === null) return { fromMs: 0, unitMs: NEWEST };
-  const unitMs = Math.max(1, Math.ceil((newestMs + MARGIN_MS - sinceMs) / NEWEST));
-  return { fromMs: sinceMs - unitMs, unitMs };
+/** When messages were sent, roughly: nobody is looked up in the ledger for what all the rows around are too old for. */
+interface Times {
+  note(message: number, sentMs: number): void;
+  /** No message near this one was sent later. */
+  newest(message: number): number;
+}
+
+/** Messages with one time in common: a run sends them within seconds. */
+const BLOCK = 1024;
+
+function createTimes(): Times {
+  const newest: number[] = [];
+  return {
+    note(message, sentMs) {
+      const block = Math.floor(message / BLOCK);
+      while (newest.length <= block) newest.push(Number.NEGATIVE_INFINITY);
+      if (sentMs > (newest[block] ?? 0)) newest[block] = sentMs;
+    },
+    newest: (message) => newest[Math.floor(message / BLOCK)] ?? Number.NEGATIVE_INFINITY,
+  };
 }

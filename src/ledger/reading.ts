@@ -1,5 +1,5 @@
 import { problem } from '../errors.ts';
-import type { Channel, LegOutcome, Outcome, OutcomeState } from '../model.ts';
+import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
@@ -16,15 +16,21 @@ type Fate = Omit<RowState, 'leg'>;
 export function reader(
   connection: Connection,
   runs: RunStore,
-): Pick<Ledger, 'counts' | 'legs' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
+): Pick<Ledger, 'counts' | 'legs' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
   const count = connection.query(
     `SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ? GROUP BY state, reason, encoding, variant, channel, leg`,
+      WHERE list = ? GROUP BY leg, state, reason, encoding, variant, channel`,
+  );
+  // To sort a million rows into the groups of `count` takes 0.7 s, to count these 0.15 s.
+  const allOpen = connection.query(
+    `SELECT count(*), count(*) FILTER (WHERE reason IS 'winner-undecided') FROM recipients
+      WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
+      OR (state = ?3 AND reason IS NOT 'fell-back'))`,
   );
   const lastClaim = connection.query('SELECT max(claimed_at) FROM recipients WHERE list = ?');
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
-      encoding, cost_micros, updated_at, claimed_at FROM recipients
+      encoding, cost_micros, updated_at, claimed_at, delivery FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
       ORDER BY row LIMIT ?5`,
@@ -60,6 +66,13 @@ export function reader(
     legs: countsOf,
 
     counts: (run) => countsOf(run).flatMap(({ fellBack, ...count }) => (fellBack ? [] : [count])),
+
+    countOpen(run, { rejected }) {
+      const { list, state } = runs.listOf(run);
+      const isUnderWay = claimedAs(run, state).outcome === 'pending';
+      const counted = allOpen.get(list, isUnderWay ? 'claimed' : 'pending', rejected ? 'rejected' : null);
+      return { rows: Number(counted?.[0]), undecided: Number(counted?.[1]) };
+    },
 
     *outcomes(run, filter) {
       const { list, state } = runs.listOf(run);
@@ -160,6 +173,7 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
     encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
     updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
+    ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
   };
 }
 

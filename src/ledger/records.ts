@@ -93,6 +93,12 @@ export interface LegFacts {
   readonly costMicros: number | null;
 }
 
+/** By what a report says which message it is about; at least one of them. */
+export interface MessageIds {
+  readonly reference: string | null;
+  readonly messageId: string | null;
+}
+
 export interface PendingRow {
   readonly row: number;
   readonly leg: number;
@@ -101,6 +107,10 @@ export interface PendingRow {
   readonly attempts: number;
   /** Channels of the legs before it, which the recipient could not receive; empty for leg 0. */
   readonly used: readonly Channel[];
+  /**
+   * The leg before, which was accepted and reported not to have reached anybody: this one begins when it is claimed.
+   */
+  readonly byReport?: MessageIds;
 }
 
 export interface ClaimRequest {
@@ -109,12 +119,16 @@ export interface ClaimRequest {
   /** Leg 0: the address that was loaded. Later ones: the address that is sent to, which is kept. */
   readonly to: string;
   readonly key: string;
-  /** Attempts so far, as the caller knows them: a row that counts others was somebody else's meanwhile, and is `taken`. */
+  /**
+   * Attempts so far, as the caller knows them: a row that counts others was somebody else's meanwhile, and is `taken`.
+   */
   readonly attempts?: number;
   /** What is sent, where the row does not know it: a variant decided after it was loaded, a later leg. */
   readonly facts?: LegFacts;
   /** What this person may get at most, at this moment; without `Reach` nobody asks for it. */
   readonly caps?: readonly Cap[];
+  /** A report says that the leg before reached nobody: it falls back in the same move, if it is accepted still. */
+  readonly byReport?: boolean;
 }
 
 /** At most `max` messages per person since an instant, ms since 1970. */
@@ -140,6 +154,8 @@ export interface ResultRecord {
   readonly messageId: string | null;
   /** At most 2 KiB are kept. */
   readonly error: string | null;
+  /** SHA-256 of the text as hex digits, for `in-doubt`: a report that quotes it may resolve the doubt. */
+  readonly textHash?: string | null;
   /**
    * The leg that follows: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the
    * next leg's row pending, in one move. Where another process moved the row meanwhile, no leg follows.
@@ -216,7 +232,7 @@ export interface Resolution {
 export interface ResolutionRecord extends Omit<DoubtRow, 'row'> {
   readonly verdict: DoubtVerdict;
   readonly messageId: string | null;
-  /** `user`, or the evidence: `late-result`. */
+  /** `user`, or the evidence: `late-result`, `report`. */
   readonly resolvedBy: string;
   /** Null for evidence. */
   readonly who: string | null;
@@ -267,7 +283,9 @@ export interface SuppressedHash extends HashEntry {
   readonly createdAtMs: number;
 }
 
-/** What a claim looks at besides the addresses in the ledger, handed in because the ledger knows no lists and no key. */
+/**
+ * What a claim looks at besides the addresses in the ledger, handed in because the ledger knows no lists and no key.
+ */
 export interface ClaimRules {
   /** They stand on a list that is no table of the ledger. */
   isListed(to: string, key: string, nowMs: number): boolean;

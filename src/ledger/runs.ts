@@ -6,7 +6,8 @@ import { unusable } from './ledger-error.ts';
 import type { Holder, RunIdentity, RunRecord } from './records.ts';
 
 /** The runs themselves: finding them, and who holds them. */
-export interface RunStore extends Pick<Ledger, 'runs' | 'findRun' | 'runById' | 'setWinner' | 'hold' | 'holder'> {
+export interface RunStore
+  extends Pick<Ledger, 'runs' | 'findRun' | 'runsOf' | 'runById' | 'setWinner' | 'hold' | 'holder'> {
   /** A run by its number, loading or not. */
   record(number: number): RunRecord;
   /** Which list belongs to a run now; `--amend` changes it. Asked for each time, it costs a microsecond. */
@@ -25,6 +26,9 @@ export function runStore(connection: Connection): RunStore {
   );
   const find = connection.query(
     `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading'`,
+  );
+  const findAll = connection.query(
+    `SELECT number FROM runs WHERE environment = ? AND campaign = ? AND state <> 'loading'`,
   );
   const list = connection.query('SELECT list, state FROM runs WHERE number = ?');
   const decideWinner = connection.statement('UPDATE runs SET winner = ? WHERE number = ?');
@@ -51,6 +55,10 @@ export function runStore(connection: Connection): RunStore {
     findRun({ environment, campaign, occurrence }) {
       const row = find.get(environment, campaign, occurrence);
       return row === undefined ? null : record(Number(row[0]));
+    },
+    runsOf({ environment, campaign }) {
+      const numbers = findAll.all(environment, campaign).map(([number]) => Number(number));
+      return numbers.sort((a, b) => a - b).map(record);
     },
     runById: (idOrCampaign) => runs().filter((run) => run.id === idOrCampaign || run.campaign === idOrCampaign),
     listOf(run) {

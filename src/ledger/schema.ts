@@ -1,10 +1,5 @@
-/** One step of the schema. */
-export interface Migration {
-  readonly version: number;
-  readonly statements: readonly string[];
-  /** What `schemaHash` gives afterwards: a ledger with anything else in it is not used. */
-  readonly schemaSha256: string;
-}
+import type { Migration } from './migration.ts';
+import { WHAT_CAME_BACK } from './schema-events.ts';
 
 /**
  * The schema, step by step. A step that has been published never changes; a new version is a new step.
@@ -22,6 +17,7 @@ export interface Migration {
  * - Personal data (version 4) leaves a run that is `purged`, and no other: its rows lose their key, address, id and
  *   error, once and for good, and keep what became of them. `suppressed_hashes` hold keyed hashes of addresses, with
  *   the id of the key. A run that is not `counted` says nothing to the frequency caps of others.
+ * - What came back (version 5) has a file of its own: schema-events.ts.
  * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
  *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
  */
@@ -258,4 +254,5 @@ END`,
       'PRAGMA user_version = 4',
     ],
   },
+  WHAT_CAME_BACK,
 ];

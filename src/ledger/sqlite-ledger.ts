@@ -2,11 +2,14 @@ import { amender } from './amend.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { doubtStore } from './doubts.ts';
+import { eventStore } from './events.ts';
+import { evidenceStore } from './evidence.ts';
 import type { Ledger } from './ledger.ts';
 import { listStore } from './lists.ts';
 import { purgeStore } from './purge.ts';
 import { reachOf } from './reach.ts';
 import { reader } from './reading.ts';
+import { replyStore } from './replies.ts';
 import { runStore } from './runs.ts';
 import { startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
@@ -16,11 +19,12 @@ export function sqliteLedger(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
-  const { findRun, runById, setWinner, hold, holder } = runs;
+  const { findRun, runsOf, runById, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
     runs: runs.runs,
     findRun,
+    runsOf,
     runById,
     setWinner,
     hold,
@@ -33,7 +37,9 @@ export function sqliteLedger(connection: Connection): Ledger {
     ...reader(connection, runs),
     ...suppressionStore(connection),
     reach: (own, rules) => reachOf(connection, own, rules),
+    events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
     purge: purgeStore(connection, runs),
+    copyTo: (path) => void connection.outside('VACUUM INTO ?', path),
     close: () => connection.close(),
   };
 }

@@ -29,12 +29,14 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const activeHash = connection.query(
     'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
   );
-  // The entry that lasts longer stays: an import must not take back what somebody asked for.
+  // The entry that lasts longer stays: an import must not take back what somebody asked for. Of two that last for ever
+  // it is the one that START does not take back.
   const add = connection.statement(
     `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (address) DO UPDATE
       SET reason = excluded.reason, until_at = excluded.until_at, source = excluded.source
-      WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`,
+      WHERE (until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at))
+        OR (source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)`,
   );
   const addHash = connection.statement(
     `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?, ?)

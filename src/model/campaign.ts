@@ -80,6 +80,22 @@ export interface Split {
   readonly test: number | null;
   /** The variant that everybody else gets; null: not decided yet. */
   readonly winner: string | null;
+  /** How the winner is found; null: somebody names it. */
+  readonly decides: WinnerRule | null;
+}
+
+/** What is compared: shares of messages, of which the greatest wins; of those who opted out, the least. */
+export const WINNER_METRICS = ['accepted', 'delivered', 'read', 'replied', 'optedOut'] as const;
+export type WinnerMetric = (typeof WINNER_METRICS)[number];
+
+export interface WinnerRule {
+  readonly by: WinnerMetric;
+  /** How long after the last message of the test it is decided. */
+  readonly waitMs: number;
+  /** What becomes of equal shares: the variant that stands first wins, or none. */
+  readonly tie: 'first' | 'none';
+  /** Messages of each variant that the share is of; with fewer nobody wins. */
+  readonly minimum: number;
 }
 
 /** Variables of a provider's template, by name; one group deep, as in `header: { image: ... }`. */
@@ -196,6 +212,8 @@ export interface Excluded {
   readonly campaign: string;
   /** Null: any. */
   readonly occurrence: string | null;
+  /** Where it was written. */
+  readonly place: Pick<Diagnostic, 'at' | 'source'>;
   /** What is wrong with it unless the ledger holds a run of that name; null: it is a campaign of the project. */
   readonly unknown: Diagnostic | null;
 }
@@ -211,7 +229,7 @@ export type Period =
   | { readonly kind: 'rolling'; readonly ms: number }
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' };
 
-/** The list is sent to in steps; after each a pause, and a gate on what became of it. */
+/** The list is sent to in steps; after each a gate on what became of everybody so far, and a pause. */
 export interface Canary {
   /** Recipients that have been sent to when a step ends: a count, or a share of the list. Ascending; then the rest. */
   readonly steps: readonly Threshold[];
@@ -223,6 +241,12 @@ export interface Canary {
 export interface CanaryGate {
   /** Least share of accepted recipients among those with an outcome. */
   readonly accepted: number | null;
+  /** Least share of messages that arrived among those accepted, as far as reports and replies say. */
+  readonly delivered: number | null;
+  /** Greatest share of recipients who opted out among those accepted. */
+  readonly optedOut: number | null;
+  /** How long after the pause final reports are waited for at most, where `delivered` is asked for. */
+  readonly waitMs: number;
 }
 
 export interface Limits {

@@ -1,3 +1,4 @@
+import type { Delivery } from './event.ts';
 import type { Channel } from './words.ts';
 
 export const OUTCOMES = ['accepted', 'rejected', 'failed', 'skipped', 'deferred', 'in-doubt', 'pending'] as const;
@@ -24,6 +25,8 @@ export interface Outcome {
   readonly cost: number | null;
   /** ISO 8601 in UTC; null while nothing happened. */
   readonly updatedAt: string | null;
+  /** What came back about the message; null or absent: nothing did. */
+  readonly delivery?: Delivery | null;
   /** Every leg in order, the last included; only where there is more than one. */
   readonly legs?: readonly LegOutcome[];
 }

@@ -1,7 +1,7 @@
+import type { Diagnostic } from '../errors.ts';
+import type { Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
-import type { Channel, CharacterSet } from './words.ts';
-
-export type KeySource = { readonly env: string } | { readonly file: string };
+import type { Channel, CharacterSet, KeySource } from './words.ts';
 
 /** The folder that a campaign belongs to, and what handbill.yaml says there. */
 export interface Project {
@@ -24,6 +24,7 @@ export interface Project {
   readonly defaultCountry: string | null;
   /** IANA zone of days that do not belong to a campaign; UTC where nothing is said. */
   readonly timeZone: string;
+  readonly webhook: Webhook;
 }
 
 /** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
@@ -53,7 +54,10 @@ export interface Approval {
 }
 
 /** People who may sign: as handbill.yaml names them, or a file in the format of git's allowed signers, as a full path. */
-export type SignerSource = { readonly signers: readonly Signer[] } | { readonly file: string };
+export type SignerSource =
+  | { readonly signers: readonly Signer[] }
+  /** `where`: the place in handbill.yaml that names the file. */
+  | { readonly file: string; readonly where: Pick<Diagnostic, 'at' | 'source'> };
 
 /** A key that may sign, and whose it is. */
 export interface Signer {

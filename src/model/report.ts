@@ -1,3 +1,4 @@
+import type { WinnerMetric } from './campaign.ts';
 import type { Channel } from './words.ts';
 
 export type RunState = 'running' | 'finished' | 'partial' | 'halted' | 'interrupted';
@@ -39,7 +40,7 @@ export interface Report {
   readonly finishedAt: string | null;
   /** When personal data was taken out of the run, where it was: ISO 8601 in UTC. */
   readonly purgedAt?: string;
-  /** When the first may be sent to of those who wait for a window, or for the pause of a canary: ISO 8601 in UTC. */
+  /** When the first may be sent to of those who wait for a window, for a gate of a canary, for a winner: ISO 8601 in UTC. */
   readonly opensAt?: string;
   readonly totals: Totals;
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -50,12 +51,27 @@ export interface Report {
     readonly cost: number | null;
   };
   readonly deliveries: Readonly<Record<string, number>>;
+  /** Where somebody replied to a message of the run. */
+  readonly replies?: ReplyTotals;
+  /** Recipients whose message did not reach them, as reports say, and whose fallback waits to be sent; absent for none. */
+  readonly fallbacksDue?: number;
   /** Where the campaign has a fallback, or somebody fell back: its legs in order. */
   readonly legs?: readonly LegTotals[];
   /** Where the campaign has variants: in its order, where that is known. */
   readonly variants?: readonly VariantResult[];
   /** Beside `variants`; null where there are not two to compare. */
   readonly significance?: Significance | null;
+  /** Of a test of variants that is over. */
+  readonly winner?: WinnerDecision;
+  /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
+  readonly winnerAt?: string;
+}
+
+export interface ReplyTotals {
+  /** Who replied, once each. */
+  readonly recipients: number;
+  /** Replies that may mean to opt out, and wait for somebody to read them. */
+  readonly review: number;
 }
 
 /** What became of the messages on one channel; who was left out before, or waits, is not counted. */
@@ -95,6 +111,28 @@ export interface VariantResult extends Totals {
   /** Where the true rate probably lies: the 95 % interval; null while the rate is. */
   readonly low: number | null;
   readonly high: number | null;
+  /**
+   * Where anything came back about the run: recipients to whom a report or a reply proves that the message was delivered,
+   * those of them who read it, those of these who replied and those who opted out.
+   */
+  readonly delivered?: number;
+  readonly read?: number;
+  readonly replied?: number;
+  readonly optedOut?: number;
+}
+
+/** Who won a test, or that nobody did, and by what. */
+export interface WinnerDecision {
+  /** Null: nobody wins, and somebody has to name one. */
+  readonly variant: string | null;
+  /** Null: somebody named it. */
+  readonly by: WinnerMetric | null;
+  /** Why nobody wins, or the first one did: too few messages, equal shares. */
+  readonly why: 'sample' | 'tie' | null;
+  /** Least messages of each variant. */
+  readonly minimum: number;
+  /** What was compared, in the order of the campaign: `part` of `whole` messages. */
+  readonly shares: readonly { readonly name: string; readonly part: number; readonly whole: number }[];
 }
 
 /** Whether the rates of the variants differ by more than chance. */

@@ -7,3 +7,6 @@ export const CHANNELS = ['sms', 'rcs', 'messaging-app', 'email', 'voice'] as con
 export type Channel = (typeof CHANNELS)[number];
 
 export type CharacterSet = 'auto' | 'gsm' | 'unicode';
+
+/** Where a secret is: never the secret itself. */
+export type KeySource = { readonly env: string } | { readonly file: string };

@@ -1,6 +1,7 @@
 import { problem } from '../errors.ts';
 import type { Leg, SourceText, Variables } from '../model.ts';
 import { columnTag } from '../templates/compile.ts';
+import { REPORT_COLUMN_PREFIX } from '../util/report-columns.ts';
 import { addressKindOf } from './leg-of.ts';
 import { compileNamed, isText, type Personalised, type Workshop } from './workshop.ts';
 
@@ -37,13 +38,17 @@ function addRequired(variables: Personalised, required: Set<string>): void {
   }
 }
 
-/** Without `variables`: the columns that the template is said to need, else every column but the address. */
+/**
+ * Without `variables`: the columns that the template is said to need, else every column but the address and those of a
+ * report.
+ */
 function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables<SourceText> {
   const { campaign, columns } = shop;
   const at = { file: campaign.file, line: template.place.at?.line ?? 1, column: template.place.at?.column ?? 1 };
   if (template.needs === null) {
     const addresses = [campaign.recipients.to, ...campaign.fallbacks.map(({ to }) => to)];
-    const others = columns.filter((name) => !addresses.includes(name));
+    const isOffered = (name: string): boolean => !addresses.includes(name) && !name.startsWith(REPORT_COLUMN_PREFIX);
+    const others = columns.filter(isOffered);
     return Object.fromEntries(others.map((name) => [name, { text: name, ...at }]));
   }
   const found: Record<string, SourceText | Record<string, SourceText>> = Object.create(null);

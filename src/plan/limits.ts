@@ -33,7 +33,8 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
   }
   const found: Diagnostic[] = [];
   if (estimate.unpriced > 0) {
-    const message = `${estimate.unpriced} recipients have no price, so that limits.maxCost cannot be kept.`;
+    const unpriced = estimate.unpriced === 1 ? '1 recipient has' : `${estimate.unpriced} recipients have`;
+    const message = `${unpriced} no price, so that limits.maxCost cannot be kept.`;
     const hint = 'This row is the first of them: add its destination to the price list, or take limits.maxCost out.';
     found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
   }

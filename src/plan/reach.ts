@@ -23,7 +23,8 @@ export interface Reached {
  * Reads whom other runs of the environment reached, as far as `exclude` and `frequency` ask for it. Null where neither
  * does, or where there is no ledger: then nobody was reached.
  *
- * @throws HandbillError (exit 2): `exclude` names a campaign that nobody knows, or a rule asks about a run whose personal
+ * @throws HandbillError (exit 2): `exclude` names a campaign that nobody knows, or a rule asks about a run whose
+ * personal
  *   data was purged: it would let people through
  */
 export async function openReach(
@@ -91,20 +92,22 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
   const runs = ledger.runs().filter((run) => run.environment === environment.name);
-  return named.flatMap(({ campaign: name, occurrence }) => {
+  return named.flatMap(({ campaign: name, occurrence, place }) => {
     const sent = runs.filter((run) => run.campaign === name).map((run) => run.occurrence);
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
     const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: nobody is left out by it.`;
-    return [warning('run-not-found', message, { at: { file: campaign.file }, ...didYouMean(occurrence, sent) })];
+    const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;
+    return [warning('run-not-found', message, { ...place, hint })];
   });
 }
 
 function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagnostic {
-  const isExcluded = asking.exclude.some((e) => e.campaign === campaign);
+  const excluded = asking.exclude.find((e) => e.campaign === campaign);
+  const isExcluded = excluded !== undefined;
   const rule = isExcluded ? 'exclude' : 'frequency';
   const message = `\`${rule}\` asks whom ${campaign}@${occurrence} reached, but its personal data was purged.`;
   const hint = isExcluded
     ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
     : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';
-  return problem('run-purged', message, { at: { file: asking.file }, hint });
+  return problem('run-purged', message, { at: { file: asking.file }, ...excluded?.place, hint });
 }

@@ -2,13 +2,12 @@ import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
 import type { Campaign, Project } from '../model.ts';
-import { type Book, createBook } from '../suppression/book.ts';
 import { formsOf, listedForm } from '../suppression/form.ts';
-import type { Hasher } from '../suppression/hash.ts';
 import { type HasherReading, readHasher } from '../suppression/key.ts';
 import { createFilter, type Filter } from '../util/filter.ts';
 import type { View } from './decide.ts';
-import { hashProblem, type ListFaults, readSuppressionList, sourcesOf } from './suppression-lists.ts';
+import { type ListFaults, sourcesOf } from './suppression-lists.ts';
+import { otherKeyProblem, type Part, readPart, readShared, type SharedLists } from './suppression-parts.ts';
 
 /** What of a campaign says which lists there are, and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
@@ -27,7 +26,7 @@ export interface Suppressions {
 }
 
 /** Nobody stands in a file, and no hash can be compared. */
-export const NO_SUPPRESSIONS: Suppressions = createSuppressions(createBook(), [], {
+export const NO_SUPPRESSIONS: Suppressions = createSuppressions([], {
   problem: problem('missing-suppression-key', 'No suppression key was read.'),
 });
 
@@ -48,77 +47,48 @@ export async function loadSuppressions(campaign: Campaign, env: Variables): Prom
 
 /**
  * As `loadSuppressions`, with what is wrong as diagnostics. What is right can be looked up all the same.
+ *
+ * @param shared - lists that were read before, and those that are read now; default: all are read into one book, in
+ *   which somebody is found at once
  */
 export async function readSuppressions(
   campaign: Listed,
   env: Variables,
+  shared?: SharedLists,
 ): Promise<{ readonly suppressions: Suppressions; readonly faults: ListFaults }> {
-  const book = createBook();
   const sources = sourcesOf(campaign);
-  const reading = await readHasher(campaign.project.suppressionKey, env, campaign.project.root);
-  const diagnostics: Diagnostic[] = [];
-  let total = 0;
-  const add = (found: ListFaults): void => {
-    diagnostics.push(...found.diagnostics);
-    total += found.total;
-  };
-  for (const [number, source] of sources.entries()) {
-    const keys = createKeyCheck(source.file, reading);
-    const faults = await readSuppressionList(source, {
-      address: (form, untilMs) => book.add(form, untilMs, number),
-      hash({ keyId, hash }, untilMs, _reason, line) {
-        keys.see(keyId, line);
-        book.addHash(hash, untilMs, number);
-      },
-    });
-    add(faults);
-    add(keys.faults());
-  }
-  const names = sources.map(({ file }) => file);
-  return { suppressions: createSuppressions(book, names, reading), faults: { diagnostics, total } };
+  const { root, suppressionKey } = campaign.project;
+  const reading = await readHasher(suppressionKey, env, root);
+  const parts =
+    shared === undefined ? [await readPart(sources, reading)] : await readShared(sources, root, reading, shared);
+  const diagnostics = parts.flatMap(({ faults }) => faults.diagnostics);
+  const total = parts.reduce((sum, { faults }) => sum + faults.total, 0);
+  return { suppressions: createSuppressions(parts, reading), faults: { diagnostics, total } };
 }
 
-/** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
-export function createKeyCheck(file: string, reading: HasherReading) {
-  const wrong = new Map<string, Diagnostic>();
-  return {
-    see(keyId: string, line: number): void {
-      if ('problem' in reading) {
-        if (wrong.size === 0) wrong.set('', hashProblem(reading.problem, file, line));
-      } else if (keyId !== reading.hasher.keyId && !wrong.has(keyId)) {
-        wrong.set(keyId, otherKeyProblem(keyId, reading.hasher, { file, line }));
-      }
-    },
-    faults: (): ListFaults => ({ diagnostics: [...wrong.values()], total: wrong.size }),
-  };
-}
-
-/** Hashes of one key say nothing to another. */
-export function otherKeyProblem(
-  keyId: string,
-  hasher: Hasher,
-  at: { readonly file: string; readonly line?: number },
-): Diagnostic {
-  const message = `Hashes were made with another key (${keyId}) than this project's (${hasher.keyId}).`;
-  const hint = 'Set `suppressionKey` to the key that they were made with, or have the list made again with this one.';
-  return problem('other-suppression-key', message, { at, hint });
-}
-
-function createSuppressions(book: Book, names: readonly string[], reading: HasherReading): Suppressions {
+function createSuppressions(parts: readonly Part[], reading: HasherReading): Suppressions {
   const hasher = 'hasher' in reading ? reading.hasher : null;
-  const isEmpty = book.addresses + book.hashes === 0;
-  const find = (form: string, nowMs: number): number => {
+  const isEmpty = parts.every(({ book }) => book.addresses + book.hashes === 0);
+  const findIn = ({ book, names }: Part, form: string, nowMs: number): string | null => {
     const listed = book.addresses === 0 ? -1 : book.find(form, nowMs);
-    if (listed !== -1 || hasher === null || book.hashes === 0) return listed;
-    return book.findHash(hasher.bytes(form), nowMs);
+    if (listed !== -1) return names[listed] ?? null;
+    if (hasher === null || book.hashes === 0) return null;
+    return names[book.findHash(hasher.words(form), nowMs)] ?? null;
+  };
+  const find = (form: string, nowMs: number): string | null => {
+    for (const part of parts) {
+      const name = findIn(part, form, nowMs);
+      if (name !== null) return name;
+    }
+    return null;
   };
   const listOf = (to: string, key: string, nowMs: number): string | null => {
     if (isEmpty) return null;
     // Hardly anybody has another key than the address, and is spared an array.
-    if (key === to) return names[find(listedForm(to), nowMs)] ?? null;
+    if (key === to) return find(listedForm(to), nowMs);
     for (const form of formsOf(to, key)) {
-      const listed = find(form, nowMs);
-      if (listed !== -1) return names[listed] ?? null;
+      const name = find(form, nowMs);
+      if (name !== null) return name;
     }
     return null;
   };
@@ -184,8 +154,8 @@ type SuppressionReader = HashReader &
   Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressed' | 'suppressionCounts'>;
 
 /**
- * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is going
- * is seen by the claims.
+ * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is
+ * going is seen by the claims.
  *
  * @param ledger null: there is none, or the claims look at it
  * @returns nothing to ask where there is nobody on any list
@@ -228,7 +198,9 @@ function ledgerLookup(
   return (to, key) => (key === to ? isListed(listedForm(to)) : formsOf(to, key).some(isListed));
 }
 
-/** A filter that is made once so much has been asked that it is worth it: a short list is not worth a million entries. */
+/**
+ * A filter that is made once so much has been asked that it is worth it: a short list is not worth a million entries.
+ */
 function lazyFilter(entries: number, all: () => Iterable<readonly string[]>): Pick<Filter, 'mayHave'> {
   let left = entries * LOOKUPS_PER_ENTRY;
   let filter: Filter | null = null;

@@ -172,7 +172,7 @@ function unknownZone(kind: AddressKind): Closed {
  * The last of the openings to which somebody may have been put off at an instant, or since: of every rule, in whatever
  * zone; null without a window.
  */
-export async function lastOpeningAfter({ campaign }: Plan, sinceMs: number): Promise<number | null> {
+export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
   const { window } = campaign.send;
   if (window === null) return null;
   const [{ createCalendar }, { openingOf }, { allRules }] = await Promise.all([

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { problem, refuse } from '../errors.ts';
+import type { Meter } from '../util/meter.ts';
 import { failed, MAX_LIST_BYTES, tooLarge } from './open.ts';
 
 /** What the bytes of a list were: enough to recognise them again, block by block. */
@@ -27,7 +28,12 @@ export const BLOCK_BYTES = 1024 * 1024;
  * so that nothing of a file that changed since it was checked is ever parsed.
  * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
-export function createBlockReader(handle: FileHandle, file: string, expected: ListDigest | null): BlockReader {
+export function createBlockReader(
+  handle: FileHandle,
+  file: string,
+  expected: ListDigest | null,
+  meter?: Meter,
+): BlockReader {
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   const whole = createHash('sha256');
   const blocks: string[] = [];
@@ -43,6 +49,7 @@ export function createBlockReader(handle: FileHandle, file: string, expected: Li
     const sha256 = hash('sha256', block, 'hex');
     if (expected !== null && expected.blocks[blocks.length] !== sha256) throw changed(file);
     blocks.push(sha256);
+    if (meter !== undefined) meter.done = size;
     if (expected === null) whole.update(block);
     return block;
   }

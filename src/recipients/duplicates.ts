@@ -1,50 +1,87 @@
+import { createKeyHash, type KeyHash } from './key-hash.ts';
+import { createNumberTable } from './number-table.ts';
+
 /** Keys that have been seen. Exact: no two keys are ever taken for one. */
 export interface Seen {
-  /** True when the key is new. */
+  /**
+   * True when the key is new.
+   * @throws UnsureKey where only another look at the list can say; at most once, and the key is to be asked again then
+   */
   add(key: string): boolean;
-  readonly size: number;
 }
 
-/** Slots to begin with; doubled whenever more than 5 in 8 are used. */
-const FIRST_CAPACITY = 1 << 12;
+/**
+ * A key looks like one before it, but only its hash is known to be the same. Whoever walks the list hands all its keys
+ * to `look` and goes on.
+ */
+export class UnsureKey extends Error {
+  readonly look: SecondLook;
+
+  constructor(look: SecondLook) {
+    super('A key may have been seen before: the list is to be looked at again.');
+    this.look = look;
+  }
+}
+
+/** Another look at a list, for the keys that look alike. */
+export interface SecondLook {
+  /** First every key from the row on at which nobody was sure, in any order. */
+  ahead(key: string): void;
+  /** Then every key of the rows before it. */
+  behind(key: string): void;
+  /** Then the list goes on. */
+  done(): void;
+}
 
 /** Up to 15 digits are exact in a double. */
 const MAX_DIGITS = 15;
 
 /**
- * Makes an empty set of recipient keys. Numbers - E.164, or customer ids of up to 15 digits - are kept as doubles in an
- * open-addressing hash table: 0.3 us each, and 134 MB for 10 million (200 MB while it grows), where a Set of strings
- * takes 1.2 GB and five times as long. Other keys go into a Set: 110 bytes and 1.4 us for an email address of 35
- * characters, so that a million take 110 MB (250 MB while they are added).
+ * Makes an empty set of recipient keys. Numbers - E.164, or customer ids of up to 15 digits - are kept as doubles in a
+ * hash table: 0.3 us each, and 134 MB for 10 million (200 MB while it grows), where a Set of strings takes 1.2 GB and
+ * five times as long. Other keys - email addresses, ids - take as much: of them a hash is kept. Where one comes a
+ * second time, which is nearly always a duplicate, the list is looked at again, once: it finds every hash that comes
+ * more than once, and from there on the keys that have one of these are kept and compared as they are.
+ *
+ * @param hashOf for tests, that weak hashes change nothing either
  */
-export function createSeen(): Seen {
-  let slots = new Float64Array(FIRST_CAPACITY);
-  let numbers = 0;
-  const others = new Set<string>();
+export function createSeen(hashOf: KeyHash = createKeyHash()): Seen {
+  const known = createNumberTable();
+  const repeated = createNumberTable();
+  const exact = new Set<string>();
+  let isSure = false;
 
   function add(key: string): boolean {
     const number = toNumber(key);
-    if (number === 0) return addOther(key);
-    const slot = find(slots, number);
-    if (slots[slot] === number) return false;
-    slots[slot] = number;
-    if (++numbers * 8 > slots.length * 5) slots = grow(slots);
-    return true;
+    if (number !== 0) return known.add(number);
+    const hash = hashOf(key);
+    if (isSure) return !repeated.has(hash) || addExact(key);
+    if (!known.has(hash)) return known.add(hash);
+    throw new UnsureKey({ ahead, behind, done });
   }
 
-  function addOther(key: string): boolean {
-    if (others.has(key)) return false;
+  function ahead(key: string): void {
+    if (toNumber(key) !== 0) return;
+    const hash = hashOf(key);
+    if (!known.add(hash)) repeated.add(hash);
+  }
+
+  function behind(key: string): void {
+    if (toNumber(key) === 0 && repeated.has(hashOf(key))) addExact(key);
+  }
+
+  function done(): void {
+    isSure = true;
+  }
+
+  function addExact(key: string): boolean {
+    if (exact.has(key)) return false;
     // A copy: the key may be a slice that would keep a whole piece of the file in memory.
-    others.add(` ${key}`.slice(1));
+    exact.add(` ${key}`.slice(1));
     return true;
   }
 
-  return {
-    add,
-    get size() {
-      return numbers + others.size;
-    },
-  };
+  return { add };
 }
 
 /** `+44...` as 44..., and plain digits as their negative, so that the two stay apart; 0 for every other key. */
@@ -59,26 +96,4 @@ function toNumber(key: string): number {
     number = number * 10 + digit;
   }
   return sign === 1 ? number : -number;
-}
-
-/** The slot of a number, or the free one where it belongs. */
-function find(slots: Float64Array, number: number): number {
-  const mask = slots.length - 1;
-  let slot = hash(number) & mask;
-  for (let held = slots[slot]; held !== 0 && held !== number; held = slots[slot]) slot = (slot + 1) & mask;
-  return slot;
-}
-
-/** Mixes both halves of the number: lists often hold runs of numbers that differ in the last digits only. */
-function hash(number: number): number {
-  const high = Math.floor(number / 0x1_0000_0000);
-  let h = Math.imul(number | 0, 0x9e3779b1) ^ Math.imul(high, 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
-  return h ^ (h >>> 13);
-}
-
-function grow(old: Float64Array): Float64Array<ArrayBuffer> {
-  const slots = new Float64Array(old.length * 2);
-  for (const number of old) if (number !== 0) slots[find(slots, number)] = number;
-  return slots;
 }

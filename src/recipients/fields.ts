@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync';
+import { csvParse } from '../util/csv-parse.ts';
 
 /** Where the fields of one record begin, as offsets, and the first thing that is not CSV in it. */
 export interface FieldScan {
@@ -36,6 +36,8 @@ export function splitFields(texts: readonly string[], delimiter: string): (reado
 }
 
 function parseQuoted(text: string, delimiter: string): string[][] | null {
+  // Outside of `try`: what keeps it from being loaded is no fault of the list.
+  const { parse } = csvParse();
   try {
     return parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
   } catch {

@@ -1,4 +1,5 @@
 import type { Row } from '../model.ts';
+import type { Meter } from '../util/meter.ts';
 import type { ListDigest } from './blocks.ts';
 
 /** A list whose header has been read. */
@@ -25,4 +26,6 @@ export interface ListOptions {
   readonly expected?: ListDigest;
   /** Bytes that are decoded at a time, default 16 KiB: one batch holds the rows that end in them. */
   readonly pieceBytes?: number;
+  /** Told the bytes of the file, and how many of them were read, after each block. */
+  readonly meter?: Meter;
 }

@@ -1,4 +1,5 @@
-import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
+import { phoneLibrary } from './phone-library.ts';
 
 /** Why a cell is not a phone number: `problem` follows on "The number ...". */
 export interface PhoneProblem {
@@ -48,7 +49,7 @@ export function explainUnparsed(text: string, country: CountryCode | null): Phon
   if (digits.length < 5) return { problem: 'is too short for a phone number' };
   if (text.startsWith('+')) return { problem: 'does not begin with a country code that is in use' };
   if (country !== null) return { problem: 'is not a phone number' };
-  const lost = parsePhoneNumberFromString(`+${digits}`, { extract: false });
+  const lost = phoneLibrary().parsePhoneNumberFromString(`+${digits}`, { extract: false });
   if (!text.startsWith('0') && lost?.isValid() === true)
     return { problem: 'has no country code', hint: lostPlus(lost) };
   const hint = 'Write it with "+" and the country code, or set `recipients.defaultCountry`, for example to GB.';
@@ -67,7 +68,9 @@ export function explainParsed(parsed: PhoneNumber, text: string): PhoneProblem {
       hint: 'Give the full number with "+" and the country code.',
     };
   }
-  const lost = text.startsWith('+') ? undefined : parsePhoneNumberFromString(`+${text}`, { extract: false });
+  const lost = text.startsWith('+')
+    ? undefined
+    : phoneLibrary().parsePhoneNumberFromString(`+${text}`, { extract: false });
   const hint = lost?.isValid() === true ? lostPlus(lost) : 'Check its digits and its country code.';
   return { problem: `cannot be a number of ${where}: none has ${digits} digits after the country code`, hint };
 }

@@ -1,5 +1,6 @@
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { CountryCode } from 'libphonenumber-js/max';
 import { problem, refuse } from '../errors.ts';
+import { isPhoneCountry, phoneLibrary } from './phone-library.ts';
 import {
   explainParsed,
   explainShape,
@@ -50,7 +51,7 @@ interface Home {
 
 function findHome(defaultCountry: string): Home {
   const plan = planOf(defaultCountry);
-  if (plan !== null && isSupportedCountry(defaultCountry)) return { country: defaultCountry, plan };
+  if (plan !== null && isPhoneCountry(defaultCountry)) return { country: defaultCountry, plan };
   const message = `\`recipients.defaultCountry\` is "${defaultCountry}", which is not a country with phone numbers.`;
   throw refuse(problem('invalid-value', message, { hint: 'Give a two-letter code such as GB, DE or US.' }));
 }
@@ -188,7 +189,7 @@ function tidy(raw: string): string {
 
 function askLibrary(text: string, country: CountryCode | null): PhoneNumber | PhoneProblem {
   const home = country === null ? {} : { defaultCountry: country };
-  const parsed = parsePhoneNumberFromString(text, { extract: false, ...home });
+  const parsed = phoneLibrary().parsePhoneNumberFromString(text, { extract: false, ...home });
   if (parsed === undefined) return explainUnparsed(text, country);
   const isShortCode = !text.startsWith('+') && parsed.nationalNumber.length < MIN_NATIONAL_DIGITS && !parsed.isValid();
   const isTooLong = parsed.number.length - 1 > MAX_DIGITS;

@@ -31,7 +31,9 @@ export async function openList(spec: ListSpec, options: ListOptions = {}): Promi
   const handle = await openListFile(spec);
   const close = once(() => handle.close());
   try {
-    const blocks = createBlockReader(handle, spec.file, options.expected ?? null);
+    const { meter } = options;
+    if (meter !== undefined) Object.assign(meter, { done: 0, total: (await handle.stat()).size });
+    const blocks = createBlockReader(handle, spec.file, options.expected ?? null, meter);
     const records = createRecordReader(blocks, spec, options.pieceBytes ?? PIECE_BYTES);
     return createList(spec, await readFirst(spec, records), { records, digest: blocks.digest, close });
   } catch (error) {

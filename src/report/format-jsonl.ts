@@ -3,15 +3,26 @@ import type { Outcomes, ReportOptions } from './formatter.ts';
 import { jsonText } from './json-text.ts';
 import { recordOf } from './record.ts';
 
+/** The row of the list by the names of its columns; null where it could not be read. */
+function objectOf(names: readonly string[], values: readonly string[] | null): Readonly<Record<string, string>> | null {
+  return values === null ? null : Object.fromEntries(names.map((name, i) => [name, values[i] ?? '']));
+}
+
 /** One JSON object per row of the list. */
 export async function* formatJsonl(
   _report: Report,
   outcomes: Outcomes,
   options: ReportOptions,
 ): AsyncGenerator<string> {
+  const { columns, referenceOf } = options;
   for await (const batch of outcomes) {
+    const values = await columns?.valuesOf(batch);
     let lines = '';
-    for (const outcome of batch) lines += `${jsonText(recordOf(outcome, options.referenceOf))}\n`;
+    for (const [i, outcome] of batch.entries()) {
+      const record = recordOf(outcome, referenceOf);
+      const own = columns === undefined ? {} : { columns: objectOf(columns.names, values?.[i] ?? null) };
+      lines += `${jsonText({ ...record, ...own })}\n`;
+    }
     if (lines !== '') yield lines;
   }
 }

@@ -1,15 +1,17 @@
 import { styleText } from 'node:util';
 import { OUTCOMES, type OutcomeState, type Report, type RunState } from '../model.ts';
 import { safeLine } from '../util/safe.ts';
-import { displayWidth, table } from '../util/table.ts';
+import { displayWidth, proseWidth, table, wrap } from '../util/table.ts';
 import type { Outcomes, ReportOptions } from './formatter.ts';
 import { legsTable } from './legs-text.ts';
 import { nextSteps } from './next-steps.ts';
 import { reasonWords } from './reason-words.ts';
 import { totalsKey } from './tally.ts';
 import { significanceWords, variantsTable } from './variants-text.ts';
+import { winnerWords } from './winner-words.ts';
 import {
   countOf,
+  deliveryLines,
   milliseconds,
   money,
   number,
@@ -17,6 +19,7 @@ import {
   percent,
   period,
   purgedWords,
+  repliesText,
   STATE_WORDS,
 } from './words.ts';
 
@@ -32,6 +35,7 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
     reasons(report, options, paint),
     legs(report, options, paint),
     variants(report, options, paint),
+    deliveries(report, options, paint),
     facts(report, options, paint),
     next(report, options, paint),
   ];
@@ -89,14 +93,23 @@ function legs(report: Report, { width, currency = null }: ReportOptions, paint: 
 function variants(report: Report, { width }: ReportOptions, paint: Paint): string {
   const { variants: results, significance = null } = report;
   if (results === undefined) return '';
-  const words = significanceWords({ variants: results, significance });
-  const said = words === '' ? '' : paragraph(words, width);
+  const words = [significanceWords({ variants: results, significance }), winnerWords(report)];
+  const said = words.map((text) => (text === '' ? '' : paragraph(text, width))).join('');
   return `${paint('bold', 'Variants')}\n${variantsTable(results, width)}${said}`;
 }
 
+function deliveries(report: Report, { width }: ReportOptions, paint: Paint): string {
+  const rows = deliveryLines(report).map(([word, count, share, meaning]) => [word, number(count), share, meaning]);
+  if (rows.length === 0) return '';
+  const columns = [{ shrink: true }, RIGHT, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
+  return `${paint('bold', 'Deliveries')}\n${table(rows, columns, { width, indent: 2 })}`;
+}
+
+const RIGHT = { align: 'right' as const };
+
 /** Sentences that may hold text from outside, within the width. */
 function paragraph(words: string, width: number): string {
-  return wrap(safeLine(words), Math.max(20, width - 2))
+  return wrap(safeLine(words), Math.max(20, proseWidth(width) - 2))
     .map((line) => `  ${line}\n`)
     .join('');
 }
@@ -116,8 +129,7 @@ function facts(report: Report, options: ReportOptions, paint: Paint): string {
   if (parts > 0) messages.unshift(countOf(parts, 'part'));
   if (messages.length > 0) rows.push(['SMS', messages.join(', ')]);
   if (cost !== null) rows.push(['Cost', money(cost, options.currency)]);
-  const deliveries = Object.entries(report.deliveries).map(([state, count]) => `${state} ${number(count)}`);
-  if (deliveries.length > 0) rows.push(['Deliveries', deliveries.join(', ')]);
+  if (report.replies !== undefined) rows.push(['Replies', repliesText(report.replies)]);
   rows.push(['Ledger', report.ledger]);
   const widest = Math.max(...rows.map(([name]) => displayWidth(name)));
   return rows.map(([name, value]) => `${paint('bold', name.padEnd(widest))}  ${safeLine(value)}\n`).join('');
@@ -129,21 +141,6 @@ function next(report: Report, options: ReportOptions, paint: Paint): string {
     return paragraph(text, options.width) + (command === null ? '' : `    ${paint('cyan', safeLine(command))}\n`);
   });
   return steps.length === 0 ? '' : `${paint('bold', 'What to do next')}\n${steps.join('')}`;
-}
-
-/** Lines of at most so many columns, broken at spaces; a longer word gets a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && displayWidth(line) + 1 + displayWidth(word) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }
 
 const STATE_STYLES: Readonly<Record<RunState, Style>> = {

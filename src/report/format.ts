@@ -1,30 +1,30 @@
 import type { Outcome, Report } from '../model.ts';
+import { formatBrief } from './format-brief.ts';
 import { formatCsv } from './format-csv.ts';
-import { formatHtml } from './format-html.ts';
 import { formatJson } from './format-json.ts';
 import { formatJsonl } from './format-jsonl.ts';
 import { formatJunit } from './format-junit.ts';
 import { formatText } from './format-text.ts';
 import type { Formatter, ReportOptions } from './formatter.ts';
 
-export const REPORT_FORMATS = ['text', 'json', 'jsonl', 'csv', 'html', 'junit'] as const;
+export const REPORT_FORMATS = ['text', 'brief', 'json', 'jsonl', 'csv', 'junit'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** A new format is a file and a line here. */
 const FORMATTERS: Readonly<Record<ReportFormat, Formatter>> = {
   text: formatText,
+  brief: formatBrief,
   json: formatJson,
   jsonl: formatJsonl,
   csv: formatCsv,
-  html: formatHtml,
   junit: formatJunit,
 };
 
 /**
- * A report as text, in pieces, so that a million recipients are never in memory. `text` and `json` are the summary and
- * leave `outcomes` unread; `jsonl` and `csv` have one record per row; `html` shows the summary and the first rows that
- * were not accepted; `junit` counts by outcome and reason, and names the first rows that were rejected, failed or are in
- * doubt. `json`, `jsonl` and `csv` hold what they are given; the others are for eyes.
+ * A report as text, in pieces, so that a million recipients are never in memory. `text`, `brief` and `json` are the summary
+ * and leave `outcomes` unread; `jsonl` and `csv` have one record per row; `junit` counts by outcome and reason, and names the
+ * first rows that were rejected, failed or are in doubt. `json`, `jsonl` and `csv` hold what they are given; the others
+ * are for eyes. The page is not among them: see src/pages/report.ts.
  */
 export function formatReport(
   format: ReportFormat,

@@ -1,7 +1,7 @@
 import type { LegTotals } from '../model.ts';
 import { formatMoney } from '../util/money.ts';
 import { safeLine } from '../util/safe.ts';
-import { type Column, table } from '../util/table.ts';
+import { type Column, proseWidth, table } from '../util/table.ts';
 import { number } from './words.ts';
 
 interface Shown {
@@ -17,7 +17,9 @@ interface Shown {
  */
 export function legsTable(legs: readonly LegTotals[], { width, currency }: Shown): string {
   if (legs.length === 0) return '';
-  const columns = COLUMNS.filter(({ least, wanted }) => width >= least && (wanted === undefined || legs.some(wanted)));
+  const columns = COLUMNS.filter(
+    ({ least, wanted }) => proseWidth(width) >= least && (wanted === undefined || legs.some(wanted)),
+  );
   const rows = legs.map((leg) => columns.map(({ cell }) => cell(leg)));
   const titled = columns.map((column) =>
     column === COST && currency !== null ? { ...column, title: `cost ${safeLine(currency)}` } : column,

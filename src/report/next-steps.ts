@@ -31,6 +31,8 @@ export function nextSteps(report: Report, campaign: string, planFile: string | n
   else if (left !== '' && halt !== null)
     steps.push({ text: `${left} The command above continues with them.`, command: null });
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
+  if (state !== 'running' && report.fallbacksDue !== undefined) steps.push(fallbackStep(report.fallbacksDue, again));
+  if (report.replies !== undefined && report.replies.review > 0) steps.push(reviewStep(report.replies.review));
   if (state !== 'running') steps.push(...waitSteps(report, again, amended));
   if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
   return steps;
@@ -47,10 +49,31 @@ export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   return failed + pending + deferred - undecidedOf(report);
 }
 
+function fallbackStep(count: number, again: string): NextStep {
+  const one = count === 1;
+  const text =
+    `Reports say that the message did not reach ${countOf(count, 'recipient')}. ` +
+    `Sending again sends ${one ? 'that one' : 'them'} the fallback:`;
+  return { text, command: again };
+}
+
+function reviewStep(count: number): NextStep {
+  const one = count === 1;
+  const text = `${countOf(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for somebody to read ${one ? 'it' : 'them'}:`;
+  return { text, command: 'handbill replies review' };
+}
+
 function winnerStep(report: Report, again: string): NextStep {
   const waiting = undecidedOf(report);
   const names = report.variants?.map(({ name }) => name) ?? [];
   const which = names.length === 0 ? '' : ` (${names.join(', ')})`;
+  if (report.winnerAt !== undefined) {
+    const who = `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'}`;
+    const text =
+      `${who} for the variant that wins the test. It is found at ${minuteText(report.winnerAt)}, by what came back ` +
+      'until then. Run it again after that, or say its name now with `--winner`:';
+    return { text, command: again };
+  }
   return {
     text:
       `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'} for the variant that wins the test. ` +
@@ -84,7 +107,7 @@ function waitText({ reasons, opensAt }: Report): string | null {
   if (outside > 0) return `${many} ${wait} until ${outside === 1 ? 'the' : 'their'} window opens${first}`;
   return paused === 0
     ? null
-    : `${many} ${wait} until the pause of the canary is over${at === null ? '' : `, at ${at}`}`;
+    : `${many} ${wait} until the canary goes on${at === null ? '' : `, at ${at} at the latest`}`;
 }
 
 /** Rounded up: before it there is nothing to run again for. */
@@ -101,7 +124,8 @@ function outsideOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['outside-window'] ?? 0;
 }
 
-function zonelessOf(reasons: Report['reasons']): number {
+/** Recipients for whom nobody knows when their window opens. */
+export function zonelessOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
 
@@ -175,7 +199,11 @@ function leftOf(report: Report): string {
 }
 
 /** Starts this run again: as the campaign, or where that is refused by its plan. */
-export function sendCommand(report: Report, campaign: string, planFile: string | null): string {
+export function sendCommand(
+  report: Pick<Report, 'environment' | 'occurrence'>,
+  campaign: string,
+  planFile: string | null,
+): string {
   if (planFile !== null) return `handbill send --plan ${shellWord(planFile)}`;
   const environment = report.environment === 'sandbox' ? '' : ` --env ${shellWord(report.environment)}`;
   const occurrence = report.occurrence === 'once' ? '' : ` --occurrence ${shellWord(report.occurrence)}`;

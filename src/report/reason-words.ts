@@ -51,6 +51,69 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   'too-large': 'the request was too large: it is sent in parts',
   status: 'the API answered with an error status',
   // what somebody said
-  resolved: 'somebody looked it up: `doubt list --resolved`',
+  resolved: 'a report or somebody said so: `doubt list --resolved`',
   resend: 'somebody asked to send once more',
+};
+
+/**
+ * What to do about a reason, in a sentence; empty where the word is not known here. docs/report.md says
+ * the same at more length.
+ */
+export function reasonAdvice(reason: string): string {
+  return Object.hasOwn(REASON_ADVICE, reason) ? (REASON_ADVICE[reason] ?? '') : '';
+}
+
+const NOTHING = 'Nothing to do.';
+const WAIT = 'Run again later, or once with `--wait`.';
+const RUN_AGAIN = 'Run again.';
+const NETWORK = 'Look at the network and the address of the API, then run again.';
+const DOUBT = 'Find out from the provider, then `handbill doubt resolve`.';
+
+export const REASON_ADVICE: Readonly<Record<string, string>> = {
+  // skipped
+  duplicate: 'Nothing to do: the first row counts.',
+  'invalid-address': 'Correct the address in the list.',
+  suppressed: 'Nothing to do, unless it stands there by mistake: `handbill suppress list`.',
+  excluded: 'Nothing to do: `handbill preview` says which condition or campaign it was.',
+  'frequency-cap': NOTHING,
+  expired: 'Nothing to do: stale is worse than never.',
+  'window-closed': 'Nothing to do: stale is worse than never.',
+  holdout: NOTHING,
+  'missing-variable': 'Fill the cell, or give the template a `default`.',
+  'render-error': 'Correct the row or the template: `handbill validate` names both.',
+  'bad-row': 'Correct the row in the list.',
+  removed: NOTHING,
+  // deferred
+  'winner-undecided': 'Name the winner with `--winner`, or run again once the test is over.',
+  'outside-window': WAIT,
+  'zone-unknown': 'Add a column with the zone (`recipients.timeZone`), or set `send.window.unknown`.',
+  'canary-undecided': WAIT,
+  // nothing was sent
+  dns: NETWORK,
+  connect: NETWORK,
+  'connect-timeout': NETWORK,
+  tls: 'Look at the address, the certificate and the clock, then run again.',
+  proxy: 'Look at the settings of the proxy, then run again.',
+  internal: 'Report it, with what `handbill report --format jsonl` says of the row.',
+  stopped: RUN_AGAIN,
+  // nobody knows
+  crash: DOUBT,
+  write: DOUBT,
+  timeout: DOUBT,
+  'no-response': DOUBT,
+  'bad-response': DOUBT,
+  unrecognised: DOUBT,
+  redirect: 'Correct the address of the API; find out from the provider, then `handbill doubt resolve`.',
+  // an answer
+  refused: 'Look at what the API said, correct it, then send with `--retry-rejected`.',
+  'not-authorised': 'Correct the key or the account, then run again.',
+  'wrong-address': 'Correct the address of the API, then run again.',
+  'rate-limited': 'Set a lower `send.rate`, then send with `--retry-rejected`.',
+  'unsupported-channel': 'Add a `fallback`, then send with `--retry-rejected` and `--amend`.',
+  'fell-back': NOTHING,
+  'too-large': 'Run again; a lower `send.recipientsPerRequest` saves the detour.',
+  status: 'Look at the status and at what the API said, correct it, then send with `--retry-rejected`.',
+  // what somebody said
+  resolved: 'Nothing to do: `handbill doubt list --resolved` says who and why.',
+  resend: RUN_AGAIN,
 };

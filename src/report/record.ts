@@ -36,6 +36,7 @@ export const LEG_FIELDS = [
   'attempts',
   'httpStatus',
   'messageId',
+  'delivery',
   'parts',
   'encoding',
   'cost',
@@ -48,7 +49,7 @@ export type LegRecord = Readonly<Record<(typeof LEG_FIELDS)[number], Cell>>;
 /** handbill's own id of the message to a recipient on a channel; null where nothing was to be sent. */
 export type ReferenceOf = (message: { readonly key: string | null; readonly channel: Channel }) => string | null;
 
-/** One row of the list as `jsonl` shows it. `delivery` is null until a delivery report is joined to it. */
+/** One row of the list as `jsonl` shows it. `delivery` is null until something comes back. */
 export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportRecord {
   const record = {
     line: outcome.line,
@@ -62,7 +63,7 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     attempts: outcome.attempts,
     httpStatus: outcome.httpStatus,
     messageId: outcome.messageId,
-    delivery: null,
+    delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
   };
   if (outcome.legs === undefined) return record;
@@ -79,6 +80,7 @@ function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: Reference
     attempts: leg.attempts,
     httpStatus: leg.httpStatus,
     messageId: leg.messageId,
+    delivery: leg.delivery ?? null,
     parts: leg.parts,
     encoding: leg.encoding,
     cost: costOf(leg),
@@ -86,7 +88,9 @@ function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: Reference
   };
 }
 
-/** What the message costs: the price of one that was not sent is not due, so that all of them add up to the report's. */
+/**
+ * What the message costs: the price of one that was not sent is not due, so that all of them add up to the report's.
+ */
 function costOf({ outcome, cost }: LegOutcome): number | null {
   return cost === null || outcome === 'accepted' || outcome === 'in-doubt' ? cost : 0;
 }

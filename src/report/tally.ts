@@ -10,21 +10,36 @@ import {
   type Totals,
 } from '../model.ts';
 import { type Count, smsOf, sum } from './count.ts';
+import { type DeliveryCount, deliveriesOf, variantDeliveries } from './deliveries.ts';
 import { legTotals } from './legs.ts';
 import { compareVariants } from './variants.ts';
 
 /** What a report says about the run itself. */
 export type RunFacts = Pick<
   Report,
-  'run' | 'campaign' | 'environment' | 'occurrence' | 'ledger' | 'startedAt' | 'finishedAt' | 'purgedAt' | 'opensAt'
+  | 'run'
+  | 'campaign'
+  | 'environment'
+  | 'occurrence'
+  | 'ledger'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'purgedAt'
+  | 'opensAt'
+  | 'winner'
+  | 'winnerAt'
 > & { readonly state: RunState; readonly halt: Halt | null };
 
 /** What a report can say more, where it is known. */
 export interface Known {
-  /** Delivery states, where reports of them came in. */
-  readonly deliveries?: Report['deliveries'];
+  readonly cameBack?: CameBack | null;
   /** The campaign as it was sent: the order of its variants and legs, and those that nobody got. */
   readonly campaign?: CampaignShape | null;
+}
+
+/** What came back about the messages of a run. */
+export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
+  readonly deliveries: readonly DeliveryCount[];
 }
 
 export interface CampaignShape extends Pick<Campaign, 'channel'> {
@@ -37,7 +52,7 @@ export function buildReport(
   run: RunFacts,
   legs: readonly Count[],
   requests: RequestFigures,
-  { deliveries = {}, campaign = null }: Known = {},
+  { cameBack = null, campaign = null }: Known = {},
 ): Report {
   const counts = legs.filter(({ fellBack }) => !fellBack);
   return {
@@ -57,9 +72,13 @@ export function buildReport(
     reasons: reasonsOf(counts),
     requests,
     sms: smsOf(counts),
-    deliveries,
+    deliveries: deliveriesOf(cameBack?.deliveries ?? []),
+    ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
+    ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...legsOf(legs, campaign),
-    ...variantsOf(counts, campaign),
+    ...variantsOf(counts, campaign, cameBack?.deliveries ?? []),
+    ...(run.winner === undefined ? {} : { winner: run.winner }),
+    ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
   };
 }
 
@@ -73,10 +92,14 @@ function legsOf(legs: readonly Count[], campaign: CampaignShape | null): Pick<Re
 function variantsOf(
   counts: readonly Count[],
   campaign: CampaignShape | null,
+  deliveries: readonly DeliveryCount[],
 ): Pick<Report, 'variants' | 'significance'> {
   const names = campaign?.variants.map(({ name }) => name) ?? [];
   if (names.length === 0 && counts.every(({ variant }) => variant === null)) return {};
-  return compareVariants(counts, names);
+  const compared = compareVariants(counts, names);
+  if (deliveries.length === 0) return compared;
+  const variants = compared.variants.map((one) => ({ ...one, ...variantDeliveries(deliveries, one.name) }));
+  return { ...compared, variants };
 }
 
 /** Recipients by outcome; they add up to `recipients`. */

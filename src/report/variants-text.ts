@@ -1,5 +1,6 @@
 import type { Significance, VariantResult } from '../model.ts';
-import { type Column, table } from '../util/table.ts';
+import { type Column, proseWidth, table } from '../util/table.ts';
+import type { VariantDeliveries } from './deliveries.ts';
 import type { Comparison } from './variants.ts';
 import { number, percent } from './words.ts';
 
@@ -11,7 +12,8 @@ import { number, percent } from './words.ts';
  */
 export function variantsTable(variants: readonly VariantResult[], width: number): string {
   if (variants.length === 0) return '';
-  const columns = COLUMNS.filter(({ least }) => width >= least);
+  const came = variants.some(({ delivered }) => delivered !== undefined);
+  const columns = (came ? COLUMNS_WITH_DELIVERIES : COLUMNS).filter(({ least }) => proseWidth(width) >= least);
   const rows = variants.map((variant) => columns.map(({ cell }) => cell(variant)));
   return table(rows, columns, { width, indent: 2 });
 }
@@ -31,6 +33,22 @@ const COLUMNS: readonly VariantColumn[] = [
   { title: 'rate', align: 'right', least: 0, cell: rateOf },
   { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
 ];
+
+/** What came back is what is compared then; the shares are of those accepted. */
+const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
+  ...COLUMNS.map((column) => ({ ...column, least: column.least + (column.least > 0 ? 40 : 0) })),
+  { title: 'delivered', align: 'right', least: 60, cell: (variant) => shareOf(variant, 'delivered') },
+  { title: 'read', align: 'right', least: 68, cell: (variant) => shareOf(variant, 'read') },
+  { title: 'replied', align: 'right', least: 78, cell: (variant) => shareOf(variant, 'replied') },
+  { title: 'opted out', align: 'right', least: 90, cell: (variant) => shareOf(variant, 'optedOut') },
+];
+
+/** Of whom it came back among those accepted, or `-` while there are none. */
+export function shareOf(variant: VariantResult, what: keyof VariantDeliveries): string {
+  const count = variant[what] ?? 0;
+  // Who was refused, as far as the API said, may have got it all the same.
+  return variant.accepted === 0 ? '-' : percent(Math.min(count, variant.accepted), variant.accepted);
+}
 
 /** Neither accepted nor refused: skipped, deferred, failed, in doubt or not sent yet. */
 export function othersOf({ recipients, accepted, rejected }: VariantResult): number {

@@ -8,7 +8,8 @@ import { checkTlsEnvironment } from '../http/tls-environment.ts';
 import type { Environment, KeySource } from '../model.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { canonical } from '../plan/settings.ts';
-import { startSandbox } from '../sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { WebhookOptions } from '../sandbox/webhook-options.ts';
 import { createRedactor } from '../util/redact.ts';
 import { requireApproval } from './approved.ts';
 
@@ -31,6 +32,14 @@ export interface ApiOptions {
   /** The plan that is applied; null without one. Where the environment has approvers, they must have signed it. */
   readonly sealed: SealedPlan | null;
   readonly nowMs: number;
+  /** The sandbox that all rounds of a start share; null, as by default: each has one of its own. */
+  readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
+}
+
+/** The API on this machine, in this process. */
+export interface EmbeddedSandbox {
+  readonly sandbox: Sandbox;
+  readonly apiKey: string;
 }
 
 /**
@@ -58,19 +67,29 @@ async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
   return read.key;
 }
 
-/** The sandbox of one start: on loopback, over real HTTP, with a key of its own. */
-async function openSandbox(options: ApiOptions): Promise<Api> {
-  const key = randomBytes(16).toString('hex');
+/** A sandbox on loopback, over real HTTP, with a key of its own. */
+export async function startEmbedded(
+  environment: Environment,
+  reports: { readonly webhook?: WebhookOptions; readonly now?: () => number } = {},
+): Promise<EmbeddedSandbox> {
+  const apiKey = randomBytes(16).toString('hex');
   // A project that rehearses another API's fields means them: only the sandbox's own are checked for slips.
-  const fields = canonical(options.environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
-  const sandbox = await startSandbox({ apiKey: key, keep: 0, fields });
-  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, key, options);
+  const fields = canonical(environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
+  const sandbox = await startSandbox({ apiKey, keep: 0, fields, ...reports });
+  return { sandbox, apiKey };
+}
+
+async function openSandbox(options: ApiOptions): Promise<Api> {
+  const { environment } = options;
+  const shared = options.sandbox?.() ?? null;
+  const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
+  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options);
   return {
     endpoint,
-    wire: wireOf(options.environment, key),
+    wire: wireOf(environment, apiKey),
     async close(graceMs) {
       await endpoint.close(graceMs);
-      await sandbox.close();
+      if (shared === null) await sandbox.close();
     },
   };
 }

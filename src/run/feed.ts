@@ -35,8 +35,25 @@ export interface FeedOptions {
 /** Rows of one transaction; there are hardly ever more than a few. */
 const REMOVED_BATCH = 1000;
 
-/** Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty. */
+/**
+ * Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty.
+ */
 export async function feed(options: FeedOptions): Promise<void> {
+  const { lists, pool } = options;
+  const ended = new AbortController();
+  // As long as anything is claimed, also after the last row was taken.
+  const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
+    if (!ended.signal.aborted) pool.fail(error);
+  });
+  try {
+    await feedAll(options);
+  } finally {
+    ended.abort();
+    if (watching !== undefined) await watching;
+  }
+}
+
+async function feedAll(options: FeedOptions): Promise<void> {
   const { plan, ledger, run, todo, pool, shift, gate, lists } = options;
   const { stopped } = shift;
   const packer = createPacker<Due>(plan.recipientsPerRequest);
@@ -51,6 +68,9 @@ export async function feed(options: FeedOptions): Promise<void> {
       ...suppressionView(lists.current, ledger, options.now),
       ...options.reached?.view(options.now),
       ...(shift.window === null ? {} : { closed: shift.window.closed }),
+      get expired() {
+        return shift.isLate();
+      },
       skipInvalid: true,
       winner: run.winner,
     };
@@ -60,18 +80,18 @@ export async function feed(options: FeedOptions): Promise<void> {
         if (stopped.aborted || left <= 0) break;
         const due = whoseTurn(decision, options, aside);
         if (due === null) continue;
-        if (gate !== null && !gate.isOpen() && !(await atGate(gate, packer, options))) {
-          // The gate is not decided in this start: whoever is left waits for the next one.
-          isLater = !stopped.aborted;
-          if (!isLater) break;
-        }
-        if (isLater) {
+        // Whoever falls back by a report went through the gate with the message before.
+        const isGated = gate !== null && due.byReport === undefined;
+        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
+        if (isLater && stopped.aborted) break;
+        // The gate is not decided in this start: whoever is left waits for the next one.
+        if (isLater && isGated) {
           aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
           shift.progress.settled('deferred');
           continue;
         }
         left -= 1;
-        gate?.put(1);
+        if (isGated) gate.put(1);
         // A fallback is a request of its own; who else gets the same may share one.
         const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
         const full = parcel === null ? undefined : put(pool, parcel);
@@ -125,19 +145,31 @@ function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Asid
   const pending = todo.find(row);
   if (pending === null) throw unexpected(line);
   const { leg } = pending;
-  if (shift.isLate()) return skip(pending, 'expired', aside, shift);
   if (decision.key !== pending.key) throw unexpected(line);
+  if (pending.byReport !== undefined) return reportedDue(decision, pending, shift);
+  // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);
+  // It was decided with its batch, which may have been long ago.
+  if (shift.isLate()) return skip(pending, 'expired', aside, shift);
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, leg, reason: decision.reason });
     shift.progress.settled('deferred');
     if (decision.untilMs !== undefined) shift.progress.opens(decision.untilMs);
     return null;
   }
-  // Refused by the API, asked for again, and left out by a rule of the amended campaign in between.
-  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
   return dueOf(decision, pending) ?? skip(pending, 'removed', aside, shift);
+}
+
+/**
+ * A fallback that a report asks for. Whoever a rule leaves out keeps the message that was accepted: their row has
+ * not moved, and does so only when the fallback is claimed.
+ */
+function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: Shift): Due | null {
+  if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
+  if (decision.decision !== 'send' || isLate()) return null;
+  return dueOf(decision, pending) ?? null;
 }
 
 function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress }: Shift): null {

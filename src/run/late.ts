@@ -1,8 +1,10 @@
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import { lastOpeningAfter } from '../plan/window.ts';
+import { longestWaitMs } from '../schedule/choose.ts';
 import { STAYS_MS } from './canary-gate.ts';
 
 export interface LateOptions {
@@ -16,9 +18,29 @@ export interface LateOptions {
 /** H5: a run is continued without being told for this long after its start; an older one may be a restored backup. */
 const LATE_MS = 24 * 3_600_000;
 
-/** A run without `notAfter` that began this long ago is continued only with `--late`. */
+/** The run began so long ago. What else makes it late, `isTooLate` says, which needs the campaign. */
 export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): boolean {
   return run.startedAtMs !== null && nowMs - run.startedAtMs > LATE_MS;
+}
+
+/**
+ * Is a run continued only with `--late`? It began long ago, has no `notAfter` to say when it expires, and whoever was
+ * put off to an opening, or to the end of a pause, could have been sent to as long ago as that.
+ */
+export async function isTooLate(
+  {
+    ledger,
+    campaign,
+    nowMs,
+  }: { readonly ledger: Pick<Ledger, 'lastClaimMs'>; readonly campaign: Campaign; readonly nowMs: number },
+  run: RunRecord,
+): Promise<boolean> {
+  const { notAfterMs } = campaign.send;
+  if (run.startedAtMs === null || notAfterMs !== null || !isLate(run, nowMs)) return false;
+  const opened = await lastOpeningAfter({ campaign }, run.lastStartAtMs ?? run.startedAtMs);
+  if (opened !== null && nowMs - opened <= LATE_MS) return false;
+  const waited = waitEnd(ledger, campaign, run);
+  return waited === null || nowMs - waited > LATE_MS;
 }
 
 /**
@@ -28,27 +50,28 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
  */
 export async function refuseLate(options: LateOptions, run: RunRecord): Promise<void> {
   const { plan, nowMs } = options;
+  const { campaign } = plan;
   const began = run.startedAtMs;
-  if (options.late || began === null || plan.campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
+  if (options.late || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
   const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
-  if (!open) return;
-  // Whoever was put off to an opening, or to the end of a pause, is sent to within the same time after it.
-  const opened = await lastOpeningAfter(plan, run.lastStartAtMs ?? began);
-  if (opened !== null && nowMs - opened <= LATE_MS) return;
-  const paused = pauseEnd(options, run);
-  if (paused !== null && nowMs - paused <= LATE_MS) return;
+  if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return;
   const hours = Math.floor((nowMs - began) / 3_600_000);
   throw refuse(
     problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
-      at: { file: plan.campaign.file },
+      at: { file: campaign.file },
       hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
     }),
   );
 }
 
-/** When the pause of a canary is over, which starts leave to those after them; null without such a one. */
-function pauseEnd({ ledger, plan }: LateOptions, run: RunRecord): number | null {
-  const { canary } = plan.campaign.send;
-  const lastMs = ledger.lastClaimMs(run);
-  return canary === null || canary.pauseMs <= STAYS_MS || lastMs === null ? null : lastMs + canary.pauseMs;
+/**
+ * When a wait is over that starts leave to those after them: at a gate of a canary, for a winner; null without such a
+ * one.
+ */
+function waitEnd(ledger: Pick<Ledger, 'lastClaimMs'>, { send, split }: Campaign, run: RunRecord): number | null {
+  const gateMs = longestWaitMs(send.canary);
+  const testMs = run.winner === null ? (split.decides?.waitMs ?? 0) : 0;
+  const isLong = gateMs > STAYS_MS || split.decides !== null;
+  const lastMs = isLong ? ledger.lastClaimMs(run) : null;
+  return lastMs === null ? null : lastMs + Math.max(gateMs, testMs);
 }

@@ -1,4 +1,4 @@
-import type { LegFacts, NextLeg, PendingRow } from '../ledger/records.ts';
+import type { LegFacts, MessageIds, NextLeg, PendingRow } from '../ledger/records.ts';
 import type { Channel, LegMessage, SendDecision } from '../model.ts';
 
 /** Somebody whose turn it is, on one leg. */
@@ -12,15 +12,19 @@ export interface Due {
   readonly used: readonly Channel[];
   /** Attempts of this leg in earlier starts. */
   readonly before: number;
+  /** The leg before, if it was accepted and reported to have reached nobody: it falls back when this one is claimed. */
+  readonly byReport?: MessageIds | undefined;
 }
 
 /** Whom one request is for: usually one, more only where they get the same. */
 export type Parcel = readonly [Due, ...Due[]];
 
 /** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
-export function dueOf(decision: SendDecision, { leg, used, attempts }: PendingRow): Due | undefined {
+export function dueOf(decision: SendDecision, { leg, used, attempts, byReport }: PendingRow): Due | undefined {
   const message = leg === 0 ? decision : unused(decision, used);
-  return message === undefined ? undefined : { decision, message, leg, used, before: attempts };
+  if (message === undefined) return undefined;
+  const due = { decision, message, leg, used, before: attempts };
+  return byReport === undefined ? due : { ...due, byReport };
 }
 
 /** What goes out when this leg cannot be received; undefined after the last one. */

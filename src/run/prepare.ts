@@ -13,7 +13,12 @@ import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppre
 import { timeView } from '../plan/window.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
-import { refuseLate } from './late.ts';
+import type { Meter } from '../util/meter.ts';
+import { findWinner, joinEvidence, rememberWinner, type WinnerState, winnerIn } from './decide-winner.ts';
+import { settleByReports } from './evidence.ts';
+import { joinReplies } from './join-replies.ts';
+import { isTooLate, refuseLate } from './late.ts';
+import { countUnreached } from './unreached.ts';
 import { winnerOfRun } from './winner.ts';
 
 export interface PrepareOptions {
@@ -30,6 +35,8 @@ export interface PrepareOptions {
   readonly nowMs: number;
   /** Ends the preparation: nothing is left of it. */
   readonly interrupt: AbortSignal;
+  /** Told how far the list was looked at, or hashed. */
+  readonly meter?: Meter | undefined;
 }
 
 /** A run that is ready to be started. */
@@ -40,9 +47,13 @@ export interface Prepared {
   readonly estimate: Estimate | null;
   /** Recipients to send to in this start. */
   readonly toDo: number;
+  /** Those among them whom a report makes due for a fallback. */
+  readonly unreached: number;
   readonly continues: boolean;
   /** Whom other runs reached; null where no rule asks for it. */
   readonly reached: Reached | null;
+  /** How far the search for the winner of a test is. */
+  readonly winner: WinnerState;
   /** Makes the rows count. Until then everything can be forgotten without a trace. */
   seal(): RunRecord;
   discard(): void;
@@ -60,6 +71,7 @@ const LOAD_BATCH = 4000;
 export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   const { ledger, plan } = options;
   checkHashKey(options.suppressions, ledger);
+  joinOptOuts(options);
   const existing = ledger.findRun(identityOf(plan));
   if (existing === null) return load(options, null);
   refusePurged(existing);
@@ -74,27 +86,40 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   throw refuse(...changes.map((change) => ({ ...change, hint })));
 }
 
+/** K3: who opted out from another of their addresses is suppressed once it is known which message that answers. */
+function joinOptOuts({ ledger, plan, nowMs }: PrepareOptions): void {
+  if (!ledger.events.hasUnjoinedOptOut()) return;
+  const { startLifts } = plan.campaign.project.webhook.replies;
+  joinReplies(ledger, { startLifts, now: () => nowMs });
+}
+
 export function identityOf(plan: Plan): RunIdentity {
   return { environment: plan.environment.name, campaign: plan.campaign.name, occurrence: plan.occurrence };
 }
 
 async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
-  const open = new Set(['pending', 'failed', 'deferred', ...(options.retryRejected ? ['rejected'] : [])]);
-  const waits = winnerOf(options, run) === null;
-  const toDo = ledger
-    .counts(run)
-    .filter(({ outcome, reason }) => open.has(outcome) && !(waits && reason === 'winner-undecided'))
-    .reduce((sum, { count }) => sum + count, 0);
+  // K2: a report may have come while nobody was there to look at doubts.
+  settleByReports(ledger, nowMs);
+  const { notAfterMs } = plan.campaign.send;
+  const found = findWinnerOf(options, run);
+  // Once nobody is to be sent to any more, whoever waits for a winner has nothing to wait for.
+  const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
+  const open = ledger.countOpen(run, { rejected: options.retryRejected });
+  const toDo = waits ? open.rows - open.undecided : open.rows;
+  const isStale = !options.late && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
+  const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
   return {
     list,
     estimate: null,
-    toDo,
+    toDo: toDo + unreached,
+    unreached,
     continues: true,
-    reached: toDo === 0 ? null : await openReach(plan, ledger, nowMs),
+    reached: toDo + unreached === 0 ? null : await openReach(plan, ledger, nowMs),
+    winner: found,
     seal: () => {
       if (options.retryRejected) ledger.retryRejected(run);
-      return withWinner(options, run);
+      return withWinner(options, run, found);
     },
     discard: () => undefined,
   };
@@ -106,7 +131,8 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const reached = await openReach(plan, ledger, nowMs);
   const { channel, isCounted } = plan.campaign;
   const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted });
-  const checked = await checkAndLoad(options, draft, existing, reached).catch((error: unknown) => {
+  const found = findWinnerOf(options, existing);
+  const checked = await checkAndLoad(options, draft, existing, reached, found).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
@@ -115,30 +141,40 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     list,
     estimate,
     toDo: estimate.send,
+    unreached: 0,
     continues: existing !== null,
     reached,
+    winner: found,
     seal: () => {
       if (existing === null) {
-        return withWinner(
-          options,
-          ledger.sealLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs }),
-        );
+        const sealed = ledger.sealLoad(draft, { inputs, identityHash: identityHash(plan.campaign), nowMs });
+        return withWinner(options, sealed, found);
       }
       const run = ledger.amend(existing, draft, { inputs, nowMs });
       if (options.retryRejected) ledger.retryRejected(run);
-      return withWinner(options, run);
+      return withWinner(options, run, found);
     },
     discard: () => ledger.discardLoad(draft),
   };
 }
 
-/** What somebody said last counts: now, at an earlier start, in the campaign. */
-function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null): string | null {
-  return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner;
+/** What somebody said last counts: now, at an earlier start, in the campaign; else what came back. */
+function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found: WinnerState): string | null {
+  return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);
 }
 
-function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord): RunRecord {
-  return winner === null || winner === run.winner ? run : ledger.setWinner(run, winner);
+/** Whoever names a winner need not look for one. */
+function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunRecord | null): WinnerState {
+  if (winner !== null || run === null || run.winner !== null || plan.campaign.split.decides === null) {
+    return { kind: 'none' };
+  }
+  joinEvidence(ledger, plan, () => nowMs);
+  return findWinner(ledger, plan, run, nowMs);
+}
+
+function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: WinnerState): RunRecord {
+  if (winner === null) return rememberWinner(ledger, run, found);
+  return winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 
 async function checkAndLoad(
@@ -146,6 +182,7 @@ async function checkAndLoad(
   draft: RunRecord,
   existing: RunRecord | null,
   reached: Reached | null,
+  found: WinnerState,
 ): Promise<Checked> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
   const seen = createSeen();
@@ -160,7 +197,8 @@ async function checkAndLoad(
     ...reached?.view(() => nowMs),
     ...(await timeView(plan, nowMs, existing?.startedAtMs ?? nowMs)),
     skipInvalid: options.skipInvalid,
-    winner: winnerOf(options, existing),
+    winner: winnerOf(options, existing, found),
+    ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();

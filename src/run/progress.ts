@@ -1,7 +1,9 @@
 import type { JsonObject, OutcomeState } from '../model.ts';
 import { createLatency, type Latency, readLatency } from '../report/latency.ts';
 
-/** The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end. */
+/**
+ * The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end.
+ */
 export interface Progress {
   readonly figures: Figures;
   /** An answer that is the API's own was seen in this start. */
@@ -24,8 +26,18 @@ export interface Figures {
   toDo: number;
   /** When the first window opens of those who wait for one, or the pause of the canary is over; in ms since 1970. */
   opensAtMs?: number;
+  /** When the winner of a test is found, in ms since 1970. */
+  winnerAtMs?: number;
   /** What the run waits for, and until when (ms since 1970); null while it sends. */
-  waits: { readonly why: 'canary' | 'window'; readonly untilMs: number } | null;
+  waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
+}
+
+/** What somebody was sent to became: a leg that fell back is followed by another, which counts instead. */
+const TRIED = ['accepted', 'rejected', 'failed', 'in-doubt'] as const;
+
+/** Recipients who were sent to, or for whom it was tried. */
+export function triedIn(outcomes: Readonly<Record<(typeof TRIED)[number], number>>): number {
+  return TRIED.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 }
 
 export interface ProgressWithLatency extends Progress {
@@ -58,7 +70,7 @@ export function createProgress(): ProgressWithLatency {
 
 /**
  * The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`; `opensAtMs` only of this
- * start, which asked everybody.
+ * start, which asked everybody; `winner` as it was found.
  */
 export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
@@ -70,5 +82,7 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
     activeMs: earlier('activeMs') + Math.round(activeMs),
     latency: { ...latency.save() },
     ...(progress.figures.opensAtMs === undefined ? {} : { opensAtMs: progress.figures.opensAtMs }),
+    ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
+    ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
   };
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Verdict } from '../http/classify.ts';
 import type { ResultRecord } from '../ledger/records.ts';
 import type { Attempt } from '../model.ts';
@@ -96,7 +97,7 @@ function noteRetry({ progress, ramp }: Shift): void {
 }
 
 function record(
-  { decision, leg, before }: Due,
+  { decision, message, leg, before, byReport }: Due,
   attempt: number,
   from: 'claimed' | 'pending',
   facts: Attempt,
@@ -105,6 +106,8 @@ function record(
   shift: Shift,
   next?: Due,
 ): void {
+  // A fallback that was never claimed has no row yet: the leg before is accepted as it was.
+  if (byReport !== undefined) return;
   const result: ResultRecord = {
     row: decision.row,
     leg,
@@ -116,5 +119,7 @@ function record(
     messageId: verdict.messageId,
     error: verdict.error,
   };
-  shift.desk.record(next === undefined ? result : { ...result, next: nextLeg(next, shift.costOf) });
+  if (next !== undefined) shift.desk.record({ ...result, next: nextLeg(next, shift.costOf) });
+  else if (state !== 'in-doubt' || message.text === null) shift.desk.record(result);
+  else shift.desk.record({ ...result, textHash: hash('sha256', message.text) });
 }

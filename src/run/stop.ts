@@ -87,30 +87,38 @@ export function createStop(context: StopContext): Stop {
       const { outcome } = verdict;
       const event = sameEvent ? 0 : 1;
       if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict));
+      // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
-      else if (outcome !== 'pending') failuresInARow = 0;
       if (outcome === 'in-doubt') {
         doubts += 1;
         doubtsInARow += event;
-      } else if (outcome !== 'pending') doubtsInARow = 0;
+      }
+      if (outcome === 'accepted' || outcome === 'rejected') {
+        failuresInARow = 0;
+        doubtsInARow = 0;
+      }
       if (outcome === 'accepted') accepted += 1;
       if (outcome === 'accepted' && leg === 0) firstLegs += 1;
       if (outcome === 'rejected') rejected += 1;
 
-      if (doubts >= doubtLimit)
-        stop('doubt', `${doubts} recipients are in doubt since this start (limit ${doubtLimit}).`);
-      if (doubtsInARow >= DOUBTS_IN_A_ROW) stop('doubt', `${DOUBTS_IN_A_ROW} recipients in a row are in doubt.`);
+      if (doubts >= doubtLimit) {
+        const doubted = doubts === 1 ? '1 recipient is' : `${doubts} recipients are`;
+        stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
+      }
+      if (doubtsInARow >= DOUBTS_IN_A_ROW)
+        stop('doubt', `${DOUBTS_IN_A_ROW} recipients are in doubt, and nobody was answered in between.`);
       if (failuresInARow >= FAILURES_IN_A_ROW) {
         stop(
           'api-down',
-          `${FAILURES_IN_A_ROW} recipients in a row could not be sent to: ${verdict.reason ?? 'no connection'}.`,
+          `${FAILURES_IN_A_ROW} recipients could not be sent to, and nobody was answered in between: ${verdict.reason ?? 'no connection'}.`,
         );
       }
       if (before.accepted + accepted === 0 && before.rejected + rejected === FIRST_REFUSALS) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
       }
       if (rejectedLimit !== null && rejected >= rejectedLimit) {
-        stop('refusals', `${rejected} recipients were refused in this start (limits.stopAfter.rejected).`);
+        const refused = rejected === 1 ? '1 recipient was' : `${rejected} recipients were`;
+        stop('refusals', `${refused} refused in this start (limits.stopAfter.rejected).`);
       }
     },
     fellBack() {

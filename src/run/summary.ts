@@ -1,21 +1,23 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Halt, JsonObject, Report, RequestFigures, RunState } from '../model.ts';
+import type { Halt, JsonObject, Report, RequestFigures, RunState, WinnerDecision } from '../model.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
-import { buildReport, type CampaignShape } from '../report/tally.ts';
+import { buildReport, type CameBack, type CampaignShape } from '../report/tally.ts';
 
 /**
  * The summary of a run, from what the ledger holds.
  *
  * @param end - how this start ends, to show instead of what is recorded
  * @param campaign - as it was sent, where it is at hand: for the order of variants and legs, and those that nobody got
+ * @param cameBack - what came back, where it is asked for: a pass over the list of its own
  */
 export function summarise(
   ledger: Pick<Ledger, 'path' | 'legs'>,
   run: RunRecord,
   end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
   campaign: CampaignShape | null = null,
+  cameBack: CameBack | null = null,
 ): Report {
   const facts = {
     run: run.id,
@@ -29,14 +31,27 @@ export function summarise(
     finishedAt: run.finishedAtMs === null ? null : iso(run.finishedAtMs),
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
     ...openingOf(run.figures),
+    ...winnerOf(run),
   };
-  return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign });
+  return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign, cameBack });
 }
 
-/** As the last start left it in the figures: when the first may be sent to of those who wait for a window or a pause. */
+/**
+ * As the last start left it in the figures: when the first may be sent to of those who wait for a window or a pause.
+ */
 function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
   const opensAtMs = figures?.['opensAtMs'];
   return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
+}
+
+/** Who won the test, as it was found or said; and when it is found, as the last start left it. */
+function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winnerAt'> {
+  const found = figures?.['winner'] as unknown as WinnerDecision | undefined;
+  // Somebody may have named another one since.
+  if (found !== undefined && found.variant === winner) return { winner: found };
+  if (winner !== null) return { winner: { variant: winner, by: null, why: null, minimum: 0, shares: [] } };
+  const atMs = figures?.['winnerAtMs'];
+  return typeof atMs === 'number' && Math.abs(atMs) < 8.64e15 ? { winnerAt: iso(atMs) } : {};
 }
 
 /** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */

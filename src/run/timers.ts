@@ -12,6 +12,8 @@ export interface Timers {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Calls `work` at the end of this turn of the event loop. */
   readonly soon: (work: () => void) => void;
+  /** Calls `work` after about `ms`. */
+  readonly later: (ms: number, work: () => void) => void;
 }
 
 /** The real ones. */
@@ -20,5 +22,8 @@ export const TIMERS: Timers = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   soon: (work) => {
     setImmediate(work);
+  },
+  later: (ms, work) => {
+    setTimeout(work, ms);
   },
 };

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../ledger/records.ts';
+import { triedIn } from './progress.ts';
 import type { RunEnd } from './run.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
@@ -15,7 +16,7 @@ export interface WaitOptions {
 }
 
 /** Waits until the wall clock shows an instant; false where it was interrupted before. */
-export async function waitUntil(atMs: number, { now, interrupt, timers = TIMERS }: WaitOptions): Promise<boolean> {
+async function waitUntil(atMs: number, { now, interrupt, timers = TIMERS }: WaitOptions): Promise<boolean> {
   for (;;) {
     if (interrupt.aborted) return false;
     const leftMs = atMs - now();
@@ -32,6 +33,8 @@ export interface RoundsOptions extends WaitOptions {
   /** One start of the run; told how many requests those before it made, or null where it is the first. */
   readonly round: (run: RunRecord, limit: number | null, posted: number | null) => Promise<RunEnd>;
   readonly onWait?: (untilMs: number) => void;
+  /** Requests of rounds before these; default: there were none. */
+  readonly postedBefore?: number;
 }
 
 /**
@@ -41,12 +44,12 @@ export interface RoundsOptions extends WaitOptions {
  */
 export async function sendRounds(run: RunRecord, options: RoundsOptions): Promise<RunEnd> {
   let left = options.limit;
-  let end = await options.round(run, left, null);
+  let end = await options.round(run, left, options.postedBefore ?? null);
   const { recovered } = end;
-  let { posted } = end;
-  while (options.wait && end.state === 'partial' && end.ledgerError === null && end.opensAtMs !== null) {
-    // Requests, of which a recipient may have had several: at most as many recipients as were asked for.
-    if (left !== null) left -= end.posted;
+  let posted = (options.postedBefore ?? 0) + end.posted;
+  while (options.wait && isGoing(end) && end.opensAtMs !== null) {
+    // Not requests: several recipients may share one, and one may have had several.
+    if (left !== null) left -= triedIn(end.figures.settled);
     if (left !== null && left <= 0) break;
     end.figures.waits = { why: 'window', untilMs: end.opensAtMs };
     options.onWait?.(end.opensAtMs);
@@ -55,4 +58,9 @@ export async function sendRounds(run: RunRecord, options: RoundsOptions): Promis
     posted += end.posted;
   }
   return { ...end, posted, recovered };
+}
+
+/** Nothing ended it. A run is finished also while a fallback waits that a report made due: the message is accepted. */
+export function isGoing({ state, ledgerError }: RunEnd): boolean {
+  return (state === 'partial' || state === 'finished') && ledgerError === null;
 }

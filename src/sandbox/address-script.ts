@@ -1,5 +1,6 @@
 import { DEVICES, type Device } from './devices.ts';
 import {
+  endingOf,
   isReserved,
   SCENARIOS,
   type Scenario,
@@ -13,19 +14,26 @@ const TAGGED_EMAIL = /\+(\d{3})@(?:(example\.(?:com|net|org))|[^@]*)$/;
 const TAGGED_CONTACT = /^(sandbox)?[^+]*\+(\d{3})$/;
 
 /**
- * The scenario that an address plays, or null. Numbers choose it by their last digits (scenarios.ts), email addresses
- * and contacts by a tag: `zoe+404@example.com`, `sandbox-1+404`. Others do only where `whose` says `all`.
+ * The three digits by which an address chooses what is played, or null. Numbers choose by their last digits, email
+ * addresses and contacts by a tag: `zoe+404@example.com`, `sandbox-1+404`. Others do only where `whose` says `all`.
  */
-export function scriptOf(address: string, isContact: boolean, whose: ScriptedNumbers): Scenario | null {
+export function scriptedDigits(address: string, isContact: boolean, whose: ScriptedNumbers): string | null {
+  if (whose === 'none') return null;
   if (isContact) return byTag(TAGGED_CONTACT.exec(address), 2, 1, whose);
   if (address.includes('@')) return byTag(TAGGED_EMAIL.exec(address), 1, 2, whose);
-  return scenarioFor(address, whose);
+  return endingOf(address, whose);
 }
 
-function byTag(found: RegExpExecArray | null, digits: number, free: number, whose: ScriptedNumbers): Scenario | null {
-  if (found === null || whose === 'none') return null;
-  if (whose === 'reserved' && found[free] === undefined) return null;
-  return scenarioByDigits(found[digits] ?? '');
+function byTag(found: RegExpExecArray | null, digits: number, free: number, whose: ScriptedNumbers): string | null {
+  if (found === null || (whose === 'reserved' && found[free] === undefined)) return null;
+  return found[digits] ?? null;
+}
+
+/** The scenario that an address plays, or null (scenarios.ts). */
+export function scriptOf(address: string, isContact: boolean, whose: ScriptedNumbers): Scenario | null {
+  if (!isContact && !address.includes('@')) return scenarioFor(address, whose);
+  const digits = scriptedDigits(address, isContact, whose);
+  return digits === null ? null : scenarioByDigits(digits);
 }
 
 const MEANINGFUL: ReadonlySet<string> = new Set([...DEVICES.keys(), ...SCENARIOS.map(({ digits }) => digits)]);

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { answer, answerEmpty, answerJson, answerProblem } from './answer.ts';
-import { describe, describeAsText } from './describe.ts';
+import { describe, describeAsText, reportsOf } from './describe.ts';
 import { describeDialect } from './openapi.ts';
 import { type Counter, postMessage } from './post-message.ts';
 import { isTo, receivedJson } from './received-json.ts';
@@ -35,6 +35,10 @@ export function createApp(counter: Counter, url: () => string): Hono<Env> {
     written((c) => describeSandbox(counter, url(), c)),
   );
   app.get(
+    '/sandbox/reports',
+    written((c) => answerJson(c.env.outgoing, 200, JSON.stringify(reportsOf(counter)))),
+  );
+  app.get(
     '/sandbox/openapi.json',
     written((c) => showOpenApi(counter, url(), c)),
   );
@@ -56,6 +60,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['/v2/messages', 'POST'],
   ['/sandbox/messages', 'GET, DELETE'],
   ['/sandbox', 'GET'],
+  ['/sandbox/reports', 'GET'],
   ['/sandbox/openapi.json', 'GET'],
 ]);
 

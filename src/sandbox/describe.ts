@@ -2,6 +2,7 @@ import { channelsOf, DEVICES } from './devices.ts';
 import type { DialectName } from './dialect-name.ts';
 import type { Inbox } from './inbox.ts';
 import type { Acquaintance } from './judge.ts';
+import type { ReportCounts, Reporter } from './reporter.ts';
 import { SCENARIOS, type ScriptedNumbers } from './scenarios.ts';
 
 /** What `GET /sandbox` says, as data. */
@@ -23,15 +24,19 @@ export interface Description {
   readonly devices: readonly { readonly digits: string; readonly device: string; readonly takes: string }[];
   /** How many numbers have a device from the file. */
   readonly devicesFromFile: number;
+  /** What came back; zeros without a webhook. */
+  readonly reports: ReportCounts;
 }
 
 /** What is described besides the counts. */
 export interface Described extends Acquaintance {
   readonly inbox: Inbox;
   readonly maxRecipients: number;
+  readonly reporter: Reporter | null;
 }
 
-export function describe(url: string, { inbox, dialect, maxRecipients, scripts, devices }: Described): Description {
+export function describe(url: string, described: Described): Description {
+  const { inbox, dialect, maxRecipients, scripts, devices } = described;
   return {
     name: 'handbill sandbox',
     send: `${url}/v2/messages`,
@@ -45,8 +50,28 @@ export function describe(url: string, { inbox, dialect, maxRecipients, scripts, 
     scenarios: SCENARIOS.map(({ digits, answers, becomes }) => ({ digits, answers, becomes })),
     devices: [...DEVICES].map(([digits, one]) => ({ digits, device: one.label, takes: channelsOf(one) })),
     devicesFromFile: devices.size,
+    reports: reportsOf(described),
   };
 }
+
+/** What came back so far. */
+export function reportsOf({ reporter }: Pick<Described, 'reporter'>): ReportCounts {
+  return reporter === null ? NO_REPORTS : reporter.counts();
+}
+
+const NO_REPORTS: ReportCounts = {
+  webhook: null,
+  events: 0,
+  pending: 0,
+  acknowledged: 0,
+  givenUp: 0,
+  dropped: 0,
+  posts: 0,
+  retried: 0,
+  answers: {},
+  ends: {},
+  replies: 0,
+};
 
 const WHOSE: Readonly<Record<ScriptedNumbers, string>> = {
   reserved: 'Numbers from +447700900000 to +447700900999 choose the answer by their last three digits:',
@@ -64,9 +89,11 @@ export function describeAsText(description: Description, says: string): string {
     `POST   ${send}`,
     'GET    /sandbox/messages?to=NUMBER&limit=N   what was received, newest first',
     'DELETE /sandbox/messages                     forgets it',
+    'GET    /sandbox/reports                      what was posted to the webhook, and what waits',
     'GET    /sandbox/openapi.json                 the form of requests and answers',
     '',
     `Received ${received}, accepted ${accepted}, kept ${kept}.${counts.length === 0 ? '' : ` Answers: ${counts.join(', ')}.`}`,
+    ...reportLines(description.reports),
     `Dialect ${dialect}: ${says}. At most ${maxRecipients} recipients in one request.`,
     '',
     ...scenarioLines(description),
@@ -74,6 +101,13 @@ export function describeAsText(description: Description, says: string): string {
     ...deviceLines(description),
     '',
   ].join('\n');
+}
+
+function reportLines({ webhook, events, pending, acknowledged, givenUp, dropped }: ReportCounts): string[] {
+  if (webhook === null) return [];
+  const lost = dropped === 0 ? '' : `, dropped ${dropped}`;
+  const became = `acknowledged ${acknowledged}, given up ${givenUp}, pending ${pending}${lost}`;
+  return [`Events for ${webhook}: ${events}, ${became}.`];
 }
 
 function scenarioLines({ scripts, scenarios }: Description): string[] {

@@ -1,6 +1,8 @@
 import type { Dialect, ErrorRest } from './dialect.ts';
 
-/** The id alone at the top; errors with a code, a description and violations. A request is taken whole or not at all. */
+/**
+ * The id alone at the top; errors with a code, a description and violations. A request is taken whole or not at all.
+ */
 export const TOP_LEVEL_DIALECT: Dialect = {
   name: 'top-level',
   says: 'one messageId at the top, errors with errorCode and description; taken whole or not at all',

@@ -84,10 +84,12 @@ function playFault({ dialect }: Stage, { digits }: Scenario, fault: Fault, taken
     id: givesId ? taken.id : null,
     message: taken.message,
     refusals: givesId ? taken.refusals : NOBODY,
+    taken: status === 'success' ? taken : null,
     write: (outgoing) => play(outgoing, json, success),
   };
 }
 
-function plain({ digits }: Scenario, status: number, { message }: Taken, write: Reply['write']): Reply {
-  return { status, digits, id: null, message, refusals: NOBODY, write };
+function plain({ digits }: Scenario, status: number, taken: Taken, write: Reply['write']): Reply {
+  const { message } = taken;
+  return { status, digits, id: null, message, refusals: NOBODY, taken: status < 300 ? taken : null, write };
 }

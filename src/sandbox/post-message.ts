@@ -10,18 +10,21 @@ import { later } from './play-fault.ts';
 import type { Receipts } from './receipts.ts';
 import { receiveBody } from './receive-body.ts';
 import type { Reply } from './reply.ts';
+import type { Reporter } from './reporter.ts';
 
 /** A desk that keeps what it receives. */
 export interface Counter extends Desk {
   readonly inbox: Inbox;
   readonly receipts: Receipts | null;
+  /** Posts what comes back; null without a webhook, so that nothing has to be looked at then. */
+  readonly reporter: Reporter | null;
   readonly latencyMs: number;
   readonly log: ((line: string) => void) | null;
 }
 
 /**
- * `POST /v2/messages`: receive, decide, keep, answer. The receipt is written before the answer, so that whoever
- * compares the two never finds an answer without its receipt.
+ * `POST /v2/messages`: receive, decide, keep, report, answer. The receipt is written before the answer and before what
+ * is reported, so that whoever compares them never finds one without its receipt.
  */
 export async function postMessage(
   counter: Counter,
@@ -34,8 +37,12 @@ export async function postMessage(
     answerError(outgoing, counter.dialect, 413, TOO_LARGE, { Connection: 'close' });
     return;
   }
-  const reply = decide(counter, incoming.headers, body);
+  const decided = decide(counter, incoming.headers, body);
+  const followers = counter.reporter === null ? null : counter.reporter.follow(decided);
+  const reply = followers === null ? decided : followers.reply;
   keep(counter, reply, body);
+  const early = followers === null ? null : followers.begin();
+  if (early !== null) await early;
   if (counter.latencyMs > 0) later(outgoing, counter.latencyMs, () => reply.write(outgoing));
   else reply.write(outgoing);
 }

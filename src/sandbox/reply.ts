@@ -15,6 +15,8 @@ export interface Reply {
   readonly message: Message | null;
   /** Who is refused inside an answer of success, by position. */
   readonly refusals: Refusals;
+  /** What the API goes on with, whether the client learns of it or not; null where it took nothing. */
+  readonly taken: Taken | null;
   readonly write: (outgoing: ServerResponse) => void;
 }
 
@@ -29,14 +31,14 @@ export interface Taken {
 export function accept(dialect: Dialect, taken: Taken, digits: string | null, status = dialect.acceptedStatus): Reply {
   const { id, message, refusals } = taken;
   const json = dialect.accepted(id, message, refusals);
-  return { status, digits, id, message, refusals, write: (outgoing) => answerJson(outgoing, status, json) };
+  return { status, digits, id, message, refusals, taken, write: (outgoing) => answerJson(outgoing, status, json) };
 }
 
 /** The request is not one that the API takes. */
 export function refusal(dialect: Dialect, status: number, detail: string, errors?: readonly MessageFault[]): Reply {
   const rest = errors === undefined ? { detail } : { detail, errors };
   const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
-  return { status, digits: null, id: null, message: null, refusals: NOBODY, write };
+  return { status, digits: null, id: null, message: null, refusals: NOBODY, taken: null, write };
 }
 
 /** A message is refused as a whole because of one recipient, or of how many there are. */
@@ -44,5 +46,5 @@ export function refuseMessage(dialect: Dialect, message: Message, why: Refusal, 
   const { status, code, detail, digits } = why;
   const rest = errors === undefined ? { detail, code } : { detail, code, errors };
   const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
-  return { status, digits, id: null, message, refusals: NOBODY, write };
+  return { status, digits, id: null, message, refusals: NOBODY, taken: null, write };
 }

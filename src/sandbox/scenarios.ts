@@ -57,10 +57,14 @@ export function isReserved(msisdn: string): boolean {
 
 /** The scenario that a number plays, or null: then the message is accepted. */
 export function scenarioFor(msisdn: string, whose: ScriptedNumbers): Scenario | null {
+  const ending = endingOf(msisdn, whose);
+  return ending === null ? null : scenarioByDigits(ending);
+}
+
+/** The last three digits of a number that plays, or null. */
+export function endingOf(msisdn: string, whose: ScriptedNumbers): string | null {
   if (whose === 'none') return null;
-  const scenario = BY_DIGITS.get(msisdn.slice(-3));
-  if (scenario === undefined) return null;
-  return whose === 'all' || RESERVED.test(msisdn) ? scenario : null;
+  return whose === 'all' || isReserved(msisdn) ? msisdn.slice(-3) : null;
 }
 
 export function scenarioByDigits(digits: string): Scenario | null {

@@ -6,13 +6,16 @@ import { problem, refuse } from '../errors.ts';
 import { answerProblem } from './answer.ts';
 import { createApp } from './app.ts';
 import { compileMessageCheck, type KnownFields } from './check-message.ts';
+import { reportsOf } from './describe.ts';
 import type { Devices } from './devices-file.ts';
 import type { DialectName } from './dialect-name.ts';
 import { DIALECTS } from './dialects.ts';
 import { createInbox } from './inbox.ts';
 import type { Counter } from './post-message.ts';
 import { openReceipts } from './receipts.ts';
+import type { ReportCounts, Reporter, ReporterNeeds } from './reporter.ts';
 import type { ScriptedNumbers } from './scenarios.ts';
+import type { WebhookOptions } from './webhook-options.ts';
 
 export interface SandboxOptions {
   /** TCP port; 0 (the default) takes a free one. */
@@ -23,7 +26,9 @@ export interface SandboxOptions {
   readonly apiKey: string;
   /** Called with one line per request, addresses masked; without it nothing is logged. */
   readonly log?: (line: string) => void;
-  /** How many requests `GET /sandbox/messages` can show, the newest ones; 1,000 when absent. Counts are exact anyway. */
+  /**
+   * How many requests `GET /sandbox/messages` can show, the newest ones; 1,000 when absent. Counts are exact anyway.
+   */
   readonly keep?: number;
   /** Path of a file that gets one line of JSON per completely received request, before it is answered. */
   readonly receipts?: string;
@@ -39,6 +44,8 @@ export interface SandboxOptions {
   readonly devices?: string;
   /** Most recipients of one request, above which it is answered 413; 1,000 when absent. */
   readonly maxRecipients?: number;
+  /** Where delivery reports and replies are posted, and which; nothing comes back when absent. */
+  readonly webhook?: WebhookOptions;
   /** Milliseconds since 1970; the clock of this machine when absent. */
   readonly now?: () => number;
 }
@@ -49,7 +56,11 @@ export interface Sandbox {
   readonly port: number;
   /** Completely received requests so far. */
   readonly received: number;
-  /** Stops at once: open connections are cut. */
+  /** What was posted to the webhook so far, and what waits. */
+  readonly reports: ReportCounts;
+  /** Resolves when every event so far is acknowledged or given up; at once without a webhook. */
+  settled(): Promise<void>;
+  /** Stops at once: open connections are cut, events that wait are never posted. */
   close(): Promise<void>;
 }
 
@@ -62,13 +73,14 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
   checkKey(options.apiKey);
-  const counter = createCounter(options, await devicesOf(options.devices));
+  const devices = await devicesOf(options.devices);
+  const counter = createCounter(options, devices, await webhookOf(options));
   const address = { url: '' };
   const server = createHttpServer(counter, () => address.url);
   try {
     await listen(server, options.port ?? 0, host);
   } catch (error) {
-    counter.receipts?.close();
+    await closeCounter(counter);
     throw refuse(problem('usage', `The sandbox cannot listen on ${host}: ${messageOf(error)}.`, { hint: PORT_HINT }));
   }
   const port = portOf(server);
@@ -79,6 +91,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     get received() {
       return counter.inbox.received;
     },
+    get reports() {
+      return reportsOf(counter);
+    },
+    settled: () => counter.reporter?.settled() ?? Promise.resolve(),
     close: () => close(server, counter),
   };
 }
@@ -88,23 +104,42 @@ const DEFAULT_KEEP = 1_000;
 const DEFAULT_MAX_RECIPIENTS = 1_000;
 const NO_DEVICES: Devices = new Map();
 
-function createCounter(options: SandboxOptions, devices: Devices): Counter {
-  const dialect = DIALECTS[options.dialect ?? 'default'];
-  return {
-    apiKey: options.apiKey,
-    dialect,
-    checker: compileMessageCheck(dialect.request, options.fields),
-    maxRecipients: options.maxRecipients ?? DEFAULT_MAX_RECIPIENTS,
-    devices,
+/** Makes the reporter of a webhook, whose options are checked by then. */
+type MakeReporter = (needs: ReporterNeeds) => Reporter;
+
+function createCounter(options: SandboxOptions, devices: Devices, makeReporter: MakeReporter | null): Counter {
+  const receipts = options.receipts === undefined ? null : receiptsAt(options.receipts);
+  const prefix = randomBytes(5).toString('hex');
+  const shared = {
+    dialect: DIALECTS[options.dialect ?? 'default'],
     scripts: options.scripts ?? 'reserved',
-    nextId: createIds(randomBytes(5).toString('hex')),
     now: options.now ?? Date.now,
-    throttled: new Set(),
-    inbox: createInbox(options.keep ?? DEFAULT_KEEP),
-    receipts: options.receipts === undefined ? null : receiptsAt(options.receipts),
     latencyMs: options.latencyMs ?? 0,
     log: options.log ?? null,
   };
+  return {
+    ...shared,
+    apiKey: options.apiKey,
+    checker: compileMessageCheck(shared.dialect.request, options.fields),
+    maxRecipients: options.maxRecipients ?? DEFAULT_MAX_RECIPIENTS,
+    devices,
+    nextId: createIds(`sbx-${prefix}`),
+    throttled: new Set(),
+    inbox: createInbox(options.keep ?? DEFAULT_KEEP),
+    receipts,
+    reporter: makeReporter === null ? null : makeReporter({ ...shared, nextId: createIds(`evt_${prefix}`) }),
+  };
+}
+
+async function webhookOf({ webhook }: SandboxOptions): Promise<MakeReporter | null> {
+  if (webhook === undefined) return null;
+  // An HTTP client and a library of signatures, which nobody else needs.
+  const [{ settleWebhook }, { createReporter }] = await Promise.all([
+    import('./webhook-settings.ts'),
+    import('./reporter.ts'),
+  ]);
+  const settings = settleWebhook(webhook);
+  return (needs) => createReporter(settings, needs);
 }
 
 async function devicesOf(path: string | undefined): Promise<Devices> {
@@ -119,7 +154,7 @@ function createIds(prefix: string): () => string {
   let count = 0;
   return () => {
     count += 1;
-    return `sbx-${prefix}-${count}`;
+    return `${prefix}-${count}`;
   };
 }
 
@@ -182,8 +217,12 @@ async function close(server: Server, counter: Counter): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   server.closeAllConnections();
-  await closed;
-  counter.receipts?.close();
+  await Promise.all([closed, closeCounter(counter)]);
+}
+
+async function closeCounter({ receipts, reporter }: Counter): Promise<void> {
+  await reporter?.close();
+  receipts?.close();
 }
 
 function messageOf(error: unknown): string {

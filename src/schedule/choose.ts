@@ -41,10 +41,9 @@ export interface Step {
 }
 
 /**
- * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `waiting`: for a window to open,
- * or for the pause of a canary. `superseded`: a later
- * instant is due, and the campaign skips. `late`: more than its schedule allows. `new`: nothing says that the campaign
- * was there at that instant.
+ * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `waiting`: for a window
+ * to open, for a gate of a canary, for a winner. `superseded`: a later instant is due, and the campaign skips. `late`: more than
+ * its schedule allows. `new`: nothing says that the campaign was there at that instant.
  */
 export type StepReason = 'running' | 'halted' | 'waiting' | 'superseded' | 'late' | 'new';
 
@@ -58,16 +57,27 @@ export interface Missed {
 const WINDOW_WAIT_MS = 13 * LATE_MS;
 
 /** The longest that somebody of a campaign waits for a window and for pauses. */
-export function waitsMs({ window, canary }: Pick<Campaign['send'], 'window' | 'canary'>): number {
-  return (window === null ? 0 : WINDOW_WAIT_MS) + (canary === null ? 0 : canary.steps.length * canary.pauseMs);
+export function waitsMs(
+  { window, canary }: Pick<Campaign['send'], 'window' | 'canary'>,
+  winner: Campaign['split']['decides'] = null,
+): number {
+  const hoursMs = window === null ? 0 : WINDOW_WAIT_MS;
+  return hoursMs + (canary?.steps.length ?? 0) * longestWaitMs(canary) + (winner?.waitMs ?? 0);
+}
+
+/** The longest wait at one gate of a canary: its pause, and for reports, where it asks for them. */
+export function longestWaitMs(canary: Campaign['send']['canary']): number {
+  if (canary === null) return 0;
+  return canary.pauseMs + (canary.gate.delivered === null ? 0 : canary.gate.waitMs);
 }
 
 /** Rules that stopped a run for something that may have passed by itself. Every other one asks for a person. */
 const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger']);
 
 /**
- * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary that pauses, longer),
- * and the latest instant that has no run yet. Never more than that one: what was missed before it stays missed.
+ * What is due of one campaign, oldest first: unfinished runs of instants in the last 24 hours (with a window or a canary
+ * that pauses, longer), and the latest instant that has no run yet. Never more than that one: what was missed before it
+ * stays missed.
  *
  * A campaign is not sent for an instant before it existed. The ledger is what knows: a run that began before the instant
  * with the same file and settings. Where there is none, only the last hour counts.
@@ -81,11 +91,16 @@ export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
   return steps.sort((a, b) => (a.occurrence < b.occurrence ? -1 : 1));
 }
 
+/** Runs of earlier instants are not continued, whatever is left of them; in ms since 1970. */
+export function firstInstantMs(nowMs: number, waitsMs: number): number {
+  return nowMs - LATE_MS - waitsMs;
+}
+
 function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step[] {
   const { schedule, nowMs } = facts;
   const instant = instantOf(run.occurrence);
   if (run.state === 'finished' || instant === null || instant > nowMs) return [];
-  if (nowMs - instant > LATE_MS + facts.waitsMs) return [];
+  if (instant < firstInstantMs(nowMs, facts.waitsMs)) return [];
   const step = (action: Step['action'], why: StepReason | null): Step[] => [
     { occurrence: run.occurrence, action, why, missed: null },
   ];

@@ -17,7 +17,8 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
     '# handbill sends what is due, each occurrence once. Two calls at once do no harm: a run that one of them holds is',
     '# left to it. cron mails what is printed, which is nothing while all is well: MAILTO=... says to whom.',
     ...missing.map(
-      (name) => `# cron does not know ${name}: name a file that sets it with --env-file, or keep the key in a file.`,
+      (name) =>
+        `# cron does not know ${name}: name a file that sets it with --environment-file, or keep the key in a file.`,
     ),
     'SHELL=/bin/sh',
     'PATH=/usr/local/bin:/usr/bin:/bin',

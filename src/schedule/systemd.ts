@@ -25,7 +25,7 @@ export function systemd(caller: Caller, user: string): readonly CallerFile[] {
     `User=${specifiers(user)}`,
     `WorkingDirectory=${specifiers(root)}`,
     ...(envFile === null ? [] : [`EnvironmentFile=${specifiers(envFile)}`]),
-    ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --env-file.`),
+    ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --environment-file.`),
     `ExecStart=${words.map(quoted).join(' ')}`,
     '# A stop by systemd (143) is none of its failures. Every other status is one and shows as such: 2 refused, 3 some',
     '# refused or not reached, 4 in doubt, 5 halted, 7 ledger. OnFailure= is the place to be told of it.',

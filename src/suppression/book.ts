@@ -1,4 +1,6 @@
 import { createTextTable } from '../util/text-table.ts';
+import { hashWords } from './hash.ts';
+import { createWordTable } from './word-table.ts';
 
 /** Who stands in files, in memory: exact, some 45 bytes for a number, off the heap. */
 export interface Book {
@@ -8,20 +10,19 @@ export interface Book {
   addHash(hash: string, untilMs: number | null, file: number): void;
   /** The list that names somebody at this time, or -1. */
   find(form: string, nowMs: number): number;
-  /** @param bytes - the hash with one character for each byte, as `Hasher.bytes` gives it */
-  findHash(bytes: string, nowMs: number): number;
+  /** @param words - as `Hasher.words` gives them */
+  findHash(words: Readonly<Int32Array>, nowMs: number): number;
   readonly addresses: number;
   readonly hashes: number;
 }
 
 export function createBook(): Book {
-  const addresses = createPages();
-  const hashes = createPages();
+  const addresses = createPages(createTextTable());
+  const hashes = createPages(createWordTable());
   return {
     add: addresses.add,
     find: addresses.find,
-    // Half as long as 64 digits.
-    addHash: (hash, untilMs, file) => hashes.add(bytesOf(hash), untilMs, file),
+    addHash: (hash, untilMs, file) => hashes.add(hashWords(hash), untilMs, file),
     findHash: hashes.find,
     get addresses() {
       return addresses.size;
@@ -32,23 +33,26 @@ export function createBook(): Book {
   };
 }
 
-function bytesOf(hash: string): string {
-  return Buffer.from(hash, 'hex').toString('latin1');
+/** Numbers entries in the order in which they come. */
+interface Numbers<T> {
+  add(entry: T): number;
+  /** -1: it was not added. */
+  find(entry: T): number;
+  readonly size: number;
 }
 
-/** Texts with the list that names them and the time at which that ends. */
-function createPages() {
-  const texts = createTextTable();
+/** Entries with the list that names them and the time at which that ends. */
+function createPages<T>(entries: Numbers<T>) {
   let files = new Uint16Array(FIRST);
   // Most lists hold for ever: there is a time for each entry once one of them has one.
   let untils: Float64Array<ArrayBuffer> | null = null;
   return {
-    add(text: string, untilMs: number | null, file: number): void {
-      const before = texts.size;
-      const number = texts.add(text);
+    add(entry: T, untilMs: number | null, file: number): void {
+      const before = entries.size;
+      const number = entries.add(entry);
       const until = untilMs ?? Number.POSITIVE_INFINITY;
       if (untilMs !== null) untils ??= new Float64Array(files.length).fill(Number.POSITIVE_INFINITY);
-      if (texts.size > before) {
+      if (entries.size > before) {
         if (number >= files.length) {
           files = grown(files, new Uint16Array(files.length * 2));
           if (untils !== null) untils = grown(untils, new Float64Array(files.length).fill(Number.POSITIVE_INFINITY));
@@ -57,13 +61,13 @@ function createPages() {
       files[number] = file;
       if (untils !== null) untils[number] = until;
     },
-    find(text: string, nowMs: number): number {
-      const number = texts.find(text);
+    find(entry: T, nowMs: number): number {
+      const number = entries.find(entry);
       if (number === -1 || (untils !== null && (untils[number] ?? 0) <= nowMs)) return -1;
       return files[number] ?? -1;
     },
     get size() {
-      return texts.size;
+      return entries.size;
     },
   };
 }

@@ -1,4 +1,3 @@
-import Handlebars from 'handlebars';
 import { didYouMean } from '../util/suggest.ts';
 import {
   type BlockStatement,
@@ -14,6 +13,7 @@ import {
   type Statement,
 } from './ast.ts';
 import { IN_CONDITIONS } from './call.ts';
+import { Handlebars } from './engine.ts';
 import { warnOfEntities } from './entities.ts';
 import { checkExpression, checkGiven, checkHelper } from './expression.ts';
 import { SIGNATURES } from './helpers/helpers.ts';

@@ -1,8 +1,8 @@
-import Handlebars from 'handlebars';
 import type { Diagnostic } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram } from './check.ts';
+import { Handlebars } from './engine.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
 import { TEMPLATE_LIMITS } from './limits.ts';
 import { withoutFinalLineEnd } from './line-end.ts';

@@ -1,7 +1,7 @@
-import Handlebars from 'handlebars';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import type { Program } from './ast.ts';
+import { Handlebars } from './engine.ts';
 import { TEMPLATE_LIMITS, tooDeeplyNested } from './limits.ts';
 import { type Located, locate } from './position.ts';
 import { syntaxProblem } from './syntax-error.ts';

@@ -1,5 +1,5 @@
-import Handlebars from 'handlebars';
 import type { Loc } from './ast.ts';
+import { Handlebars } from './engine.ts';
 
 /** What Handlebars' lexer keeps (jison): where it stands, also after the parser gave up. Not in its declarations. */
 interface Lexer {

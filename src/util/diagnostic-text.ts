@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../errors.ts';
 import { maskNumbers } from './mask.ts';
+import { onDemand } from './on-demand.ts';
 import { safe, safeLine } from './safe.ts';
 
 export interface DiagnosticTextOptions {
@@ -132,7 +133,7 @@ function rightEdge(cells: readonly Cell[], left: number): number {
 }
 
 function cellsOf(text: string): readonly Cell[] {
-  return [...SEGMENTS.segment(text)].map(({ segment, index }) => {
+  return [...segments().segment(text)].map(({ segment, index }) => {
     const shown = segment === '\t' ? TAB : safeLine(segment);
     const width = shown === segment ? segmentWidth(segment) : shown.length;
     return { text: shown, width, index, end: index + segment.length };
@@ -151,7 +152,7 @@ function segmentWidth(segment: string): number {
 
 const WIDTH = 100;
 const TAB = '    ';
-const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const segments = onDemand(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 // The blocks that Unicode Standard Annex 11 calls wide or full-width, and whatever is shown as an emoji by itself.
 const WIDE =
   /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;

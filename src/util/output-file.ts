@@ -3,25 +3,32 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
+import { isDatabaseFile } from './database-file.ts';
+import { DISK_FAULTS } from './disk-faults.ts';
 
 /** Text is gathered to blocks of this many characters, because a row of a report is much smaller than a good write. */
 const BLOCK = 64 * 1024;
 
 /**
- * Writes a file that is whole or not there: the text goes to a new file in the same folder (mode 0600), which then
- * takes the target's name. A regular file of that name is replaced. A link is refused, as is a folder or a device:
- * what somebody else put there would decide where personal data goes.
+ * Writes a file that is whole or not there: the text goes to a new file in the same folder (mode 0600 where no other is
+ * given), which then takes the target's name. A regular file of that name is replaced, unless it is a database: the ledger
+ * would be lost. A link is refused, as is a folder or a device: what somebody else put there would decide where personal
+ * data goes.
  *
  * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` when there is no such folder. What
  * the source of the text throws is passed on. In either case no file is left behind.
  */
-export async function writeOutput(path: string, chunks: AsyncIterable<string> | Iterable<string>): Promise<void> {
+export async function writeOutput(
+  path: string,
+  chunks: AsyncIterable<string> | Iterable<string>,
+  { mode = 0o600 }: { readonly mode?: number } = {},
+): Promise<void> {
   const refusing = <T>(step: Promise<T>): Promise<T> =>
     step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
   await checkFolder(dirname(path), path);
   await checkTarget(path);
   const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
-  const handle = await refusing(open(temporary, NEW_FILE, 0o600));
+  const handle = await refusing(open(temporary, NEW_FILE, mode));
   try {
     await writeAll(handle, chunks, refusing);
     await refusing(handle.sync());
@@ -32,6 +39,25 @@ export async function writeOutput(path: string, chunks: AsyncIterable<string> | 
   } catch (error) {
     await handle.close().catch(() => undefined);
     await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Makes a file of a repository that is not there yet: with the mode that an editor or git would give it, because it is
+ * shared and holds nothing personal. What exists under that name, a link to nowhere included, is left as it is. Throws as
+ * `writeOutput` does; no part of a file is left behind.
+ */
+export async function createOutput(path: string, text: string): Promise<void> {
+  const refusing = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
+  const handle = await refusing(open(path, NEW_FILE, 0o666));
+  try {
+    await refusing(handle.writeFile(text));
+    await refusing(handle.close());
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await unlink(path).catch(() => undefined);
     throw error;
   }
 }
@@ -68,8 +94,14 @@ async function checkFolder(folder: string, path: string): Promise<void> {
 
 async function checkTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => null);
-  if (found === null || found.isFile()) return;
-  const what = found.isSymbolicLink() ? 'a link' : found.isDirectory() ? 'a folder' : 'not a regular file';
+  if (found === null || (found.isFile() && !isDatabaseFile(path))) return;
+  const what = found.isFile()
+    ? 'a database, such as a ledger'
+    : found.isSymbolicLink()
+      ? 'a link'
+      : found.isDirectory()
+        ? 'a folder'
+        : 'not a regular file';
   throw refusal(
     'output-exists',
     `${path} is ${what}, which handbill does not write to.`,
@@ -88,11 +120,7 @@ function refusal(code: Code, message: string, hint: string): HandbillError {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EIO: 'the disk reports an error',
+  ...DISK_FAULTS,
   ENAMETOOLONG: 'the name is too long',
+  EEXIST: 'it exists by now',
 };

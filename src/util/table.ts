@@ -1,4 +1,7 @@
+import { cut, displayWidth, wrap } from './display-width.ts';
 import { safeLine } from './safe.ts';
+
+export { cut, displayWidth, proseWidth, wrap } from './display-width.ts';
 
 /** One column of a table for a terminal. */
 export interface Column {
@@ -12,10 +15,16 @@ export interface Column {
 }
 
 export interface TableOptions {
-  /** Columns of the terminal; no line is wider, as long as the columns that shrink have something to give. */
+  /**
+   * Columns of the terminal; Infinity where nothing is to be cut, since no terminal shows it. Columns that shrink give
+   * way first; where that is not enough, each row becomes several lines, of which nothing is cut but words that are
+   * longer than a line, by the terminal.
+   */
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
   readonly indent?: number;
+  /** Whole lines that stand below a row. */
+  readonly below?: (row: number) => string;
 }
 
 const GAP = 2;
@@ -30,41 +39,52 @@ export function table(rows: readonly (readonly string[])[], columns: readonly Co
   const body = rows.map((row) => columns.map((_, index) => safeLine(row[index] ?? '')));
   const lines = titled ? [columns.map((column) => column.title ?? ''), ...body] : body;
   const indent = options.indent ?? 0;
-  const widths = fitWidths(
-    columns.map((_, index) => widest(lines, index)),
-    columns,
-    options.width - indent - GAP * (columns.length - 1),
-  );
+  const room = options.width - indent - GAP * (columns.length - 1);
+  const natural = columns.map((_, index) => widest(lines, index));
+  const widths = fitWidths(natural, columns, room);
+  const below = options.below ?? (() => '');
+  if (sum(widths) > room) return stacked(body, columns, { ...options, indent, below });
   return lines
     .map((cells, row) => {
       const shown = columns.map((column, index) => {
         const cell = pad(cut(cells[index] ?? '', widths[index] ?? 0), widths[index] ?? 0, column.align ?? 'left');
         return column.style === undefined || (titled && row === 0) ? cell : column.style(cell, titled ? row - 1 : row);
       });
-      return `${' '.repeat(indent)}${shown.join(' '.repeat(GAP)).trimEnd()}\n`;
+      const line = `${' '.repeat(indent)}${shown.join(' '.repeat(GAP)).trimEnd()}\n`;
+      return titled && row === 0 ? line : line + below(titled ? row - 1 : row);
     })
     .join('');
 }
 
-/** Columns of a terminal that the text takes: wide characters and emoji two, combining marks none. */
-export function displayWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
-  return width;
+/**
+ * For terminals that are too narrow for columns: the cells of a row one after another, over as many lines as they need;
+ * those with a title on a line of their own.
+ */
+function stacked(
+  rows: readonly (readonly string[])[],
+  columns: readonly Column[],
+  { width, indent, below }: Required<TableOptions>,
+): string {
+  const inner = ' '.repeat(indent + GAP);
+  const linesOf = (row: readonly string[], number: number): readonly string[] => {
+    const groups: string[][] = [[]];
+    for (const [index, { title, style }] of columns.entries()) {
+      const cell = row[index] ?? '';
+      if (cell.trim() === '') continue;
+      // A colour must not reach over the end of a line.
+      const text = style === undefined || cell.includes(' ') ? cell : style(cell, number);
+      if (index > 0 && title !== undefined) groups.push([`${title}: ${text}`], []);
+      else groups.at(-1)?.push(text);
+    }
+    const filled = groups.filter((group) => group.length > 0);
+    const lines = filled.flatMap((group) => wrap(group.join(' '.repeat(GAP)), Math.max(1, width - inner.length)));
+    return lines.map((line, i) => `${i === 0 ? ' '.repeat(indent) : inner}${line.trim()}\n`);
+  };
+  return rows.flatMap((row, number) => [...linesOf(row, number), below(number)]).join('');
 }
 
-/** The text if it fits into so many columns, else its beginning and an ellipsis. No character is cut in two. */
-export function cut(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let kept = '';
-  let room = width - 1;
-  for (const { segment } of GRAPHEMES.segment(text)) {
-    room -= graphemeWidth(segment);
-    if (room < 0) break;
-    kept += segment;
-  }
-  return width < 1 ? '' : `${kept}…`;
+function sum(widths: readonly number[]): number {
+  return widths.reduce((total, width) => total + width, 0);
 }
 
 function pad(text: string, width: number, align: 'left' | 'right'): string {
@@ -79,7 +99,7 @@ function widest(lines: readonly (readonly string[])[], index: number): number {
 /** Takes from the widest column that may shrink, one by one, until the room suffices or nothing is left to take. */
 function fitWidths(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
   const widths = [...natural];
-  for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess--) {
+  for (let excess = sum(widths) - room; excess > 0; excess--) {
     let widestIndex = -1;
     let most = SHORTEST;
     for (const [index, width] of widths.entries()) {
@@ -93,18 +113,3 @@ function fitWidths(natural: readonly number[], columns: readonly Column[], room:
   }
   return widths;
 }
-
-function graphemeWidth(grapheme: string): number {
-  if (WIDE.test(grapheme)) return 2;
-  return INVISIBLE.test(grapheme) ? 0 : 1;
-}
-
-const ASCII = /^[\x20-\x7e]*$/;
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-/** Begins with a character that Unicode's East_Asian_Width has as W or F (its large blocks), or is shown as emoji. */
-const WIDE =
-  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
-
-/** Nothing but marks and format characters. */
-const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;

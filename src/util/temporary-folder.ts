@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { problem, refuse } from '../errors.ts';
+import { DISK_FAULTS } from './disk-faults.ts';
 
 /** A folder that only this user can read (0700), in the folder for temporary files. */
 export interface TemporaryFolder {
@@ -36,10 +37,5 @@ export function temporaryFault(error: unknown, folder: string): unknown {
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'it is not a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EIO: 'the disk reports an error',
+  ...DISK_FAULTS,
 };

@@ -3,6 +3,8 @@
  * some 30 us: whoever asks for every row remembers the answers.
  */
 export function isTimeZone(text: string): boolean {
+  // The usual default: the first answer of Intl takes 5 ms.
+  if (text === 'UTC') return true;
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) || ABBREVIATION.test(text)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });

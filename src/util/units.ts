@@ -38,6 +38,11 @@ export function wholePart(share: number, whole: number): number {
   return Math.ceil(Number((share * whole).toPrecision(12)));
 }
 
+/** The greatest whole number that is at most a share of a whole: 29 % of 100 is 29, although 0.29 * 100 is a little less. */
+export function partAtMost(share: number, whole: number): number {
+  return Math.floor(Number((share * whole).toPrecision(12)));
+}
+
 /**
  * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits, in ms since 1970 (what is finer
  * than a millisecond is cut off). The date must exist: 30 February, hour 24 and second 60 are none.

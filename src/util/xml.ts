@@ -3,7 +3,7 @@ import { safe } from './safe.ts';
 /** What an attribute may be; null leaves it out. */
 export type XmlAttributes = Readonly<Record<string, string | number | null>>;
 
-/** Markup that is known to be well-formed: only `element` and `xmlText` make it. */
+/** Markup that is known to be well-formed: only `element` makes it. */
 export interface Xml {
   readonly markup: string;
 }
@@ -31,7 +31,7 @@ export function xmlDocument(root: Xml): string {
  * Text as the content of an element. XML 1.0 has no way at all to write most control characters, halves of surrogate
  * pairs, U+FFFE and U+FFFF (section 2.2), so they are shown by their numbers, as everywhere where people read.
  */
-export function xmlText(text: string): string {
+function xmlText(text: string): string {
   return safe(text)
     .replace(NO_CHARACTERS, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`)
     .replace(SPECIAL, (c) => ENTITIES[c] ?? '');

@@ -10,6 +10,7 @@ import { readSealedPlan, type SealedPlan, sealPlan } from '../../src/plan/seal.t
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
 import { runCli } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
 
@@ -61,7 +62,8 @@ function projectFile(url: string): string {
 `;
 }
 
-const run = (...args: readonly string[]) => runCli(args, { cwd: project.root, env: { HANDBILL_API_KEY: API_KEY } });
+// Stories that begin in folders of their own have processes of their own, below.
+const run = (...args: readonly string[]) => runHere(args, { cwd: project.root, env: { HANDBILL_API_KEY: API_KEY } });
 const asPerson = (key: Key, more: Partial<ApproveOptions> = {}): ApproveOptions => ({
   cwd: project.root,
   env: process.env,
@@ -174,7 +176,7 @@ describe('on the command line', () => {
     expect(await runCli(['approve', 'p.json', '--check'], { cwd: project.root, env })).toMatchObject({ status: 0 });
     const elsewhere = await run('approve', 'p.json', '--check');
     expect(elsewhere).toMatchObject({ status: 2 });
-    expect(elsewhere.stderr).toContain('The ledger here may know other runs');
+    expect(elsewhere.stderr).toContain('The ledger here may hold other suppressions and runs');
   });
 
   it('a signature that will not count is said when the plan is made', async () => {

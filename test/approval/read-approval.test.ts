@@ -40,9 +40,14 @@ describe('who may approve', () => {
 
   it('may stand in a file, beside handbill.yaml or where no commit can change it', async () => {
     const near = await read('    approvers: { file: people }\n    approvals: 2\n');
-    expect(near.approval).toEqual({ approvers: { file: `${near.root}/people` }, planners: null, approvals: 2 });
+    const at = { file: expect.stringMatching(/handbill\.yaml$/), line: 5, column: 24, length: 6 };
+    const where = { at, source: expect.stringContaining('people') };
+    expect(near.approval).toEqual({ approvers: { file: `${near.root}/people`, where }, planners: null, approvals: 2 });
     const far = await read('    approvers: { file: /etc/handbill/approvers }\n');
-    expect(far.approval?.approvers).toEqual({ file: '/etc/handbill/approvers' });
+    expect(far.approval?.approvers).toMatchObject({
+      file: '/etc/handbill/approvers',
+      where: { at: { ...at, length: 23 } },
+    });
   });
 
   it.each<[label: string, lines: () => string, says: RegExp]>([

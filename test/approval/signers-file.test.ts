@@ -68,9 +68,9 @@ it('names somebody', () => {
 });
 
 it('is a file that can be read', async () => {
-  const missing = await readSigners({ file: `${ring.folder}/missing` });
+  const missing = await readSigners({ file: `${ring.folder}/missing`, where: {} });
   expect(missing.diagnostics[0]?.code).toBe('file-not-found');
-  expect((await readSigners({ file: ring.folder })).diagnostics[0]?.code).toBe('file-not-regular');
+  expect((await readSigners({ file: ring.folder, where: {} })).diagnostics[0]?.code).toBe('file-not-regular');
 });
 
 it.each<[label: string, options: string]>([

@@ -53,11 +53,22 @@ export async function measure(script: string, args: readonly string[], call: Cal
   return { cpuUs, peakBytes, wallMs };
 }
 
+/** A server in a process of its own. */
+export interface Served {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
 /** Starts the sandbox in a process of its own and waits until it says where it serves. */
-export async function startSandbox(cwd: string, key: string): Promise<{ url: string; process: ChildProcess }> {
-  const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', '--quiet'], {
+export function startSandbox(cwd: string, key: string): Promise<Served> {
+  return startServer([CLI, 'sandbox', '--port', '0', '--quiet'], { cwd, env: { HANDBILL_API_KEY: key } });
+}
+
+/** Starts a script that serves on loopback and prints its address. */
+export async function startServer(args: readonly string[], { cwd, env }: Call): Promise<Served> {
+  const child = spawn(process.execPath, args, {
     cwd,
-    env: { ...process.env, HANDBILL_API_KEY: key },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
@@ -66,5 +77,5 @@ export async function startSandbox(cwd: string, key: string): Promise<{ url: str
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
     if (url !== undefined) return { url, process: child };
   }
-  throw new Error(`The sandbox did not start: ${said}`);
+  throw new Error(`${args.join(' ')} did not start: ${said}`);
 }

@@ -40,7 +40,7 @@ export async function writeProject(folder: string, baseUrl: string): Promise<voi
 }
 
 /** Writes a campaign and its list of so many rows into a folder of its own, and returns its name. */
-export async function writeCampaign(folder: string, rows: number): Promise<string> {
+export async function writeCampaign(folder: string, rows: number, send = 'concurrency: 64'): Promise<string> {
   const name = `bench-${rows}`;
   const own = join(folder, name);
   await mkdir(own);
@@ -51,7 +51,7 @@ channel: sms
 from: Riverside
 template: text.hbs
 recipients: people.csv
-send: { concurrency: 64 }
+send: { ${send} }
 limits: { maxRecipients: ${rows} }
 `,
   );

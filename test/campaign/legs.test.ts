@@ -61,7 +61,13 @@ variants:
   it('are divided by a seed, which is the campaign’s name unless it is said', async () => {
     const lines =
       'variants: [{ name: A, template: { text: a } }, { name: B, template: { text: b } }]\nholdout: 10%\ntest: { share: 20% }\nwinner: { variant: B }\n';
-    expect((await read(RCS + lines)).campaign?.split).toEqual({ seed: 'offer', holdout: 0.1, test: 0.2, winner: 'B' });
+    expect((await read(RCS + lines)).campaign?.split).toEqual({
+      seed: 'offer',
+      holdout: 0.1,
+      test: 0.2,
+      winner: 'B',
+      decides: null,
+    });
     expect((await read(`${RCS}${lines}seed: other\n`)).campaign?.split.seed).toBe('other');
   });
 });

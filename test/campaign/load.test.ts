@@ -41,7 +41,7 @@ describe('the smallest campaign', () => {
       variables: null,
       content: null,
       variants: [],
-      split: { seed: 'hello', holdout: 0, test: null, winner: null },
+      split: { seed: 'hello', holdout: 0, test: null, winner: null, decides: null },
       fallbacks: [],
       recipientMetaData: null,
       recipients: {
@@ -132,7 +132,7 @@ describe('a campaign that says everything', () => {
       variables: null,
       content: null,
       variants: [],
-      split: { seed: 'spring', holdout: 0, test: null, winner: null },
+      split: { seed: 'spring', holdout: 0, test: null, winner: null, decides: null },
       fallbacks: [],
       recipientMetaData: {
         customer: { text: 'customer_id', file: 'everything/spring/campaign.yaml', line: 10, column: 13 },
@@ -461,6 +461,30 @@ describe('values that a schema cannot judge', () => {
 });
 
 describe('everything that is wrong', () => {
+  it.each([
+    [
+      'holidays',
+      'send: { window: { from: "09:00", to: "20:00", holidays: [2026-12-2x, 2026-02-30, 2026-12-25, 2026-02-31] } }\n',
+      '',
+      ['invalid-value 6:58', 'invalid-value 6:70', 'invalid-value 6:94'],
+    ],
+    [
+      'holidays of a country',
+      '',
+      'windows:\n  GB: { from: "09:00", to: "20:00", holidays: [x, 2026-02-30] }\n',
+      ['invalid-value 2:48', 'invalid-value 2:51'],
+    ],
+    [
+      'hours of a country',
+      '',
+      'windows:\n  GB: [{ from: "9" }, 5, { from: "09:00", to: "09:00" }]\n',
+      ['missing-key 2:8', 'invalid-value 2:16', 'wrong-type 2:23', 'invalid-value 2:47'],
+    ],
+  ])('%s: each of two mistakes in one list is shown at its own place', async (_, lines, project, expected) => {
+    await using folder = await folderWith({ ...hello(lines), 'handbill.yaml': project });
+    expect(brief((await folder.read('hello')).diagnostics)).toEqual(expected);
+  });
+
   it('is said at once, across files, in order', async () => {
     await using folder = await folderWith({
       'handbill.yaml': 'prices: none.csv\nenvironments:\n  p: { baseUrl: "http://evil.example", apiKey: { env: K } }\n',

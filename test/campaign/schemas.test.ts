@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
-import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
+import { type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
+import { createAjv } from '../../src/campaign/validators.ts';
 import { durationMs, instantMs, ratePerSecond, share } from '../../src/util/units.ts';
 import { cpuMs } from './helper.ts';
 
@@ -40,7 +41,12 @@ describe('every property', () => {
     for (const example of schema.examples ?? []) {
       expect(validate(example), JSON.stringify([example, validate.errors?.map((e) => e.message)])).toBe(true);
     }
-    if (schema.default !== undefined) expect(validate(schema.default)).toBe(true);
+    if (schema.default === undefined) return;
+    expect(validate(schema.default)).toBe(true);
+    // Editors show the description, and not the default.
+    const isNone = ['""', '[]', '{}'].includes(JSON.stringify(schema.default));
+    const shown = typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default);
+    expect(schema.description).toContain(` Default: ${isNone ? 'none' : `\`${shown}\``}.`);
   });
 
   test.each(properties)('%s takes no keys that it does not know', (_label, { schema }) => {
@@ -92,6 +98,11 @@ describe('defaults', () => {
       'campaign /send/timeout': `${DEFAULTS.timeoutMs / 1000}s`,
       'campaign /send/canary/gate/accepted': `${DEFAULTS.canaryAccepted * 100}%`,
       'campaign /send/canary/pause': `${DEFAULTS.canaryPauseMs / 1000}s`,
+      'campaign /send/canary/gate/wait': `${DEFAULTS.canaryWaitMs / 60_000}m`,
+      'campaign /winner/by': DEFAULTS.winnerBy,
+      'campaign /winner/wait': `${DEFAULTS.winnerWaitMs / 3_600_000}h`,
+      'campaign /winner/tie': DEFAULTS.winnerTie,
+      'campaign /winner/minimum': DEFAULTS.winnerMinimum,
       'campaign /schedule/missed': DEFAULTS.missed,
       'campaign /send/window/timeZone': DEFAULTS.windowTimeZone,
       'campaign /send/window/unknown': DEFAULTS.windowUnknown ?? 'hold',
@@ -99,6 +110,14 @@ describe('defaults', () => {
       'project /ledger': DEFAULTS.ledger,
       'project /locale': DEFAULTS.locale,
       'project /timeZone': DEFAULTS.timeZone,
+      'project /webhook/path': DEFAULTS.webhookPath,
+      'project /webhook/scheme': DEFAULTS.webhookScheme,
+      'project /webhook/tolerance': `${DEFAULTS.webhookToleranceMs / 60_000}m`,
+      'project /webhook/replies/startLifts': false,
+      'project /webhook/hmac/algorithm': DEFAULTS.webhookHmac.algorithm,
+      'project /webhook/hmac/encoding': DEFAULTS.webhookHmac.encoding,
+      'project /webhook/hmac/prefix': DEFAULTS.webhookHmac.prefix,
+      'project /webhook/hmac/signed': DEFAULTS.webhookHmac.signed,
       'project /environments/*/wire/messageTypes': DEFAULT_WIRE.messageTypes,
       'project /environments/*/wire/msisdn': DEFAULT_WIRE.msisdn,
       'project /environments/*/wire/emailField': DEFAULT_WIRE.emailField,

@@ -67,6 +67,8 @@ describe('usage errors: exit 2, one diagnostic, the next step, no stack trace', 
     ['a format that does not exist', ['validate', '--format', 'sariff'], 'text, json, sarif, github, junit'],
     ['a misspelt subcommand', ['suppress', 'lst'], 'Did you mean "list"?'],
     ['no subcommand', ['suppress'], 'handbill suppress --help'],
+    ['an unknown option of a subcommand', ['suppress', 'list', '--zzzzzz'], 'handbill suppress list --help'],
+    ['a subcommand without its argument', ['suppress', 'add'], 'handbill suppress add --help'],
     ['a port that is none', ['sandbox', '--port', '70000'], '0 to 65535'],
   ])('%s', async (_label, args, says) => {
     const { status, out, err } = await handbill(root, args);

@@ -7,9 +7,11 @@ import { preview } from '../../src/commands/preview.ts';
 import { purge } from '../../src/commands/purge-ledger.ts';
 import { send } from '../../src/commands/send.ts';
 import { runCli, startCli, until } from '../helpers/cli.ts';
+import { runHere } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { type Api, startApi } from '../processes/api.ts';
+import { handbillHere } from './in-process.ts';
 
 const KEY = { HANDBILL_TEST_KEY: 'key-for-tests-only' };
 const MINUTE = 60_000;
@@ -266,6 +268,55 @@ describe('what is said already is not said at every call', () => {
     expect(brief(await dueAt(project, now()))).toEqual(['slow none']);
   });
 
+  it('but for whoever has no known time zone: nobody would ever hear of them', async () => {
+    await using api = await startApi();
+    using project = projectOf(api, { calls: { cron: '0 9 * * *', people: 2 } });
+    const file = 'campaigns/calls/campaign.yaml';
+    const written = readFileSync(project.path(file), 'utf8');
+    const window = 'window: { from: "08:00", to: "20:00" }, concurrency: 1';
+    // The first is at home in London; nobody knows where a toll-free number rings.
+    const [first, second] = ['+442079460001', '+18005550199'];
+    const text = written.replace('+447700900000', first).replace('+447700900001', second);
+    project.write(file, text.replace('concurrency: 1', window));
+    const told = {
+      code: 'zone-unknown',
+      severity: 'warning',
+      message: '1 recipient is not sent to: the time zone is not known.',
+      hint: expect.stringMatching(/recipients\.timeZone.*send\.window\.unknown.*handbill report calls/),
+    };
+    const sent = await dueAt(project, '2026-11-20T09:00:00Z');
+    expect(brief(sent)).toEqual(['calls send 11-20T09:00']);
+    expect(sent.items[0]?.diagnostics).toMatchObject([told]);
+    for (const more of [{ dryRun: true }, {}]) {
+      const later = await dueAt(project, '2026-11-20T09:05:00Z', more);
+      expect(brief(later)).toEqual(['calls continue 11-20T09:00']);
+      expect(later.items[0]?.diagnostics).toMatchObject([told]);
+    }
+    expect(api.numbers()).toEqual(['+442079460001']);
+    const line = ['due', '--dry-run', '--at', '2026-11-20T09:05:00Z', '--env', 'test'];
+    const shown = await runCli(line, { cwd: project.root, env: KEY });
+    expect(shown.status).toBe(0);
+    expect(shown.stderr).toMatch(/warning\[zone-unknown\]: 1 recipient is not sent to/);
+    // CONTRACT section 4: quiet prints nothing where the exit status is 0.
+    expect(await runCli([...line, '--quiet'], { cwd: project.root, env: KEY })).toMatchObject({
+      stdout: '',
+      stderr: '',
+    });
+    const now = () => Date.parse('2026-11-20T09:10:00Z');
+    const sending = ['send', 'calls', '--env', 'test', '--yes', '--format', 'json'];
+    const alone = await handbillHere(project.root, sending, { env: KEY, now });
+    expect(alone).toMatchObject({
+      status: 0,
+      err: expect.stringMatching(/warning\[zone-unknown\]: 1 recipient is not/),
+    });
+    expect(await handbillHere(project.root, [...sending, '--quiet'], { env: KEY, now })).toMatchObject({
+      out: '',
+      err: '',
+    });
+    const again = await runCli(['report', 'calls'], { cwd: project.root });
+    expect(again.stdout).toMatch(/1 recipient waits: the time zone is not known/);
+  });
+
   it('a run that waits for the winner of its test goes on without a word', async () => {
     await using api = await startApi((number) => ({ status: number === 1 ? 400 : 202 }));
     using project = projectOf(api, { tested: { cron: '0 9 * * *', people: 20 } });
@@ -345,7 +396,7 @@ describe('the command', () => {
   ])('%s is refused', async (_label, args, status, said) => {
     const now = new Date();
     using project = projectOf(nowhere, { hello: { cron: `${now.getUTCMinutes()} * * * *` } });
-    const ended = await runCli(['due', ...args], { cwd: project.root, env: KEY });
+    const ended = await runHere(['due', ...args], { cwd: project.root, env: KEY });
     expect(ended.stderr).toMatch(said);
     expect(ended.status).toBe(status);
   });

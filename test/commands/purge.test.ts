@@ -276,6 +276,25 @@ describe('what it cannot do', () => {
     expect(status).toBe(2);
     expect(stderr).toMatch(says);
   });
+  test.each([
+    ['a campaign', ['--campaign', 'helo'], /campaign-not-found.*no campaign "helo".*Did you mean "hello"/s],
+    ['a campaign like nothing', ['--campaign', 'nope'], /campaign-not-found.*no campaign "nope".*handbill runs/s],
+    ['an environment', ['--env', 'sandbx'], /unknown-environment.*no environment "sandbx".*Did you mean "sandbox"/s],
+    ['an environment like nothing', ['--env', 'zz'], /unknown-environment.*"zz".*Known here: sandbox, old/s],
+  ])('%s that nobody knows is refused', async (_, filter, says) => {
+    using known = createProject(FILES);
+    const path = ledgerOf(known);
+    givenRun(path, { rows: 2, environment: 'old', campaign: 'gone' });
+    const { status, stdout, stderr } = await cli(known, ['purge', '--older-than', '90d', '--yes', ...filter]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(says);
+    // What the ledger alone knows, and what the project alone knows, is known.
+    for (const name of ['gone', 'hello']) {
+      const args = ['purge', '--older-than', '90d', '--dry-run', '--campaign', name, '--env', 'old'];
+      expect([name, (await cli(known, args)).status]).toEqual([name, 0]);
+    }
+  });
+
   test('without a ledger there is nothing to purge, and none is made', async () => {
     expect(await purgeJson(project, '--older-than', '90d')).toMatchObject({ status: 0, purged: [] });
     expect(existsSync(project.path('.handbill'))).toBe(false);

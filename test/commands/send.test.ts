@@ -35,6 +35,24 @@ it('sends on, and says that nothing was left, when it is started again', async (
   expect(quiet).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });
 
+it('says at its end what has come back, as the report does, also where nothing was left', async () => {
+  using project = createProject({
+    'handbill.yaml': 'defaultCountry: GB\n',
+    'hello/campaign.yaml': CAMPAIGN,
+    'hello/people.csv': 'msisdn,name\n+447700900123,Ann\n+447700900124,Ben\n',
+    'replies.csv': 'from,text\n+447700900123,yes\n',
+  });
+  const send = (...more: string[]) => runCli(['send', 'hello', '--format', 'json', ...more], { cwd: project.root });
+  const first = await send('--limit', '1');
+  expect(JSON.parse(first.stdout).deliveries).toEqual({});
+  const told = await runCli(['reconcile', 'replies.csv', '--quiet'], { cwd: project.root });
+  expect(told).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  for (const end of [await send(), await send()]) {
+    const report = JSON.parse(end.stdout);
+    expect(report).toMatchObject({ deliveries: { replied: 1 }, replies: { recipients: 1, review: 0 } });
+  }
+});
+
 it('bounds the young generation of commands that walk a list, unless somebody said otherwise', () => {
   const started: (readonly string[])[] = [];
   const here = (more: object) =>
@@ -48,7 +66,8 @@ it('bounds the young generation of commands that walk a list, unless somebody sa
       ...more,
     }) as unknown as NodeJS.Process;
   boundYoungGeneration(['send', 'hello'], COMMANDS, here({}));
-  expect(started).toEqual([['/node', '--no-warnings', '--max-semi-space-size=8', 'cli.js', 'send', 'hello']]);
+  const bounds = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--heap-growing-percent=25'];
+  expect(started).toEqual([['/node', '--no-warnings', ...bounds, 'cli.js', 'send', 'hello']]);
   boundYoungGeneration(['runs'], COMMANDS, here({}));
   boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--max-semi-space-size=64'] }));
   boundYoungGeneration(['send'], COMMANDS, here({ env: { NODE_OPTIONS: '--max-semi-space-size=64' } }));

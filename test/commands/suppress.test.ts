@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { handbillHere } from './in-process.ts';
 import { handbill, projectWith } from './run-handbill.ts';
 
 let root = '';
@@ -11,31 +12,32 @@ beforeAll(async () => {
 afterAll(() => remove());
 
 test('the list is empty, and neither list nor remove makes a ledger', async () => {
-  expect((await handbill(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
-  expect(JSON.parse((await handbill(root, ['suppress', 'list', '--format', 'json'])).out)).toEqual({
+  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
+  expect(JSON.parse((await handbillHere(root, ['suppress', 'list', '--format', 'json'])).out)).toEqual({
     version: 1,
     suppressions: [],
     hashes: [],
   });
-  expect((await handbill(root, ['suppress', 'remove', '07700900123'])).status).toBe(0);
+  expect((await handbillHere(root, ['suppress', 'remove', '07700900123'])).status).toBe(0);
   expect(existsSync(join(root, '.handbill'))).toBe(false);
 });
 
 test('what is no phone number is refused, all at once, and nothing is added', async () => {
-  const { status, err } = await handbill(root, ['suppress', 'add', '07700900123', '12', 'nobody']);
+  const { status, err } = await handbillHere(root, ['suppress', 'add', '07700900123', '12', 'nobody']);
   expect(status).toBe(2);
   expect(err.match(/error\[invalid-address\]/g)).toHaveLength(2);
+  expect(err).toContain(': "••••••" is not a phone number.\n');
   expect(existsSync(join(root, '.handbill'))).toBe(false);
 });
 
 test.each(['tomorrow', '2026-02-30', '2001-01-01'])('--until %s is refused', async (until) => {
-  const { status, err } = await handbill(root, ['suppress', 'add', '07700900123', '--until', until]);
+  const { status, err } = await handbillHere(root, ['suppress', 'add', '07700900123', '--until', until]);
   expect(status).toBe(2);
   expect(err).toContain('error[usage]');
 });
 
 test('numbers are added as they will be compared, listed, and removed', async () => {
-  const added = await handbill(root, [
+  const added = await handbillHere(root, [
     'suppress',
     'add',
     '07700 900123',
@@ -47,23 +49,23 @@ test('numbers are added as they will be compared, listed, and removed', async ()
   const again = await handbill(root, ['suppress', 'add', '+447700900123', '+447700900124', '--until', '2999-12-31']);
   expect(again.out).toBe('1 address suppressed. 1 address was suppressed before.\n');
 
-  const text = (await handbill(root, ['suppress', 'list'])).out;
+  const text = (await handbillHere(root, ['suppress', 'list'])).out;
   expect(text).not.toContain('+447700900123');
   expect(text).toContain('0123');
   expect((await handbill(root, ['suppress', 'list', '--full'])).out).toContain('+447700900123');
-  const { suppressions } = JSON.parse((await handbill(root, ['suppress', 'list', '--format', 'json'])).out);
+  const { suppressions } = JSON.parse((await handbillHere(root, ['suppress', 'list', '--format', 'json'])).out);
   expect(suppressions).toMatchObject([
     { address: '+447700900123', reason: 'asked, twice', until: null, source: 'user' },
     { address: '+447700900124', reason: null, until: '3000-01-01T00:00:00.000Z' },
   ]);
-  const csv = (await handbill(root, ['suppress', 'list', '--format', 'csv'])).out;
+  const csv = (await handbillHere(root, ['suppress', 'list', '--format', 'csv'])).out;
   expect(csv.split('\r\n').slice(0, 2)).toEqual([
     'msisdn,email,contact,hash,reason,until',
     `"'+447700900123","","","","asked, twice",""`,
   ]);
 
-  const removed = await handbill(root, ['suppress', 'remove', '07700900123', '07700900125']);
+  const removed = await handbillHere(root, ['suppress', 'remove', '07700900123', '07700900125']);
   expect(removed.out).toBe('1 address removed. 1 address was not on the list.\n');
-  expect((await handbill(root, ['suppress', 'remove', '--quiet', '07700900124'])).out).toBe('');
-  expect((await handbill(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
+  expect((await handbillHere(root, ['suppress', 'remove', '--quiet', '07700900124'])).out).toBe('');
+  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
 });

@@ -117,6 +117,39 @@ test('as a function it returns data and keeps little of much', async () => {
   expect(result.files[0]).toMatchObject({ file: 'campaigns/hello/campaign.yaml', errors: 500 });
 });
 
+test('a suppression list of several campaigns is read once', async () => {
+  const campaign = (name: string, more = '') =>
+    `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: people.csv\n${more}`;
+  const list = 'msisdn\n+447911123401\n+447911123402\n+447911123403\n';
+  const root = await project({
+    'handbill.yaml': 'suppressions: gone.csv\n',
+    'gone.csv': 'msisdn\n+447911123401\n',
+    'campaigns/a/campaign.yaml': campaign('a'),
+    'campaigns/a/people.csv': `${list}12\n`,
+    'campaigns/b/campaign.yaml': campaign('b', 'suppressions: more.csv\n'),
+    'campaigns/b/more.csv': 'msisdn\n+447911123402\n',
+    'campaigns/b/people.csv': list,
+    'campaigns/c/campaign.yaml': campaign('c'),
+    'campaigns/c/people.csv': list,
+  });
+  // Whoever read it again after the first campaign would meet what stands in it then.
+  const result = await validate(['campaigns/a', 'campaigns/b', 'campaigns/c'], {
+    cwd: root,
+    now: Date.now(),
+    onDiagnostic: async ({ code }) => {
+      if (code === 'invalid-address') await writeFile(join(root, 'gone.csv'), 'msisdn\nnot a number\n');
+    },
+  });
+  expect(result.diagnostics.map(({ code, at }) => [code, at?.file])).toEqual([
+    ['invalid-address', 'campaigns/a/people.csv'],
+  ]);
+  expect(result.files.map(({ estimate }) => estimate?.skipped)).toEqual([
+    { suppressed: 1 },
+    { suppressed: 2 },
+    { suppressed: 1 },
+  ]);
+});
+
 test('nothing to check is an error, for a script that names the wrong folder', async () => {
   const root = await project({});
   await mkdir(join(root, 'empty'));

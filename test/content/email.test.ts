@@ -38,7 +38,7 @@ describe('an email that can be sent', () => {
       null,
     ],
     ['a text not known yet', { subject: 'x' }, null],
-    ['a template of the provider', {}, null],
+    ['a template of the provider', { subject: null, html: null }, null],
     ['a subject in another script', { ...GOOD, subject: 'Ваш столик ☀️ 👩‍👩‍👧' }],
   ])('%s', (_label, content, text) => {
     expect(checkEmail(content, text)).toEqual([]);
@@ -182,6 +182,8 @@ it('judges every subject by its bytes', () => {
 
 it('has no subject when there is nothing but a text', () => {
   expect(brief({}, 'x')).toEqual(['error content-invalid /subject']);
+  // The same of a text that depends on the row: it is the campaign that lacks one, and no row.
+  expect(brief({}, null)).toContain('error content-invalid /subject');
   expect(brief({ preheader: 'x' }, null)).toContain('error content-invalid /subject');
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { validatorOf } from '../../src/campaign/schemas.ts';
+import { validatorOf } from '../../src/campaign/validators.ts';
 import { checkContent } from '../../src/content/check.ts';
 import { describeContent } from '../../src/content/describe.ts';
 import { MESSAGING_APP_LIMITS } from '../../src/content/messaging-app.ts';

@@ -95,6 +95,24 @@ describe('a revision that is none is refused', () => {
     expect([error.code, error.exit]).toEqual(['unknown-revision', 2]);
   });
 
+  test.each(['main', 'HEAD', 'v1..v2', '..'])('a repository without any commit says so: %s', async (revision) => {
+    using repository = createRepository();
+    repository.write(HELLO);
+    const error = await refusal(repository.diff(revision));
+    expect([error.code, error.exit]).toEqual(['unknown-revision', 2]);
+    expect(error.message).toContain('This repository holds no commit yet');
+    expect(error.diagnostics[0]?.hint).toContain('git commit');
+  });
+
+  it('a branch without any commit is told from a name that git does not know', async () => {
+    using repository = createRepository(HELLO);
+    repository.git('checkout', '-q', '--orphan', 'fresh');
+    const error = await refusal(repository.diff('main'));
+    expect(error.message).toContain('The current branch holds no commit yet');
+    expect((await refusal(repository.diff('mian'))).message).toContain('The current branch holds no commit yet');
+    expect((await refusal(repository.diff('mian..main'))).message).toContain('git knows no commit "mian"');
+  });
+
   it('a shallow clone says what to fetch', async () => {
     using repository = createRepository(HELLO);
     repository.commit({ [LIST]: listOf('01') });

@@ -4,7 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { pages, stalePages } from '../../.scripts/docs.ts';
+import { MAKERS, makePages, stalePages } from '../../.scripts/docs.ts';
+import { FORMATS } from '../../.scripts/docs-schemas.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
@@ -26,25 +27,49 @@ function heredocs(markdown: string): ReadonlyMap<string, string> {
   return new Map([...found].map(([, path = '', , text = '']) => [path, text]));
 }
 
+/** docs/diagnostics.md has a test of its own, which runs its examples. */
+const QUICK = Object.keys(MAKERS).filter((path) => path !== 'docs/diagnostics.md');
+
 describe('pages that are made', () => {
-  it('are what the codes and schemas make of them', () => {
-    expect(stalePages()).toEqual([]);
+  let all: ReadonlyMap<string, string>;
+  beforeAll(async () => {
+    all = await makePages(QUICK);
   });
 
-  it('have a row for every code and every key', () => {
-    const all = pages();
-    for (const code of Object.keys(CODES)) expect(all.get('docs/diagnostics.md')).toContain(`| \`${code}\` |`);
+  it('are what the schemas and the help of commands make of them', () => {
+    expect(all.size).toBeGreaterThan(3);
+    expect(stalePages(all), 'run `node .scripts/docs.ts`').toEqual([]);
+  });
+
+  it('have a row for every key, every field, every command and every option', () => {
     expect(all.get('docs/campaign.md')).toContain('| `recipients.defaultCountry` |');
     expect(all.get('docs/campaign.md')).toContain('| `limits.stopAfter.inDoubt` | integer from 1 or string |');
     expect(all.get('docs/project.md')).toContain('| `environments.<name>.baseUrl` | string | required |');
     expect(all.get('docs/project.md')).toContain('| `environments.<name>.wire.retryStatuses` |');
+    expect(all.get('docs/formats.md')).toContain('| `halt.next` | string |');
+    expect(all.get('docs/formats.md')).toContain('| `doubts[].line` |');
+    for (const { name } of COMMANDS) expect(all.get('docs/commands.md')).toContain(`\n## \`handbill ${name}\`\n`);
+    expect(all.get('docs/commands.md')).toContain('### `handbill suppress import`');
+    expect(all.get('docs/commands.md')).toContain('| `--if-locked <what>` |');
   });
 
-  it('explain every key that the schemas have', () => {
-    for (const [path, text] of pages()) {
-      for (const [, key = '', meaning = ''] of text.matchAll(/^\| `([^`]+)` \|[^|\n]*\|[^|\n]*\| ([^|\n]*) \|/gm)) {
-        expect(meaning.length, `${path}: ${key}`).toBeGreaterThan(5);
-      }
+  it('describe every format that there is a schema for', () => {
+    expect(FORMATS.length).toBeGreaterThan(9);
+    for (const file of FORMATS) expect(all.get('docs/formats.md')).toContain(`(../schemas/${file})`);
+  });
+
+  it('explain every key and every field that the schemas have', () => {
+    // Its column of meanings is the fourth, or for fields, which have no default, the third.
+    for (const [path, column] of [
+      ['docs/campaign.md', 3],
+      ['docs/project.md', 3],
+      ['docs/formats.md', 2],
+    ] as const) {
+      const rows = [...(all.get(path) ?? '').matchAll(/^\| (`[^`]+` \|.*) \|$/gm)].map(([, row = '']) =>
+        row.split(' | '),
+      );
+      expect(rows.length).toBeGreaterThan(50);
+      for (const row of rows) expect(row[column]?.length, `${path}: ${row[0]}`).toBeGreaterThan(3);
     }
   });
 });
@@ -54,7 +79,6 @@ const NOT_SAID: Readonly<Record<string, string>> = {
   bug: 'what an error without diagnostics carries, in errors.ts itself',
   'runtime-too-old': 'cli.ts says it in plain text, before anything else is imported',
   'unused-column': 'a list with more columns than the template needs is usual; kept for a stricter validate',
-  'no-price': 'the estimate counts parts without a price; kept for saying at which rows',
 };
 
 test('every code of the closed set is said somewhere', () => {
@@ -217,12 +241,21 @@ test.each(PAGES)('links of %s lead to files and headings', (path) => {
   }
 });
 
+test('docs/README.md and the README lead to every page', () => {
+  const pages = globSync('*.md', { cwd: join(ROOT, 'docs') }).filter((name) => name !== 'README.md');
+  const index = read('docs/README.md');
+  expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+  expect(pages.filter((name) => !README.includes(`](docs/${name}`))).toEqual([]);
+});
+
 describe('ARCHITECTURE.md', () => {
   it('gives a reason for every dependency, and for nothing else', () => {
-    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, object>;
+    const manifest = JSON.parse(read('package.json')) as Record<string, object>;
+    const { dependencies, devDependencies } = manifest;
     const section = /## Dependencies\n([\s\S]*?)(?=\n## |$)/.exec(ARCHITECTURE)?.[1] ?? '';
     const named = [...section.matchAll(/^\| `([^`]+)` \| (.{20,}) \|$/gm)].map(([, name]) => name);
-    expect(named).toEqual([...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})]);
+    const kinds = [dependencies, devDependencies];
+    expect(named).toEqual(kinds.flatMap((kind) => Object.keys(kind ?? {})));
   });
 
   it('names every folder of src', () => {

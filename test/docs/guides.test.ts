@@ -111,6 +111,7 @@ describe('what the guides say of the sandbox', () => {
     ['fallback.md', 'table-ready', { accepted: 2, rejected: 0 }, 3],
     ['recipients.md', 'closed-today', { accepted: 2, rejected: 1 }, 1],
     ['canary.md', 'spring', { accepted: 1, rejected: 1, pending: 4 }, 2],
+    ['canary.md', 'summer', { accepted: 4, pending: 2 }, 4],
   ])('docs/%s: %s', async (page, name, totals, posted) => {
     const folder = mkdtempSync(join(tmpdir(), 'handbill-guide-'));
     try {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
+import { runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -186,9 +187,10 @@ const WRONG: Readonly<Record<string, Wrong>> = {
 };
 
 describe.concurrent('refused before any request', () => {
-  it.each(Object.entries(WRONG))('%s', async (_label, { files = {}, args = SEND, env = {}, code, at = '' }) => {
+  const cases = Object.entries(WRONG).map(([label, wrong], nth) => [label, wrong, runnerOf(nth, 6)] as const);
+  it.each(cases)('%s', async (_label, { files = {}, args = SEND, env = {}, code, at = '' }, run) => {
     using project = goodProject(files);
-    const { status, stdout, stderr } = await runCli(args, { cwd: project.root, env: { CANARY_KEY: KEY, ...env } });
+    const { status, stdout, stderr } = await run(args, { cwd: project.root, env: { CANARY_KEY: KEY, ...env } });
     expect(stderr).toContain(`error[${code}]`);
     expect(stderr).toContain(at);
     expect(status).toBe(2);

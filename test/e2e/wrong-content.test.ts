@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../helpers/cli.ts';
+import { runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles } from '../helpers/project.ts';
 import { type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -336,7 +336,8 @@ afterAll(async () => {
 });
 
 describe.concurrent('refused before any request', () => {
-  it.each(Object.entries(WRONG))('%s', async (_label, { head = HEAD, yaml, files = {}, code, at, says }) => {
+  const cases = Object.entries(WRONG).map(([label, wrong], nth) => [label, wrong, runnerOf(nth, 6)] as const);
+  it.each(cases)('%s', async (_label, { head = HEAD, yaml, files = {}, code, at, says }, run) => {
     using project = createProject({
       'handbill.yaml': `environments:\n  prod:\n    baseUrl: http://127.0.0.1:${server.port}\n    apiKey: { env: SOME_KEY }\n`,
       'hello/campaign.yaml': head + yaml,
@@ -344,7 +345,7 @@ describe.concurrent('refused before any request', () => {
       ...files,
     });
     const args = ['send', 'hello', '--env', 'prod', '--yes'];
-    const { status, stdout, stderr } = await runCli(args, { cwd: project.root, env: { SOME_KEY: 'k-1' } });
+    const { status, stdout, stderr } = await run(args, { cwd: project.root, env: { SOME_KEY: 'k-1' } });
     expect(stderr).toContain(`error[${code}]`);
     expect(stderr).toContain(at);
     expect(stderr).toMatch(says);

@@ -36,6 +36,8 @@ export interface Scenario {
   readonly place: Place;
   /** This is the one place at which the behaviour strikes in the sample. */
   readonly sample: boolean;
+  /** The command line runs in the process of the test: in the sample for two of three, in the whole set at all places but one. */
+  readonly here: boolean;
 }
 
 /**
@@ -54,6 +56,15 @@ export function scenarios(behaviours: readonly Behaviour[], all: boolean): reado
       title: `${behaviour.rows.join(', ')}: ${behaviour.name} (${describePlace(place)})`,
       behaviour,
       place,
+      here: (all ? place !== own : index % 3 !== 0) && !needsProcess(behaviour),
     }));
   });
+}
+
+/**
+ * Only a process of its own takes authorities; it has the heap to itself that hostile answers want to fill; and nothing
+ * else in it makes a short time limit end another request.
+ */
+function needsProcess({ secure, hostile, silent }: Behaviour): boolean {
+  return secure !== undefined || hostile === true || silent === true;
 }

@@ -1,7 +1,9 @@
 import process from 'node:process';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Report, type SendResult, send } from '../../src/index.ts';
+import { send } from '../../src/commands/send.ts';
+import type { SendResult } from '../../src/commands/send-result.ts';
+import type { Report } from '../../src/model.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import type { Behaviour, Ending } from './behaviours/behaviour.ts';

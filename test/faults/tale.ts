@@ -1,4 +1,5 @@
-import { type SendOptions, type SendResult, send } from '../../src/index.ts';
+import { type SendOptions, send } from '../../src/commands/send.ts';
+import type { SendResult } from '../../src/commands/send-result.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Ending, LegEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';

@@ -5,7 +5,7 @@ import { type Answer, type Asked, type MessageApi, startMessageApi } from './mes
 import { type Told, tell } from './tale.ts';
 
 const ROWS = 40;
-const SPLIT = { seed: 'proof', holdout: 0.1, test: 0.5, winner: null };
+const SPLIT = { seed: 'proof', holdout: 0.1, test: 0.5, winner: null, decides: null };
 const MESSAGE = [
   'channel: rcs',
   'from: Riverside',

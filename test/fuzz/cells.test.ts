@@ -215,7 +215,7 @@ describe('whatever a cell holds, it is posted as text at its place, or refused',
         const received = body.replace(/"handbill":"[^"]+"\}/, `"handbill":${JSON.stringify(REFERENCE)}}`);
         expect(normal(JSON.parse(received))).toEqual(normal(message.make(asRead(text))));
       });
-      await fc.assert(property, runs(40, 2_000));
+      await fc.assert(property, runs(40, 1_000));
       expect(posted).toBeGreaterThan(15);
     },
     TIMEOUT_MS,
@@ -247,7 +247,7 @@ describe('whatever a cell holds, it is posted as text at its place, or refused',
           expect(normal([...(read.elements[i]?.attributes ?? [])])).toEqual(normal(expected));
         }
       });
-      await fc.assert(property, runs(25, 1_000));
+      await fc.assert(property, runs(25, 500));
       expect(posted).toBeGreaterThan(8);
     },
     TIMEOUT_MS,

@@ -38,7 +38,7 @@ const OPTIONS = [
     '--unchecked',
     '--next',
   ],
-  ...['--env-file', '--image', '--folder', '--runner', '--wait'],
+  ...['--environment-file', '--image', '--folder', '--runner', '--wait'],
   ...['--key', '--line', '--at', '--outcome', '--reason', '--until', '--full', '--help', '-h', '--version', '--', '-'],
   ...[
     '--api-key',
@@ -155,7 +155,7 @@ it(
       expect(arena.server.connections).toBe(0);
       arena.remove('.handbill');
     });
-    await fc.assert(property, runs(200, 3_000));
+    await fc.assert(property, runs(200, 2_000));
   },
   TIMEOUT_MS,
 );

@@ -57,7 +57,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 1_000));
+      await fc.assert(property, runs(60, 500));
     },
     TIMEOUT_MS,
   );
@@ -76,7 +76,7 @@ describe('whatever a file holds, a command that looks at it ends as documented a
           arena.remove('.handbill');
         }
       });
-      await fc.assert(property, runs(60, 1_000));
+      await fc.assert(property, runs(60, 500));
     },
     TIMEOUT_MS,
   );
@@ -114,7 +114,7 @@ describe('whatever a list or template holds, a command ends as documented and po
       const property = fc.asyncProperty(input, async ([[name, file], { edits, spelling }, args]) => {
         await withFile(`campaigns/${file}`, damaged(example(file), edits, spelling), of(name, args));
       });
-      await fc.assert(property, runs(50, 500));
+      await fc.assert(property, runs(50, 300));
     },
     TIMEOUT_MS,
   );

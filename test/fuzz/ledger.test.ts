@@ -9,7 +9,7 @@ import { type Ending, violations } from '../oracle/oracle.ts';
 import type { Receipt } from '../oracle/receipts.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
 import { type Arena, openArena } from './arena.ts';
-import { damage, hurt } from './hurt.ts';
+import { type Damage, damage, hurt } from './hurt.ts';
 import { runs, TIMEOUT_MS } from './runs.ts';
 import { startTarget } from './target.ts';
 
@@ -80,13 +80,7 @@ it.concurrent.for<End>(['good order', 'kill -9'])(
       const hit = new Set(damages.map(({ file }) => files[file % files.length]));
       fc.pre(!UNKNOWABLE.some((pair) => pair.every((name) => hit.has(name))));
       api.receipts = [...before];
-      for (const one of damages) {
-        const file = join(folder, files[one.file % files.length] ?? '');
-        if (!existsSync(file)) continue;
-        const bytes = hurt(readFileSync(file), one);
-        if (bytes === null) rmSync(file);
-        else writeFileSync(file, bytes);
-      }
+      hurtFiles(folder, files, damages);
       try {
         const sent = await arena.run(SEND);
         const posted = api.receipts.length - before.length;
@@ -161,13 +155,7 @@ it('whatever becomes of the bytes of a ledger with lists and hashes, who looks a
     fc.array(damage, { maxLength: 2 }),
     fc.constantFrom(...OTHERS),
     async (damages, args) => {
-      for (const one of damages) {
-        const file = join(folder, files[one.file % files.length] ?? '');
-        if (!existsSync(file)) continue;
-        const bytes = hurt(readFileSync(file), one);
-        if (bytes === null) rmSync(file);
-        else writeFileSync(file, bytes);
-      }
+      hurtFiles(folder, files, damages);
       try {
         const ran = await arena.run(args, KEY);
         expect(ran.stdout + ran.stderr).not.toContain(KEY.HANDBILL_SUPPRESSION_KEY);
@@ -179,5 +167,15 @@ it('whatever becomes of the bytes of a ledger with lists and hashes, who looks a
       }
     },
   );
-  await fc.assert(property, runs(25, 1_000));
+  await fc.assert(property, runs(25, 600));
 });
+
+function hurtFiles(folder: string, files: readonly string[], damages: readonly Damage[]): void {
+  for (const one of damages) {
+    const file = join(folder, files[one.file % files.length] ?? '');
+    if (!existsSync(file)) continue;
+    const bytes = hurt(readFileSync(file), one);
+    if (bytes === null) rmSync(file);
+    else writeFileSync(file, bytes);
+  }
+}

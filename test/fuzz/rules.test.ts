@@ -101,7 +101,7 @@ describe('whatever rules say, a command that looks at them ends as documented, a
         });
         if (status === 0) fine += 1;
       });
-      await fc.assert(property, runs(30, 3_000));
+      await fc.assert(property, runs(30, 1_500));
       expect(fine).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
@@ -119,7 +119,7 @@ describe('whatever rules say, a command that looks at them ends as documented, a
           [PLACES.list]: damaged(good, edits, spelling),
         });
       });
-      await fc.assert(property, runs(20, 1_500));
+      await fc.assert(property, runs(20, 750));
     },
     TIMEOUT_MS,
   );

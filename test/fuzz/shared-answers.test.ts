@@ -158,7 +158,7 @@ it(
         arena.remove('.handbill');
       }
     });
-    await fc.assert(property, runs(25, 600));
+    await fc.assert(property, runs(25, 300));
     for (const outcome of ['accepted', 'in-doubt unrecognised', 'rejected refused', 'rejected unsupported-channel']) {
       expect([...outcomes].toSorted()).toContain(outcome);
     }

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path/posix';
 /** Folders and files of src, top first; those in one row are siblings, which never import each other. `model` and `errors` are the ground. */
 const ROWS: readonly (readonly string[])[] = [
   ['cli', 'index'],
+  ['library'],
   ['commands'],
-  ['run', 'diff'],
+  ['run', 'diff', 'pages'],
   ['plan'],
   [
     'campaign',
@@ -15,12 +16,14 @@ const ROWS: readonly (readonly string[])[] = [
     'http',
     'ledger',
     'report',
-    'pages',
     'webhook',
+    'delivery',
     'sandbox',
     'suppression',
     'schedule',
     'window',
+    'telemetry',
+    'scaffold',
   ],
   ['util'],
   ['model', 'errors'],

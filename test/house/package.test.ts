@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { validatorsSource } from '../../.scripts/validators.ts';
+import { SCRIPTS } from '../../src/pages/client-script.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = readJson('package.json') as {
@@ -24,9 +26,34 @@ describe('the published package', () => {
     expect(files.filter((file) => !file.startsWith('dist/')).sort()).toEqual(golden);
   });
 
-  it('holds a build with the code and the types of each source file, and nothing else', () => {
-    const built = files.filter((file) => file.startsWith('dist/')).sort();
+  it('holds a build with the types of each source file, its code in chunks, and nothing else', () => {
+    const built = files.filter((file) => file.startsWith('dist/') && !CHUNK.test(file)).sort();
     expect(built, 'run `npm run build` first: dist/ is missing or older than src/').toEqual(expectedBuild());
+  });
+
+  it('holds the chunks that its code names, and no other', () => {
+    const chunks = files.filter((file) => CHUNK.test(file));
+    const named = files.filter((file) => /^dist\/(?:chunks\/)?[^/]+\.js$/.test(file)).flatMap(chunksNamedBy);
+    expect(new Set(named)).toEqual(new Set(chunks));
+  });
+
+  it('holds the licence of each package of which it has the code', () => {
+    const texts = files.filter((file) => CHUNK.test(file)).map((file) => readFileSync(join(root, file), 'utf8'));
+    for (const name of ['commander', 'fastest-levenshtein', 'yaml']) {
+      const holding = texts.filter((text) => text.includes(`// node_modules/${name}/`));
+      expect(holding.length, name).toBeGreaterThan(0);
+      for (const text of holding)
+        expect(text).toMatch(new RegExp(`^(?:/\\*! [^]*\\*/\\n)*/\\*! ${name}\\n[^]{500,2000}?\\*/`));
+    }
+    const bundled = texts.flatMap((text) => [
+      ...text.matchAll(/^(?: {2})*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm),
+    ]);
+    expect([...new Set(bundled.map(([, name]) => name))].sort()).toEqual(['commander', 'fastest-levenshtein', 'yaml']);
+  });
+
+  it('holds validators that were made from its schemas', () => {
+    const built = readFileSync(join(root, 'dist/campaign/validators.cjs'), 'utf8');
+    expect(built === validatorsSource(), 'run `npm run build`: they are older than the schemas').toBe(true);
   });
 });
 
@@ -63,7 +90,7 @@ describe('no dependency is older than the version that mended a known hole', () 
 });
 
 test('direct dependencies are pinned to one version', () => {
-  const loose = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+  const loose = Object.entries(directDependencies()).filter(
     ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
   );
   expect(loose).toEqual([]);
@@ -71,7 +98,7 @@ test('direct dependencies are pinned to one version', () => {
 
 test('every direct dependency stands in the table of ARCHITECTURE.md with its reason', () => {
   const reasons = reasonsByName(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
-  const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+  const names = Object.keys(directDependencies());
   expect(names.filter((name) => (reasons.get(name) ?? '').length < 10)).toEqual([]);
 });
 
@@ -82,18 +109,37 @@ test('the table of reasons is read row by row', () => {
   expect(Object.fromEntries(reasons)).toEqual({ yaml: 'keeps the positions', a: 'both', '@b/c': 'both' });
 });
 
+function directDependencies(): Record<string, string> {
+  return { ...manifest.dependencies, ...manifest.devDependencies };
+}
+
 /** npm 11 answers with a list of packages, later versions with an object by name. */
 function packedFiles(answer: unknown): string[] {
   const packages = Object.values(answer as Record<string, { files: { path: string }[] }>);
   return packages.flatMap((one) => one.files.map(({ path }) => path));
 }
 
+/** Names of their own, which change with what they hold. */
+const CHUNK = /^dist\/chunks\/[\w-]+-[A-Z0-9]{8}\.js$/;
+
+function chunksNamedBy(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const below = file.startsWith('dist/chunks/')
+    ? /["']\.\/([\w-]+-[A-Z0-9]{8}\.js)["']/g
+    : /["']\.\/chunks\/([\w-]+\.js)["']/g;
+  return [...text.matchAll(below)].map(([, name]) => `dist/chunks/${name}`);
+}
+
 function expectedBuild(): string[] {
-  const sources = globSync('**/*.ts', { cwd: join(root, 'src') });
-  return sources
-    .map((file) => `dist/${file.replace(/\.ts$/, '')}`)
-    .flatMap((stem) => [`${stem}.js`, `${stem}.d.ts`])
-    .sort();
+  const sources = globSync('**/*.ts', { cwd: join(root, 'src'), exclude: ['pages/client/**'] });
+  return (
+    sources
+      .map((file) => `dist/${file.replace(/\.ts$/, '')}.d.ts`)
+      .concat('dist/cli.js', 'dist/index.js', 'dist/campaign/validators.cjs')
+      // What runs in the browser is bundled: a file for each page, without declarations.
+      .concat(SCRIPTS.map((name) => `dist/pages/client/${name}.js`))
+      .sort()
+  );
 }
 
 /** The versions of all copies of a package that the lock file installs, nested ones too. */

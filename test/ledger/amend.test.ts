@@ -28,6 +28,28 @@ const EXCLUDED = { state: 'skipped', reason: 'excluded' } as const;
 const SUPPRESSED = { state: 'skipped', reason: 'suppressed' } as const;
 
 describe('amend', () => {
+  it('keeps the hash of a text that may still settle a doubt, also of somebody who is gone', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, list(['doubt'], ['gone']));
+    const keys = ['doubt', 'gone'];
+    ledger.commit(
+      run,
+      [],
+      keys.map((key, row) => ({ row, leg: 0, key, to: key })),
+      NOON,
+    );
+    const doubt = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null } as const;
+    const results = keys.map((key, row) => resultOf(row, { ...doubt, textHash: `hash of ${key}` }));
+    ledger.commit(run, results, [], NOON);
+    ledger.finish(run, { state: 'partial', halt: null, figures: null, nowMs: NOON });
+    amended(ledger, run, list(['new'], ['doubt']));
+    const found = [...ledger.events.unsettled()].flat().map(({ row, key, textHash }) => [row, key, textHash]);
+    expect(found).toEqual([
+      [1, 'doubt', 'hash of doubt'],
+      [2, 'gone', 'hash of gone'],
+    ]);
+  });
+
   it('keeps what happened with the person, gives everybody else the new list, forgets nobody', () => {
     const ledger = open(scratchPath());
     const run = givenRun(

@@ -262,6 +262,9 @@ class Bench {
     expect(sum(this.#ledger.counts(run))).toBe(people.length);
     expect(sum(this.#ledger.legs(run).filter(({ fellBack }) => fellBack))).toBe(fallen);
     expect(sum(this.#ledger.legs(run))).toBe(people.length + fallen);
+    const open = people.filter(({ state }) => state === 'pending' || state === 'failed' || state === 'deferred');
+    const { rows } = this.#ledger.countOpen(run, { rejected: false });
+    expect(rows).toBe(open.length);
     const pending = people.flatMap((p, row) => (p.state === 'pending' ? [[row, legOf(p), p.attempts]] : []));
     expect(this.#ledger.pending(run, -1, 99).map((p) => [p.row, p.leg, p.attempts])).toEqual(pending);
     expect(this.#ledger.findRun(HELLO)?.rows).toBe(people.length);

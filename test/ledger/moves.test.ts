@@ -100,6 +100,8 @@ describe('raw SQL cannot break a move', () => {
     ['who is to be sent to again', 'resend', 'late-result', 'accepted', true],
     ['who is to be sent to again, by word', 'resend', 'user', 'accepted', false],
     ['who is to be sent to again, refused', 'resend', 'late-result', 'rejected', false],
+    ['who is to be sent to again, by a report', 'resend', 'report', 'accepted', true],
+    ['who was never sent to, by a report', null, 'report', 'accepted', false],
     ['who was never sent to', null, 'late-result', 'accepted', false],
     ['who was refused before', 'retry-rejected', 'late-result', 'accepted', false],
   ])('a late answer for somebody %s', (_, order, by, to, legal) => {
@@ -108,6 +110,22 @@ describe('raw SQL cannot break a move', () => {
     const move = () => db.prepare('UPDATE recipients SET state = ?, resolved_by = ?').run(to, by);
     if (legal) expect(move().changes).toBe(1);
     else expect(move).toThrow('may not move');
+  });
+
+  test.each([
+    ['fell-back', 'report', true],
+    ['fell-back', null, false],
+    ['fell-back', 'user', false],
+    ['status', 'report', false],
+  ])('an accepted message is followed by another leg only by a report: %s, %s', (reason, by, legal) => {
+    const db = given('accepted');
+    const move = () =>
+      db.prepare(`UPDATE recipients SET state = 'rejected', reason = ?, resolved_by = ?`).run(reason, by);
+    if (legal) move();
+    else expect(move).toThrow('may not move');
+    const legs = db.prepare('SELECT leg, state FROM recipients ORDER BY leg').all();
+    const next = { leg: 1, state: 'pending' };
+    expect(legs).toEqual(legal ? [{ leg: 0, state: 'rejected' }, next] : [{ leg: 0, state: 'accepted' }]);
   });
 
   test('an order is used up by the claim', () => {

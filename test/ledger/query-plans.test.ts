@@ -95,7 +95,7 @@ test('no list is read from end to end to find a row, and no index is made for on
 
 test.each([
   ['the next pending rows', "CASE state WHEN 'pending' THEN key END"],
-  ['outcomes', 'claimed_at FROM recipients WHERE list = ?1 AND leg = ?2'],
+  ['outcomes', 'claimed_at, delivery FROM recipients WHERE list = ?1 AND leg = ?2'],
   ['states', 'SELECT row, key, state, reason, channel FROM'],
   ['doubts', "CASE state WHEN 'claimed' THEN 'crash'"],
 ])('%s are a walk along one leg', (_, part) => {

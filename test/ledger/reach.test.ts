@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ReachRules } from '../../src/ledger/reach-runs.ts';
 import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
-import { capOf, ended, givenOther } from './others.ts';
+import { capOf, ended, givenOther, SAME_HASHES } from './others.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -172,6 +172,24 @@ describe('the person', () => {
     }
   });
 
+  it('is not taken for somebody else whose hashes are the same', () => {
+    const ledger = open(scratchPath());
+    const [them, somebodyElse] = SAME_HASHES;
+    const other = givenOther(ledger, [loadRow(0, { key: 'c-1', to: them })]);
+    ledger.commit(other, [], [{ row: 0, leg: 0, key: 'c-1', to: them }], NOON);
+    ledger.commit(other, [resultOf(0)], [], NOON);
+    for (const live of [true, false]) {
+      if (!live) ended(ledger, other);
+      const reach = ledger.reach(HELLO, { exclude: [{ campaign: 'other', occurrence: null }], sinceMs: 0 });
+      for (const to of SAME_HASHES) {
+        expect(reach.cappedBy(to, to, [capOf(1)]) !== null).toBe(to === them);
+        expect(reach.excludedBy(to, to) !== null).toBe(to === them);
+      }
+      expect(reach.cappedBy(somebodyElse, 'c-1', [capOf(1)])).not.toBe(null);
+      expect(reach.cappedBy(somebodyElse, 'c-1', [capOf(2)])).toBe(null);
+    }
+  });
+
   it('has had one message where it fell back, under the addresses of all its legs', () => {
     const ledger = open(scratchPath());
     const other = givenOther(ledger, rows(2));
@@ -301,6 +319,33 @@ it('names the runs that were purged: always of `exclude`, of a cap where the per
   expect(names(excluding('other', 'may'))).toEqual([]);
   expect(names({ exclude: [], sinceMs: NOON })).toEqual(['other']);
   expect(names({ exclude: [], sinceMs: NOON + 5000 })).toEqual([]);
+});
+
+it('remembers whom a run reached that is purged while the rules are in force', () => {
+  const ledger = open(scratchPath());
+  const other = givenOther(ledger, rows(3));
+  send(ledger, other, [resultOf(0), resultOf(1, { state: 'rejected', reason: 'status', messageId: null })]);
+  const run = ended(ledger, other, NOON + 1000);
+  const reach = open(ledger.path).reach(HELLO, { ...excluding('other'), sinceMs: 0 });
+  for (const _ of ledger.purge.clear(ledger.purge.mark(run, NOON + 2000)));
+  reach.refresh();
+  const keys = [0, 1, 2].map(keyOf);
+  expect(keys.map((key) => reach.excludedBy(key, key) !== null)).toEqual([true, false, false]);
+  expect(keys.map((key) => reach.cappedBy(key, key, [capOf(1)]) !== null)).toEqual([true, false, false]);
+});
+
+it('of a long run counts whoever was reached since, though others around them were reached before', () => {
+  const ledger = open(scratchPath());
+  const other = givenOther(ledger, rows(2500));
+  const sent = [0, 1, 2, 1500, 2499];
+  for (const [i, row] of sent.entries()) send(ledger, other, [resultOf(row)], NOON + i * 5000);
+  ended(ledger, other, NOON + DAY);
+  const cappedSince = (sinceMs: number) => cappedRows(ledger, 2500, capOf(1, sinceMs));
+  expect(cappedSince(0)).toEqual(sent);
+  expect(cappedSince(NOON + 10_000)).toEqual([2, 1500, 2499]);
+  expect(cappedSince(NOON + 10_001)).toEqual([1500, 2499]);
+  expect(cappedSince(NOON + 15_001)).toEqual([2499]);
+  expect(cappedSince(NOON + 20_001)).toEqual([]);
 });
 
 it('reads a ledger of version 2 as it is', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
+import { BY_MAIL, fellBack, onLeg, unsupported } from './fallbacks.ts';
 import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
@@ -84,5 +85,29 @@ describe('reading', () => {
     });
     expect(order.map((row) => stateOf(row, keyOf(row)))).toEqual(expected);
     expect(stateOf(7, keyOf(8))).toBeNull();
+  });
+
+  it('counts whom a start has something to do for as the counts say it, in flight or left behind', () => {
+    const { ledger, run, path } = fellBack(10, [1, 2]);
+    const lock = acquireRunLock(path, HELLO);
+    ledger.commit(run, [], [0, 3, 6, 8].map(claimOf), NOON);
+    ledger.commit(run, [], [onLeg(1, 2, BY_MAIL.to)], NOON);
+    const failed = resultOf(8, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null });
+    const refused = (row: number, leg: number) => unsupported(row, { leg, reason: 'status', httpStatus: 400 });
+    ledger.commit(run, [resultOf(0), refused(3, 0), refused(2, 1), failed], [], NOON);
+    const waiting = [4, 5].map((row) => ({ row, leg: 0, reason: row === 4 ? 'winner-undecided' : 'outside-window' }));
+    ledger.defer(run, waiting, NOON);
+    const compare = (expected: readonly [number, number]) => {
+      for (const [i, rejected] of [false, true].entries()) {
+        const states: readonly string[] = ['pending', 'failed', 'deferred', ...(rejected ? ['rejected'] : [])];
+        const counted = ledger.counts(run).filter(({ outcome }) => states.includes(outcome));
+        const rows = counted.reduce((sum, { count }) => sum + count, 0);
+        expect(ledger.countOpen(run, { rejected })).toEqual({ rows, undecided: 1 });
+        expect(rows).toBe(expected[i]);
+      }
+    };
+    compare([7, 9]);
+    lock?.release();
+    compare([6, 8]);
   });
 });

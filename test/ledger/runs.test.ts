@@ -106,6 +106,11 @@ describe('finding', () => {
     expect(ledger.runById('hello')).toEqual(runs);
     expect(ledger.runById(runs[1]?.id ?? '')).toEqual([runs[1]]);
     expect(ledger.runById('other')).toEqual([]);
+    const other = ledger.beginLoad({ ...HELLO, environment: 'staging' }, { channel: 'sms', nowMs: NOON });
+    ledger.sealLoad(other, { inputs: [], identityHash: '', nowMs: NOON });
+    ledger.beginLoad({ ...HELLO, occurrence: 'loading' }, { channel: 'sms', nowMs: NOON });
+    expect(ledger.runsOf(HELLO)).toEqual(runs);
+    expect(ledger.runsOf({ ...HELLO, campaign: 'other' })).toEqual([]);
     expect(ledger.findRun({ ...HELLO, environment: 'production' })).toBeNull();
   });
 

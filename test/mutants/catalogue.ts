@@ -1,5 +1,6 @@
 import { ANSWERS } from './answers.ts';
 import { ENDINGS } from './endings.ts';
+import { CAME_BACK } from './events.ts';
 import { INPUTS } from './inputs.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
@@ -23,5 +24,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...REACHING,
   ...RULES,
   ...ENDINGS,
+  ...CAME_BACK,
   ...SECRETS,
 ];

@@ -66,7 +66,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'synchronous=NORMAL: a commit returns before it is on the disk',
     edits: [
       {
-        file: OPEN,
+        file: 'src/ledger/connect.ts',
         was: `{ set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 }`,
         is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
       },

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const COMMITS = 'src/ledger/commits.ts';
 const REACH = 'src/ledger/reach.ts';
+const ROWS = 'src/ledger/reach-rows.ts';
 
 const TWO_AT_ONCE = { in: 'run/frequency-processes.test.ts' };
 
@@ -40,7 +41,19 @@ export const REACHING: readonly Mutant[] = [
   {
     name: 'reached-by-key-alone',
     planted: 'a person who has another key in another campaign is somebody else',
-    edits: [{ file: REACH, was: 'isUsedUp(key, cap) || (to !== key && isUsedUp(to, cap))', is: 'isUsedUp(key, cap)' }],
+    edits: [{ file: REACH, was: 'if (to !== key) index.find(to, found);', is: '' }],
+    proof: { in: 'ledger/reach.test.ts' },
+  },
+  {
+    name: 'reached-by-a-hash',
+    planted: 'whoever the index takes for somebody who was reached is left out, without a look at who that was',
+    edits: [{ file: ROWS, was: 'let isThem = false;', is: 'let isThem = true;' }],
+    proof: { in: 'ledger/reach.test.ts' },
+  },
+  {
+    name: 'purged-in-mid-run',
+    planted: 'a run whose personal data goes while another one asks for it lets everybody through',
+    edits: [{ file: ROWS, was: 'isThem ||= itsKey === null || itsKey === key', is: 'isThem ||= itsKey === key' }],
     proof: { in: 'ledger/reach.test.ts' },
   },
 ];

@@ -7,6 +7,8 @@ const WINDOW = 'src/plan/window.ts';
 /** Several campaigns in simulated histories, against rules that are worked out the slow way. */
 const SEVERAL = { in: 'simulate/several/several.test.ts', only: 'no rule is broken' };
 
+const LISTS_AGAIN = { in: 'run/lists-again.test.ts' };
+
 /** Says otherwise who was reached by a run that has ended, and by one that goes on. */
 const reachedIf = (is: string): readonly Edit[] =>
   ['row > ?3 AND (', 'SELECT ('].map((before) => ({
@@ -44,6 +46,24 @@ export const RULES: readonly Mutant[] = [
     planted: 'whoever is in doubt in another campaign is sent to as if nothing had been sent',
     edits: reachedIf("state = 'accepted' OR"),
     proof: SEVERAL,
+  },
+  {
+    name: 'lists-as-they-were',
+    planted: 'suppression lists are what they were when the command began, however long it waited since',
+    edits: [{ file: 'src/run/lists.ts', was: 'current = await readAll();', is: 'await readAll();' }],
+    proof: LISTS_AGAIN,
+  },
+  {
+    name: 'claims-by-the-first-lists',
+    planted: 'lists are read again behind a pause, but claims ask the ones that were read first',
+    edits: [
+      {
+        file: 'src/run/run.ts',
+        was: 'const { rules } = lists.current;',
+        is: 'const { rules } = options.suppressions;',
+      },
+    ],
+    proof: LISTS_AGAIN,
   },
   {
     name: 'one-zone-of-several',

@@ -4,17 +4,15 @@ const DELIVER = 'src/run/deliver.ts';
 const SETTLE = 'src/run/settle.ts';
 const DESK = 'src/run/desk.ts';
 
-const CLAIM = `    if (unopened === null) {
-      const claimed = await claim(due, attempt - 1, shift);
-      if (claimed === null) return null;
+const CLAIM = `      const claimed = takeClaimed(due, await claim(due, attempt - 1, shift), attempt, shift);
+      if (claimed === null) return;
       due = claimed;
-    }
 `;
-const POST = `    const { facts, verdicts } = unopened === null ? await post(due, own, shift) : unsent(unopened, due, shift);
+const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, shift);
 `;
-const READY = `    const unopened = await shift.endpoint.ready();
+const READY = `    const opening = endpoint.ready();
 `;
-const MADE = 'const facts = await shift.endpoint.post(request.body, request.reference);';
+const FROM = `unopened === null ? 'claimed' : 'pending'`;
 
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
@@ -34,17 +32,12 @@ export const SENDING: readonly Mutant[] = [
       {
         file: DELIVER,
         was: CLAIM,
-        is: `    const claiming = unopened === null ? claim(due, attempt - 1, shift) : null;\n`,
+        is: '      const claiming = claim(due, attempt - 1, shift);\n',
       },
       {
         file: DELIVER,
         was: POST,
-        is: `${POST}    if (claiming !== null) {
-      const claimed = await claiming;
-      if (claimed === null) return null;
-      due = claimed;
-    }
-`,
+        is: POST + CLAIM.replace('claim(due, attempt - 1, shift)', 'claiming'),
       },
     ],
     proof: { in: 'run/suppressed.test.ts' },
@@ -55,12 +48,9 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DESK,
-        was: `        waiting.push({ resolve, reject });
-        schedule();
-`,
-        is: `        waiting.push({ resolve: () => undefined, reject: () => undefined });
-        schedule();
-        resolve('claimed');
+        was: '        waiting.push({ count: requests.length, resolve });\n',
+        is: `        waiting.push({ count: requests.length, resolve: () => undefined });
+        resolve(requests.map(() => 'claimed'));
 `,
       },
     ],
@@ -71,8 +61,8 @@ export const SENDING: readonly Mutant[] = [
     planted: 'rows are claimed before a connection stands',
     edits: [
       { file: DELIVER, was: CLAIM, is: '' },
-      { file: DELIVER, was: READY, is: CLAIM.replace('unopened === null', 'attempt > 0') + READY },
-      { file: DELIVER, was: `const from = unopened === null ? 'claimed' : 'pending';`, is: `const from = 'claimed';` },
+      { file: DELIVER, was: READY, is: CLAIM + READY },
+      { file: DELIVER, was: FROM, is: `'claimed'` },
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'B9: for a connection' },
   },
@@ -82,8 +72,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '    // The desk has told the run: nothing more is claimed, and the rows are as they were.\n',
-        is: '    claimed.push(...due);\n',
+        was: '  // Without answers the desk has told the run: nothing more is claimed, and the rows are as they were.\n',
+        is: '  if (answers === null) claimed.push(...due);\n',
       },
     ],
     proof: { in: 'disk/errors.test.ts' },
@@ -171,7 +161,7 @@ export const SENDING: readonly Mutant[] = [
     planted: 'the first requests of a start go out all at once',
     edits: [
       { file: 'src/run/ramp.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
-      { file: 'src/run/run.ts', was: 'pLimit(1)', is: 'pLimit(concurrency)' },
+      { file: 'src/run/pool.ts', was: 'pLimit(1)', is: 'pLimit(most / 2)' },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: '401 stops it' },
   },
@@ -235,8 +225,8 @@ const DONE: Settled =`,
     edits: [
       {
         file: DELIVER,
-        was: `    ${MADE}\n    shift.progress.latency(facts.latencyMs);\n    return {`,
-        is: `    ${MADE.replace('request.body', "request.body + '\\n'")}\n    shift.progress.latency(facts.latencyMs);\n    return {`,
+        was: POST,
+        is: POST.replace('request.body', "request.body.concat('\\n')"),
       },
     ],
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },

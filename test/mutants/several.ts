@@ -78,9 +78,9 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '    const request = own ?? shift.expand.one(due[0].decision, due[0].message);\n',
-        is: `    const request = own ?? shift.expand.one(due[0].decision, due[0].message);
-    if (due[0].leg > 0) await shift.endpoint.post(request.body, request.reference);
+        was: '      const request = own ?? requestFor(due, shift);\n',
+        is: `      const request = own ?? requestFor(due, shift);
+      if (due[0].leg > 0) await endpoint.post(request.body, request.reference);
 `,
       },
     ],
@@ -319,8 +319,8 @@ const WINNERS: readonly Mutant[] = [
       { file: FEED, was: 'winner: run.winner,', is: 'winner: plan.campaign.split.winner,' },
       {
         file: 'src/run/prepare.ts',
-        was: 'return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner;',
-        is: 'return winner ?? plan.campaign.split.winner;',
+        was: 'return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);',
+        is: 'return winner ?? plan.campaign.split.winner ?? winnerIn(found);',
       },
     ],
     proof: winner('every later start'),

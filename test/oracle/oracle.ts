@@ -33,6 +33,8 @@ export interface Evidence {
   readonly legs?: number;
   /** By reference, how often somebody asked for another send: `--resend`, `--retry-rejected`. */
   readonly askedAgain?: ReadonlyMap<string, number>;
+  /** References of messages of which a report says that they reached nobody: their leg may have fallen back for it. */
+  readonly unreached?: ReadonlySet<string>;
   /** How many rows may be in doubt because of kills: kills x concurrency; not checked when absent. */
   readonly mostCrashes?: number;
 }
@@ -53,7 +55,8 @@ export function violations(evidence: Evidence): string[] {
       const mine = { all: all.get(reference) ?? [], counting: counting.get(reference) ?? [] };
       const most = 1 + (evidence.askedAgain?.get(reference) ?? 0);
       const where = `line ${ending.line} (${reference}${legs.length > 1 ? `, leg ${at}` : ''})`;
-      for (const what of judge(leg, mine, most)) found.push(`${where}: ${what}`);
+      const byReport = evidence.unreached?.has(reference) === true;
+      for (const what of judge(leg, mine, most, byReport)) found.push(`${where}: ${what}`);
     }
     for (const what of order(legs, all, evidence)) found.push(`line ${ending.line}: ${what}`);
   }
@@ -69,15 +72,20 @@ interface Mine {
   readonly counting: readonly Receipt[];
 }
 
-function* judge(ending: LegEnding, { all, counting }: Mine, most: number): Generator<string> {
+function* judge(ending: LegEnding, { all, counting }: Mine, most: number, byReport: boolean): Generator<string> {
   const { outcome, reason, httpStatus, messageId } = ending;
   const said = reason === null ? outcome : `${outcome}(${reason})`;
   if (counting.length > most) yield `${said}, but received ${counting.length} times: ${statuses(counting)}`;
   const last = counting.at(-1);
   if (outcome === 'accepted') {
     if (last === undefined) yield `${said}, but never received (${statuses(all)})`;
-    else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;
+    else if (reason === 'resolved' && last.reportedAs !== undefined) {
+      if (messageId !== last.reportedAs && messageId !== last.id)
+        yield `${said} with id ${messageId}, and reports say ${last.reportedAs}`;
+    } else if (last.id !== messageId) yield `${said} with id ${messageId}, but the server gave out ${last.id}`;
     else if ((last.said ?? 'taken') !== 'taken') yield `${said}, but the server said ${last.said}`;
+  } else if (outcome === 'rejected' && reason === 'fell-back' && byReport && last?.said !== 'unsupported') {
+    if (last === undefined) yield `${said} by a report, but never received (${statuses(all)})`;
   } else if (outcome === 'rejected') {
     const wrong = counting.filter(({ status }) => status !== httpStatus);
     if (all.at(-1)?.status !== httpStatus) yield `${said} with ${httpStatus}, but the last answer was ${statuses(all)}`;
@@ -105,8 +113,9 @@ const REFUSAL_SAYS: Readonly<Record<string, readonly Said[]>> = {
 function* order(
   legs: readonly LegEnding[],
   all: ReadonlyMap<string, readonly Receipt[]>,
-  { legs: most = legs.length }: Evidence,
+  evidence: Evidence,
 ): Generator<string> {
+  const { legs: most = legs.length } = evidence;
   for (const [at, leg] of legs.entries()) {
     const next = legs[at + 1];
     const isLast = next === undefined;
@@ -116,7 +125,9 @@ function* order(
     }
     if (isLast) continue;
     const said = all.get(leg.reference ?? '')?.at(-1);
-    if (said?.said !== 'unsupported') yield `leg ${at} fell back, but the server said ${said?.said ?? statuses([])}`;
+    const byReport = evidence.unreached?.has(leg.reference ?? '') === true;
+    if (said?.said !== 'unsupported' && !byReport)
+      yield `leg ${at} fell back, but the server said ${said?.said ?? statuses([])}`;
     const follows = all.get(next.reference ?? '')?.[0];
     if (said !== undefined && follows !== undefined && follows.number <= said.number) {
       yield `leg ${at + 1} was received before leg ${at} was refused`;

@@ -29,6 +29,8 @@ export interface Receipt {
   readonly said?: Said;
   /** Recipients of the request; absent: one. */
   readonly recipients?: number;
+  /** The id by which reports name the message, null where they name another; absent: there are none. */
+  readonly reportedAs?: string | null;
 }
 
 /** A line of the file. */

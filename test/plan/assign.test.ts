@@ -10,6 +10,7 @@ const split = (facts: Partial<Split> = {}): Split => ({
   holdout: 0,
   test: null,
   winner: null,
+  decides: null,
   ...facts,
 });
 

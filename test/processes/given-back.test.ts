@@ -17,8 +17,8 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
   const shift = {
     desk: {
       ...desk,
-      claim(request: ClaimRequest) {
-        const claimed = desk.claim(request);
+      claim(requests: readonly ClaimRequest[]) {
+        const claimed = desk.claim(requests);
         stopping.abort();
         return claimed;
       },

@@ -1,7 +1,7 @@
 import type { LegOutcome, Outcome, Report } from '../../src/model.ts';
 import type { Count } from '../../src/report/count.ts';
 import type { ReportOptions } from '../../src/report/formatter.ts';
-import { buildReport, type CampaignShape, type RunFacts } from '../../src/report/tally.ts';
+import { buildReport, type CameBack, type CampaignShape, type RunFacts } from '../../src/report/tally.ts';
 
 /** Reports and outcomes that tests share. */
 
@@ -60,7 +60,14 @@ export const TROUBLED: Report = buildReport(
     count({ outcome: 'pending', count: 762, parts: 800 }),
   ],
   REQUESTS,
-  { deliveries: { delivered: 900, undeliverable: 3 } },
+  {
+    cameBack: {
+      deliveries: [
+        { variant: null, delivery: 'delivered', count: 900 },
+        { variant: null, delivery: 'undeliverable', count: 3 },
+      ],
+    },
+  },
 );
 
 export const PLAIN: Report = buildReport(
@@ -103,6 +110,26 @@ export const SPLIT_COUNTS: readonly Count[] = [
 
 export const SPLIT: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
   campaign: SPLIT_CAMPAIGN,
+});
+
+/** What came back about that run. */
+export const CAME_BACK: CameBack = {
+  deliveries: [
+    { variant: 'A', delivery: 'delivered', count: 700 },
+    { variant: 'A', delivery: 'read', count: 100 },
+    { variant: 'A', delivery: 'undeliverable', count: 7 },
+    { variant: 'B', delivery: 'delivered', count: 650 },
+    { variant: 'B', delivery: 'read', count: 200 },
+    { variant: 'B', delivery: 'replied', count: 12 },
+    { variant: 'B', delivery: 'opted-out', count: 3 },
+  ],
+  replies: { recipients: 15, review: 2 },
+  fallbacksDue: 7,
+};
+
+export const RETURNED: Report = buildReport({ ...RUN, state: 'partial' }, SPLIT_COUNTS, REQUESTS, {
+  campaign: SPLIT_CAMPAIGN,
+  cameBack: CAME_BACK,
 });
 
 export const outcome = (facts: Partial<Outcome>): Outcome => ({

@@ -34,6 +34,18 @@ describe('nextSteps', () => {
     ['in doubt', withTotals({ inDoubt: 1 }), 'handbill doubt list hello-00c0ffee', /never sends to them again/],
     ['rejected', withTotals({ rejected: 2 }), 'handbill send hello --retry-rejected', /refused 2 recipients/],
     ['failed', withTotals({ failed: 1 }), 'handbill send hello', /Nothing was sent to 1 recipient:/],
+    [
+      'not reached',
+      { ...PLAIN, fallbacksDue: 2 },
+      'handbill send hello',
+      /did not reach 2 recipients.*sends them the fallb/,
+    ],
+    [
+      'replies to read',
+      { ...PLAIN, replies: { recipients: 4, review: 1 } },
+      'handbill replies review',
+      /^1 reply may mean to opt out, and waits for somebody to read it:/,
+    ],
     ['pending', withTotals({ pending: 1 }), 'handbill send hello', /1 recipient still/],
     ['deferred', withTotals({ deferred: 3 }), 'handbill send hello', /3 recipients deferred/],
     [
@@ -87,7 +99,7 @@ describe('nextSteps', () => {
       [
         [
           'handbill send hello',
-          /^3 recipients wait until the pause of the canary is over, at 2026-11-21 10:01 UTC. Run/,
+          /^3 recipients wait until the canary goes on, at 2026-11-21 10:01 UTC at the latest. Run/,
         ],
       ],
     ],

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { CHANNELS, HALT_RULES, OUTCOMES } from '../../src/model.ts';
+import { CHANNELS, HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
 import { LEG_FIELDS, RECORD_FIELDS } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
 import {
+  CAME_BACK,
   collect,
   count,
   FELL_BACK,
@@ -14,6 +15,7 @@ import {
   OUTCOMES_OF_ALL_KINDS,
   PLAIN,
   REQUESTS,
+  RETURNED,
   RUN,
   SPLIT,
   SPLIT_CAMPAIGN,
@@ -143,6 +145,7 @@ describe('schemas/report.schema.json', () => {
     ['plain', PLAIN],
     ['in trouble', TROUBLED],
     ['with legs and variants', SPLIT],
+    ['about which something came back', RETURNED],
     ['with one variant', buildReport(RUN, [count({ variant: 'A' })], REQUESTS)],
     ['running', { ...PLAIN, state: 'running' as const, finishedAt: null }],
   ])('describes the json of a run: %s', async (_label, report) => {
@@ -153,13 +156,19 @@ describe('schemas/report.schema.json', () => {
   });
   it('has the fields of the contract in its order', () => {
     expect(Object.keys(PLAIN)).toEqual(schema.required);
-    const whole = { ...RUN, state: 'partial', purgedAt: RUN.startedAt, opensAt: RUN.startedAt } as const;
-    const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, { campaign: SPLIT_CAMPAIGN });
+    const winner = { variant: 'A', by: 'read', why: 'tie', minimum: 1, shares: [{ name: 'A', part: 1, whole: 2 }] };
+    const times = { purgedAt: RUN.startedAt, opensAt: RUN.startedAt, winnerAt: RUN.startedAt };
+    const whole = { ...RUN, state: 'partial', ...times, winner: winner as WinnerDecision } as const;
+    const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
+      campaign: SPLIT_CAMPAIGN,
+      cameBack: CAME_BACK,
+    });
     expect(Object.keys(everything)).toEqual(Object.keys(schema.properties));
     expect(validate(JSON.parse(JSON.stringify(everything)))).toBe(true);
     const { leg, variant, significance } = schema.definitions;
     expect(Object.keys(SPLIT.legs?.[0] ?? {})).toEqual(leg.required);
     expect(Object.keys(SPLIT.variants?.[0] ?? {})).toEqual(variant.required);
+    expect(Object.keys(everything.variants?.[0] ?? {})).toEqual(Object.keys(variant.properties));
     expect(Object.keys(SPLIT.significance ?? {})).toEqual(significance.required);
   });
   test.each([
@@ -188,7 +197,7 @@ describe('schemas/report.schema.json', () => {
     expect(record.properties.outcome.enum).toEqual([...OUTCOMES]);
     expect(record.properties.channel.enum).toEqual([...CHANNELS]);
     expect(record.required).toEqual([...RECORD_FIELDS]);
-    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'legs']);
+    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'legs']);
     for (const one of [schema.definitions.legRecord.required, Object.keys(schema.definitions.legRecord.properties)]) {
       expect(one).toEqual([...LEG_FIELDS]);
     }

@@ -39,8 +39,11 @@ it('puts all that comes in during one turn into one transaction', async () => {
   const desk = createDesk(ledger, () => undefined);
   desk.record(result(1));
   desk.record(result(2));
-  expect(await Promise.all([desk.claim(claim(3)), desk.claim(claim(13))])).toEqual(['claimed', 'suppressed']);
-  expect(ledger.transactions).toEqual([{ results: [1, 2], claims: [3, 13] }]);
+  expect(await Promise.all([desk.claim([claim(3), claim(4)]), desk.claim([claim(13)])])).toEqual([
+    ['claimed', 'claimed'],
+    ['suppressed'],
+  ]);
+  expect(ledger.transactions).toEqual([{ results: [1, 2], claims: [3, 4, 13] }]);
 });
 
 it('writes an outcome at the end of the turn when nobody claims', async () => {
@@ -60,15 +63,50 @@ it('writes an outcome by the next turn, also when nobody asks for anything', asy
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
 });
 
+it('waits a moment for others while most are out, and for nobody when half of them wait', async () => {
+  const ledger = paper();
+  const timers: (() => void)[] = [];
+  const turns: (() => void)[] = [];
+  const turn = (): void => {
+    for (const work of turns.splice(0)) work();
+  };
+  const desk = createDesk(ledger, () => undefined, {
+    soon: (work) => turns.push(work),
+    later: (_ms, work) => timers.push(work),
+  });
+  const out = desk.claim([claim(1), claim(2), claim(3), claim(4)]);
+  turn();
+  expect(await out).toHaveLength(4);
+  const written = () => ledger.transactions.slice(1);
+
+  desk.record(result(1));
+  const fifth = desk.claim([claim(5)]);
+  turn();
+  // Three are out, and one waits.
+  expect([written(), timers.length]).toEqual([[], 1]);
+  desk.record(result(2));
+  const sixth = desk.claim([claim(6)]);
+  turn();
+  expect(written()).toEqual([{ results: [1, 2], claims: [5, 6] }]);
+  expect(await Promise.all([fifth, sixth])).toEqual([['claimed'], ['claimed']]);
+
+  // The time of the first wait is over, and what came since is written with it.
+  desk.record(result(3));
+  turn();
+  expect([written().length, timers.length]).toEqual([1, 1]);
+  timers[0]?.();
+  expect(written()[1]).toEqual({ results: [3], claims: [] });
+});
+
 it('tries once more to keep the outcomes when a commit fails, and refuses every claim from then on', async () => {
   const full = new LedgerError('full', problem('ledger-write', 'No room.'));
   const ledger = paper((n) => (n === 1 ? full : null));
   const failures: Error[] = [];
   const desk = createDesk(ledger, (error) => failures.push(error));
   desk.record(result(1));
-  await expect(desk.claim(claim(2))).rejects.toBe(full);
+  expect(await desk.claim([claim(2)])).toBe(null);
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
-  await expect(desk.claim(claim(3))).rejects.toBe(full);
+  expect(await desk.claim([claim(3)])).toBe(null);
   desk.record(result(4));
   await desk.flush();
   expect(ledger.transactions.map((t) => t.results)).toEqual([[1], [4]]);
@@ -81,7 +119,7 @@ it('does not write outcomes twice that the ledger kept although the claims faile
   const ledger = paper((n) => (n === 1 ? kept : null));
   const desk = createDesk(ledger, () => undefined);
   desk.record(result(1));
-  await expect(desk.claim(claim(2))).rejects.toBe(kept);
+  expect(await desk.claim([claim(2)])).toBe(null);
   expect(ledger.transactions).toEqual([]);
 });
 

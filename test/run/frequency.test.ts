@@ -25,6 +25,20 @@ describe('a cap over two campaigns', () => {
     expect(here.totals(again)).toEqual({ accepted: 1, 'frequency-cap': 1 });
   });
 
+  it('asks nobody who waits for an opening: it is asked on the day on which they would be sent to', async () => {
+    using here = createCampaigns('defaults: { frequency: { max: 1, per: day } }\n');
+    here.campaign('one', IN_LONDON, [ADA, BEN]);
+    here.campaign('two', `${IN_LONDON}send: { window: { from: "09:00", to: "20:00" } }\n`, [ADA, BEN]);
+    await here.send('one', '2026-11-21T19:00:00Z');
+    expect(await here.previewed('two', '2026-11-21T19:30:00Z')).toEqual([
+      'frequency-cap: 1 message since 2026-11-21 00:00 in Europe/London',
+      'frequency-cap: 1 message since 2026-11-21 00:00 in Europe/London',
+    ]);
+    const evening = await here.send('two', '2026-11-21T21:00:00Z');
+    expect(evening.report).toMatchObject({ totals: { deferred: 2, skipped: 0 } });
+    expect(here.totals(await here.send('two', '2026-11-22T09:00:00Z'))).toEqual({ accepted: 2 });
+  });
+
   it('of several the first that is used up counts; its own earlier messages of this run do not', async () => {
     using here = createCampaigns();
     for (const [i, day] of ['16', '17'].entries()) {
@@ -195,11 +209,15 @@ describe('exclude', () => {
 it('an occurrence that nobody has sent is said, in case it is a slip', async () => {
   using here = createCampaigns();
   here.campaign('spring', '', [ADA]);
-  here.campaign('news', 'exclude: [spring@junne, spring@june]', [ADA, BEN]);
+  here.campaign('news', 'exclude: [spring@junne, spring@june, spring@4]', [ADA, BEN]);
   await here.send('spring', '2026-11-21T09:00:00Z', { occurrence: 'june' });
   const said: unknown[] = [];
   await here.send('news', '2026-11-21T10:00:00Z', { onWarnings: (found) => said.push(...found) });
-  expect(said).toMatchObject([{ code: 'run-not-found', severity: 'warning', hint: 'Did you mean "june"?' }]);
+  const at = { file: 'campaigns/news/campaign.yaml', line: 6 };
+  expect(said).toMatchObject([
+    { code: 'run-not-found', severity: 'warning', hint: 'Did you mean "june"?', at: { ...at, column: 11 } },
+    { code: 'run-not-found', at: { ...at, column: 38 }, hint: 'Occurrences that were sent: june.' },
+  ]);
 });
 
 it('a plan counts whom it would send to', async () => {
@@ -232,6 +250,7 @@ it('a rule that asks about a run whose personal data was purged is refused', asy
     await expect(here.previewed(name, at)).rejects.toMatchObject({ exit: 2, code: 'run-purged' });
     await expect(here.send(name, at)).rejects.toMatchObject({ exit: 2, code: 'run-purged' });
   }
+  await expect(here.previewed('two', at)).rejects.toMatchObject({ diagnostics: [{ at: { line: 6, column: 10 } }] });
   expect(here.totals(await here.send('week', at))).toEqual({ accepted: 1 });
 });
 

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { renameSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { type SendOptions, send } from '../../src/commands/send.ts';
+import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
+import { createLists } from '../../src/run/lists.ts';
 import type { Figures } from '../../src/run/progress.ts';
 import { until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -116,4 +119,90 @@ it('whoever comes onto a list while somebody thinks about the question is not se
     },
   });
   expect(report.reasons).toEqual({ skipped: { suppressed: 2 } });
+});
+
+describe('while requests go out', () => {
+  const ROWS = Array.from({ length: 40 }, (_, i) => `+4420794600${String(i).padStart(2, '0')}`);
+  const LATER = `msisdn\n${ROWS.slice(20).join('\n')}\n`;
+
+  /** Sends 20 a second, and looks at the lists all the time; `meanwhile` happens after the third request. */
+  async function sending(here: TestProject, meanwhile: () => void, options: Partial<SendOptions> = {}) {
+    let figures: Readonly<Figures> | null = null;
+    const sent = send('hello', {
+      cwd: here.root,
+      env: {},
+      now: Date.now,
+      random: () => 0,
+      lookMs: 15,
+      onStart: (now) => {
+        figures = now;
+      },
+      ...options,
+    });
+    await until('three requests', () => (figures?.posted ?? 0) >= 3);
+    meanwhile();
+    return await sent;
+  }
+  const slowly = () => project('{ concurrency: 1, rate: 20/s }', ROWS);
+
+  it.each<[how: string, write: (here: TestProject) => void]>([
+    ['written', (here) => here.write('outs.csv', LATER)],
+    [
+      'replaced',
+      (here) => {
+        here.write('new.csv', LATER);
+        renameSync(here.path('new.csv'), here.path('outs.csv'));
+      },
+    ],
+  ])('a list that is %s is read again, and whoever stands in it is not sent to', async (_, write) => {
+    using here = slowly();
+    const { report, exit, posted } = await sending(here, () => write(here));
+    expect({ exit, posted, state: report.state }).toEqual({ exit: 0, posted: 20, state: 'finished' });
+    expect(report.reasons).toEqual({ skipped: { suppressed: 20 } });
+  });
+
+  it('a list that cannot be read any more halts the run', async () => {
+    using here = slowly();
+    const { report, exit } = await sending(here, () => here.write('outs.csv', 'msisdn\nnobody\n'));
+    expect({ exit, halt: report.halt?.rule }).toEqual({ exit: 5, halt: 'input-changed' });
+    expect(report.totals.pending).toBeGreaterThan(20);
+  });
+
+  it('a list that is being written is read when it rests', async () => {
+    const stamps = ['a', 'b', 'c', 'c', 'c', 'd', 'd'];
+    const ended = new AbortController();
+    const read: string[] = [];
+    let looks = 0;
+    const again = {
+      readAtMs: NOON,
+      read: async () => {
+        read.push(`${looks}: ${stamps[looks - 1]}`);
+        return NO_SUPPRESSIONS;
+      },
+      watch: { first: 'a', everyMs: 10_000, stamp: async () => stamps[looks++] ?? 'd' },
+    };
+    const slept: number[] = [];
+    const sleep = async (ms: number) => {
+      slept.push(ms);
+      if (slept.length > stamps.length) ended.abort();
+    };
+    await createLists(NO_SUPPRESSIONS, again, () => NOON, { sleep }).watch(ended.signal);
+    expect(read).toEqual(['4: c', '7: d']);
+    expect(new Set(slept)).toEqual(new Set([10_000]));
+  });
+});
+
+it('are read again after a wait also where the clock was set back meanwhile', async () => {
+  let reads = 0;
+  let nowMs = NOON;
+  const read = async () => {
+    reads += 1;
+    return NO_SUPPRESSIONS;
+  };
+  const lists = createLists(NO_SUPPRESSIONS, { readAtMs: NOON, read }, () => nowMs);
+  await lists.renew();
+  expect(reads).toBe(0);
+  nowMs = NOON - 60_000;
+  await lists.renew();
+  expect(reads).toBe(1);
 });

@@ -31,6 +31,8 @@ type Lines = Readonly<Record<string, unknown>>;
 interface Rule {
   readonly lines?: Lines;
   readonly ledger?: (ledger: Ledger) => void;
+  /** What comes into it before the run goes on. */
+  readonly later?: (ledger: Ledger) => void;
   /** What must come of it by itself, so that the comparison compares something. */
   readonly shows: string;
 }
@@ -60,6 +62,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     shows: 'skip window-closed',
   },
   'a time that has passed': { lines: { send: { notAfter: '2026-11-23T11:00:00Z' } }, shows: 'skip expired' },
+  'a time that passes': { lines: { send: { notAfter: '2026-11-23T17:00:00Z' } }, shows: 'send' },
+  'opt-outs meanwhile': {
+    later: (ledger) => ledger.suppress(NUMBERS[6] ?? '', { ...facts, nowMs: NOON + HOUR }),
+    shows: 'send',
+  },
   'a segment': { lines: { recipients: { where: { age: { $lt: 7 } } } }, shows: 'skip excluded' },
   'a test': {
     lines: {
@@ -79,8 +86,16 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const names = Object.keys(RULES);
 const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => `${one} + ${other}`));
+/** Nobody is sent to any more when the winner is named. */
+const WAITED_IN_VAIN = 'a time that passes + a test';
+
 /** Every rule, and of the pairs each seventh; with HANDBILL_FULL=1 all of them. */
-const TABLE = [...names, ...pairs.filter((_, at) => process.env['HANDBILL_FULL'] === '1' || at % 7 === 0)];
+const TABLE = [
+  ...names,
+  ...pairs.filter((pair, at) => process.env['HANDBILL_FULL'] === '1' || at % 7 === 0 || pair === WAITED_IN_VAIN),
+  // Whoever waits is left out by two rules when the run goes on.
+  'a window + a time that passes + opt-outs meanwhile',
+];
 
 let server: Server;
 /** A ledger in which the campaign `earlier` was sent to every third of them. */
@@ -115,6 +130,7 @@ it.each(TABLE)('what preview says at an instant is what send does then: %s', asy
   // At once; when other windows are open; and when the day has ended everywhere.
   for (const [at, hours] of [0, 7, 24].entries()) {
     const now = (): number => NOON + hours * HOUR;
+    if (at > 0) changeLedger(ledger, label, now(), (rule) => rule.later);
     const said = await previewed(here, now);
     if (at === 0 && !label.includes(' + '))
       expect(said.decisions.map(({ text }) => text)).toContain(RULES[label]?.shows);
@@ -169,10 +185,14 @@ async function projectWith(some: readonly string[]): Promise<TestProject> {
     sentBefore = mkdtempSync(join(tmpdir(), 'handbill-sent-before-'));
     cpSync(join(here.root, '.handbill'), sentBefore, { recursive: true });
   } else cpSync(sentBefore, join(here.root, '.handbill'), { recursive: true });
-  const ledger = openLedger(join(here.root, '.handbill', 'ledger.db'), { mode: 'write', nowMs: NOON - HOUR });
-  for (const rule of rules) rule.ledger?.(ledger);
-  ledger.close();
+  changeLedger(join(here.root, '.handbill', 'ledger.db'), some.join(' + '), NOON - HOUR, (rule) => rule.ledger);
   return here;
+}
+
+function changeLedger(path: string, label: string, nowMs: number, of: (rule: Rule) => Rule['ledger']): void {
+  const ledger = openLedger(path, { mode: 'write', nowMs });
+  for (const name of label.split(' + ')) of(RULES[name] ?? { shows: '' })?.(ledger);
+  ledger.close();
 }
 
 function merged(one: Lines, other: Lines): Lines {

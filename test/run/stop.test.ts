@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Verdict } from '../../src/http/classify.ts';
 import { HALT_RULES } from '../../src/model.ts';
@@ -147,6 +148,16 @@ it('halts when five recipients in a row could not be sent to', () => {
   expect(stop.halt).toBeNull();
   stop.note(verdict('failed', { reason: 'connect' }));
   expect(stop.halt?.rule).toBe('api-down');
+});
+
+it('halts after nine at the latest where an API breaks connections now before, now after the first byte', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('failed', 'in-doubt'), { minLength: 9, maxLength: 9 }), (outcomes) => {
+      const { stop } = stopWith({ inFlight: 64 });
+      for (const outcome of outcomes) stop.note(verdict(outcome, { reason: 'connect' }));
+      expect(stop.halt?.rule).toMatch(/^(?:api-down|doubt)$/);
+    }),
+  );
 });
 
 it('keeps the first rule that bites, and says it once', () => {

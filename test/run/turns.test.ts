@@ -10,6 +10,7 @@ function clock() {
     monotonicMs: () => now,
     sleep: (ms) => new Promise((wake) => asleep.push({ at: now + ms, wake })),
     soon: (work) => queueMicrotask(work),
+    later: (_ms, work) => queueMicrotask(work),
   };
   return {
     timers,

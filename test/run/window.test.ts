@@ -297,8 +297,11 @@ describe('send --wait', () => {
     expect(await second).toMatchObject({ code: 'locked', exit: 6 });
   });
 
-  it('counts a limit over all openings', async () => {
-    using here = project(NINE_TO_EIGHT);
+  it.each([
+    { label: 'for one each', shared: '' },
+    { label: 'that several share', shared: ', recipientsPerRequest: 2' },
+  ])('counts a limit over all openings, in recipients: requests $label', async ({ shared }) => {
+    using here = project(NINE_TO_EIGHT + shared);
     let nowMs = NOON;
     const { report } = await at(here, 0, {
       now: () => nowMs,

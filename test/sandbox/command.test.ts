@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, test } from 'vitest';
+import { type WebhookGiven, webhookOptions } from '../../src/commands/sandbox-webhook.ts';
+import { startReceiver } from './receiver.ts';
+import { messageWith } from './with-webhook.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const FILES = fileURLToPath(new URL('../fixtures/sandbox/devices/', import.meta.url));
@@ -55,4 +58,112 @@ it('refuses a file of devices that is wrong, exit 2, each fault with its line', 
   const [err, [status]] = await Promise.all([collect(child.stderr), once(child, 'close') as Promise<[number | null]>]);
   expect(status).toBe(2);
   for (const line of [3, 4, 5, 7]) expect(err).toContain(`wrong.csv:${line}`);
+});
+
+const URL_OF_NOBODY = 'http://127.0.0.1:9/webhooks';
+
+it('refuses a share of more than all and a secret that is not there, exit 2', async () => {
+  const cases = [
+    [['--stop', '101%'], 'Give a share from 0% to 100%'],
+    [
+      ['--webhook-secret-env', 'NONE'],
+      'The environment variable NONE, which should hold the secret of webhooks, is not',
+    ],
+  ] as const;
+  const runs = cases.map(async ([options]) => {
+    const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', '--webhook', URL_OF_NOBODY, ...options], {
+      env: { PATH: process.env['PATH'], NO_COLOR: '1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [err, [status]] = await Promise.all([
+      collect(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return [status, err.replaceAll(/\s+/g, ' ')];
+  });
+  const expected = cases.map(([, says]) => [2, expect.stringContaining(says)]);
+  expect(await Promise.all(runs)).toEqual(expected);
+});
+
+test.each<[label: string, given: WebhookGiven, says: RegExp]>([
+  [
+    'options that nothing would come of',
+    { stop: 0.01, sentAfter: 5, atOnce: 1 },
+    /--at-once, --stop, --sent-after would/,
+  ],
+  ['a share of nothing to come', { late: 0 }, /Without --webhook, --late would do nothing/],
+  ['a secret named twice', { webhook: URL_OF_NOBODY, webhookSecretEnv: 'A', webhookSecretFile: 'b' }, /named twice/],
+  ['a file that is not there', { webhook: URL_OF_NOBODY, webhookSecretFile: 'none' }, /none.*does not exist/],
+])('refuses %s', async (_label, given, says) => {
+  await expect(webhookOptions(given, { env: {}, cwd: FILES })).rejects.toThrow(says);
+});
+
+it('hands on what the command line says under the names of the library, and nothing else', async () => {
+  const given = { webhook: URL_OF_NOBODY, webhookHeader: 'X-Sig', deliver: 0.9, expire: 0.1, lateBy: 7, retries: [] };
+  expect(await webhookOptions(given, { env: {}, cwd: FILES })).toEqual({
+    url: URL_OF_NOBODY,
+    hmac: { header: 'x-sig' },
+    shares: { delivered: 0.9, expired: 0.1 },
+    delaysMs: { late: 7 },
+    retriesMs: [],
+  });
+  expect(await webhookOptions({}, { env: {}, cwd: FILES })).toBeNull();
+});
+
+it('posts reports and replies as the command line says, and never shows the secret', async () => {
+  const receiver = await startReceiver();
+  const secret = Buffer.alloc(32, 9).toString('base64');
+  const child = spawn(
+    process.execPath,
+    [
+      ...[CLI, 'sandbox', '--port', '0', '--webhook', receiver.url, '--webhook-secret-env', 'SECRET'],
+      ...[
+        '--sent',
+        '0%',
+        '--read',
+        '100%',
+        '--stop',
+        '100%',
+        '--start',
+        '100%',
+        '--respell',
+        '100%',
+        '--doubled',
+        '0%',
+      ],
+      ...['--delivered-after', '1', '--read-after', '1', '--reply-after', '1', '--echo', 'reference', '--seed', '3'],
+      ...['--batch', '1', '--at-once', '1', '--retries', '10,20'],
+    ],
+    { env: { PATH: process.env['PATH'], SECRET: secret }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const err = collect(child.stderr);
+  try {
+    let out = '';
+    child.stdout.on('data', (text) => {
+      out += String(text);
+    });
+    while (!out.includes('Ctrl-C')) await once(child.stdout, 'data');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? '';
+    const headers = { 'content-type': 'application/json', 'x-api-key': 'sandbox' };
+    const body = JSON.stringify(messageWith('SMS', '+447911123123'));
+    const { id } = (await (await fetch(`${url}/v2/messages`, { method: 'POST', headers, body })).json()) as {
+      id: string;
+    };
+    while (receiver.posts.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [delivered, read, stop, start] = receiver.posts.map(({ json }) => json as Record<string, string>);
+    expect([delivered, read]).toMatchObject([
+      { messageId: id, status: 'delivered', reference: 'ref-123' },
+      { messageId: id, status: 'read', reference: 'ref-123' },
+    ]);
+    for (const reply of [stop, start]) expect(reply?.['from']).not.toBe('+447911123123');
+    expect(start?.['text']).toMatch(/start|unstop/i);
+    const { 'webhook-signature': signature } = receiver.posts[0]?.headers ?? {};
+    expect(signature).toMatch(/^v1,/);
+    expect(out).not.toContain(secret);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'close');
+    await receiver.close();
+  }
+  expect(await err).not.toContain(secret);
 });

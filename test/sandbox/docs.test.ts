@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
 import { expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import type { WireFile } from '../../src/campaign/written.ts';
+import { addWebhookOptions } from '../../src/commands/sandbox-webhook.ts';
 import { channelsOf, DEVICES } from '../../src/sandbox/devices.ts';
 import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/dialect-name.ts';
 import { DIALECTS } from '../../src/sandbox/dialects.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
+import { STORIES } from '../../src/sandbox/scripted-stories.ts';
+import { NO_SHARES, USUAL_DELAYS_MS, USUAL_RETRIES_MS } from '../../src/sandbox/webhook-options.ts';
 import { judge, told } from '../http/answers.ts';
 import { wireOf } from '../http/wire.ts';
 import { post, withSandbox } from './post.ts';
@@ -28,6 +32,30 @@ it('docs/sandbox.md shows the table of devices as it is', () => {
     ([digits, device]) => `| \`${digits}\` | ${device.label} | ${channelsOf(device)} |`,
   );
   expect(rowsOf('Devices', /^\| `\d{3}` \|/)).toEqual(expected);
+});
+
+it('docs/sandbox.md shows the table of fixed stories as it is', () => {
+  const expected = STORIES.map(({ digits, comesBack }) => `| \`${digits}\` | ${comesBack} |`);
+  expect(rowsOf('Reports and replies', /^\| `\d{3}` \|/)).toEqual(expected);
+});
+
+it('docs/sandbox.md names every share, every delay and every option of what comes back', () => {
+  const program = page.split('\n## From a program\n')[1] ?? '';
+  for (const name of [...Object.keys(NO_SHARES), ...Object.keys(USUAL_DELAYS_MS)]) {
+    expect(program).toContain(`\`${name}\``);
+  }
+  const section = page.split('\n## Reports and replies\n')[1]?.split('\n## ')[0] ?? '';
+  const command = new Command();
+  addWebhookOptions(command);
+  for (const { long } of command.options) expect(section).toContain(long);
+  expect(section).toContain(`--retries ${USUAL_RETRIES_MS.join(',')}`);
+});
+
+it('docs/sandbox.md shows what GET /sandbox/reports counts', async () => {
+  const shown = /```json\n(\{\n {2}"webhook"[\s\S]*?)```/.exec(page)?.[1] ?? '{}';
+  await withSandbox({}, async (sandbox) => {
+    expect(Object.keys(JSON.parse(shown) as object).toSorted()).toEqual(Object.keys(sandbox.reports).toSorted());
+  });
 });
 
 it('docs/sandbox.md shows the statuses of each dialect as they are', () => {

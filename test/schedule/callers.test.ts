@@ -8,6 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { type CallerOptions, scheduleCallers } from '../../src/commands/schedule-callers.ts';
 import { HandbillError } from '../../src/errors.ts';
 import { everyMinutes } from '../../src/schedule/caller.ts';
+import { handbillHere } from '../commands/in-process.ts';
 import { COMPILED, runCli } from '../helpers/cli.ts';
 import { clock } from './clocks.ts';
 
@@ -97,10 +98,43 @@ describe('crontab', () => {
     expect(asCron(command.replace(' --quiet', ' --dry-run'))).toMatchObject({ status: 0, stderr: '' });
   });
 
+  it('names a file that is not on this machine: where it is called, it may be', async () => {
+    const root = projectIn('env file elsewhere');
+    const args = ['schedule', '--format', 'crontab', '--environment-file', '/nowhere/handbill.env'];
+    expect(await runCli(args, { cwd: root })).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining("'--env-file=/nowhere/handbill.env'"),
+    });
+  });
+
   it('is refused for a folder that no line can hold', async () => {
     const root = projectIn('two\nlines');
     const error = await scheduleCallers('crontab', [], options(root)).catch((one: unknown) => one);
     expect(error instanceof HandbillError && error.message).toContain('cannot hold the path');
+  });
+});
+
+describe('an option that a format has no use for is refused: somebody would rely on it', () => {
+  it.each([
+    [['--image', 'x:1'], '--image says nothing to crontab', '--format kubernetes'],
+    [['--runner', 'mine', '--folder', '/app'], '--folder says nothing', '--runner says nothing'],
+    [['--at', '2026-11-21T09:00:00Z'], '--at says nothing', '--format text'],
+  ])('crontab %j', async (args, ...said) => {
+    const root = projectIn('idle');
+    const { status, out, err } = await handbillHere(root, ['schedule', '--format', 'crontab', ...args]);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    for (const words of said) expect(err).toContain(words);
+  });
+
+  it('and so is a file for the ledger of a CronJob, which lies on its volume', async () => {
+    const root = projectIn('idle');
+    const args = ['schedule', '--format', 'kubernetes', '--image', 'x:1', '--ledger'];
+    const { status, err } = await handbillHere(root, [...args, '/data/ledger.db']);
+    expect({ status, err }).toEqual({ status: 2, err: expect.stringContaining('--ledger says nothing to kubernetes') });
+    expect(await handbillHere(root, [...args, 'postgres://db.example.com/x'])).toMatchObject({ status: 0 });
+    const inEnvironment = { env: { HANDBILL_LEDGER: '/data/ledger.db' } };
+    expect(await handbillHere(root, args.slice(0, -1), inEnvironment)).toMatchObject({ status: 0 });
   });
 });
 

@@ -167,7 +167,11 @@ describe('runs that are not finished', () => {
 });
 
 test('whoever may wait for a window and for pauses waits for both', () => {
-  const canary = { steps: [{ count: 1 }, { share: 0.1 }], pauseMs: 3_600_000, gate: { accepted: null } };
+  const canary = {
+    steps: [{ count: 1 }, { share: 0.1 }],
+    pauseMs: 3_600_000,
+    gate: { accepted: null, delivered: null, optedOut: null, waitMs: 0 },
+  };
   expect(waitsMs({ window: null, canary: null })).toBe(0);
   expect(waitsMs({ window: null, canary })).toBe(2 * 3_600_000);
 });

@@ -32,10 +32,21 @@ interface Source {
 function sourcesBelow(folder: string, ending: string): readonly Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending) && !name.endsWith('.d.ts'))
-    .map((name) => ({
-      name: name.slice(0, -ending.length).replaceAll('\\', '/'),
-      text: withoutComments(readFileSync(join(ROOT, folder, name), 'utf8')),
-    }));
+    .flatMap((name) => {
+      const text = readFileSync(join(ROOT, folder, name), 'utf8');
+      return partsOf(text) ?? { name: name.slice(0, -ending.length).replaceAll('\\', '/'), text };
+    })
+    .map(({ name, text }) => ({ name, text: withoutComments(text) }));
+}
+
+/** The sources of a chunk of the build, which names each; null for a source. Those of other packages are not ours to judge. */
+function partsOf(text: string): readonly Source[] | null {
+  const [, ...named] = text.split(/^\/\/ ((?:src|node_modules|\.scripts)\/.+)$/m);
+  if (named.length === 0) return null;
+  const parts = named.flatMap((name, i) => (i % 2 === 0 ? { name, text: named[i + 1] ?? '' } : []));
+  return parts
+    .filter(({ name }) => name.startsWith('src/'))
+    .map(({ name, text: part }) => ({ name: name.replace(/^src\/|\.ts$/g, ''), text: part }));
 }
 
 function withoutComments(text: string): string {

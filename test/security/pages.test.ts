@@ -44,7 +44,7 @@ beforeAll(async () => {
   const send = ['send', `${folder}/campaign.yaml`, '--env', 'test', '--yes', '--occurrence', scripts[1] ?? ''];
   // The first 20 answers are refusals, which halts a run: it is started until all are answered.
   for (let start = 0; start < 5; start++) expect([3, 5]).toContain(await run(send));
-  expect(await run(['report', '--format', 'html', '-o', 'report.html'])).toBe(0);
+  expect(await run(['report', '--format', 'html', '--full', '-o', 'report.html'])).toBe(0);
 });
 afterAll(async () => {
   project[Symbol.dispose]();
@@ -58,13 +58,21 @@ describe('the page of a report', () => {
     for (const payload of scripts) expect(text).toContain(payload.replaceAll('\0', '\\u{0}'));
     const names = new Set(elements.map(({ name }) => name));
     const known =
-      'html head meta title style body main header h1 h2 p span div section table caption thead tbody tr th td pre code dl dt dd';
+      'html head meta title style body main header h1 h2 p span div section table thead tbody tr th td pre code dl dt dd br time ' +
+      'figure figcaption details summary ul li b svg desc g path rect line text';
     expect([...names].filter((name) => !known.split(' ').includes(name))).toEqual([]);
     const attributes = new Set(elements.flatMap(({ attributes }) => [...attributes.keys()]));
-    const harmless = 'lang charset http-equiv content name class style role aria-label scope';
+    const harmless =
+      'lang charset http-equiv content name class role aria-label aria-hidden scope tabindex datetime viewbox ' +
+      'preserveaspectratio overflow vector-effect width height x y x1 x2 y1 y2 dx rx d text-anchor';
     expect([...attributes].filter((name) => !harmless.split(' ').includes(name))).toEqual([]);
     for (const { attributes } of elements) {
-      expect(attributes.get('style') ?? '').toMatch(/^(?:(?:flex:\d+;?)|(?:(?:--tone|color):var\(--[a-z-]+\);?))*$/);
+      const drawn = ['x', 'y', 'x1', 'x2', 'y1', 'y2', 'dx', 'rx', 'width', 'height'].map((name) =>
+        attributes.get(name),
+      );
+      for (const value of drawn) expect(value ?? '0').toMatch(/^-?[\d.]+%?$/);
+      expect(attributes.get('class') ?? '').toMatch(/^[a-z0-9 -]*$/);
+      expect(attributes.get('content') ?? '').not.toMatch(/url|refresh/);
     }
   });
 

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/table.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { createProject } from '../helpers/project.ts';
 import { CANARY_KEY } from '../oracle/scene.ts';
@@ -186,6 +187,23 @@ describe('a campaign that is sent', () => {
     expect(raw).toContain('canary.person@example.com');
   });
 
+  test('people reply, with numbers in what they write', async () => {
+    const ids = { replyId: null, reference: null, messageId: null, to: '60300', channel: null, atMs: null };
+    const text = `call 0${canary(2)} or write to canary.person@example.com`;
+    const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
+    const from = `+44${canary(0)}`;
+    const replies = (['answer', 'review'] as const).map(
+      (meaning) => ({ kind: 'reply', ...ids, from, text, meaning }) as const,
+    );
+    const more = { kind: 'reply', ...ids, from: 'canary.person@example.com', text: 'hm', meaning: 'review' } as const;
+    ledger.events.record(
+      [...replies, more].map((one, i) => ({ ...one, replyId: String(i) })),
+      { nowMs: Date.now(), source: 'webhook' },
+    );
+    ledger.close();
+    expect(leaks((await run(project.root, ['replies', '--format', 'csv'])).stdout).length).toBeGreaterThan(4);
+  });
+
   const NUMBER = `+44${canary(0)}`;
   // Names of files, campaigns and occurrences are shown as they are: nobody's address belongs there.
   const LINES: readonly (readonly string[])[] = [
@@ -216,6 +234,16 @@ describe('a campaign that is sent', () => {
     ],
     ['doubt', 'resolve', 'proof', '--all', '--as', 'rejected', '--yes', '--note', 'wrote to canary.person@example.com'],
     ['doubt', 'list', '--resolved'],
+    ['listen', NUMBER],
+    ['reconcile', 'none.csv'],
+    ['replies'],
+    ['replies', '--campaign', NUMBER],
+    ['replies', '--since', NUMBER],
+    ['replies', 'review'],
+    ['replies', 'review', NUMBER, '--as', 'answer'],
+    ['replies', 'review', '2', '--as', 'opt-out'],
+    ['replies', 'export', NUMBER],
+    ['replies', 'export', 'proof', '-o', 'answers.csv'],
     ['suppress', 'add', `0${canary(30)}`, '--reason', 'asked by phone'],
     ['suppress', 'add', `0${canary(30)}77`, `+44${canary(3)}x`, 'canary.person@example..com'],
     ['suppress', 'import', 'stop.csv'],
@@ -233,6 +261,10 @@ describe('a campaign that is sent', () => {
     ['purge', '--older-than', NUMBER],
     ['completion', NUMBER],
     ['sandbox', NUMBER],
+    ['init', 'made', '--from', NUMBER, '--yes'],
+    ['serve', NUMBER],
+    ['doctor'],
+    ['doctor', NUMBER],
     [NUMBER],
   ];
 

@@ -25,6 +25,7 @@ export interface Behaviour {
 export interface Asked {
   /** As on the wire. */
   readonly channel: string;
+  readonly text: string;
   readonly addresses: readonly string[];
   readonly references: readonly string[];
 }
@@ -206,7 +207,7 @@ function inList(random: Random, number: number, { addresses }: Asked, sayOf: (at
 const DRAW: Readonly<Record<Kind, Draw>> = {
   accepted: (random, number, asked) => {
     if (asked.references.length > 1) return inList(random, number, asked, () => 'taken');
-    const id = random.chance(0.9) ? `m-${number}` : `9${String(10 ** 17 + number)}`;
+    const id = random.chance(0.9) ? `m-${number}` : `91${String(number).padStart(17, '0')}`;
     const body = id.startsWith('m') ? JSON.stringify({ messageId: id }) : `{"messageId":${id}}`;
     return { status: random.pick([202, 202, 200, 201]), id, body };
   },

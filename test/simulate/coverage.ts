@@ -22,8 +22,16 @@ export function coverageTable(counts: ReadonlyMap<string, number>): string {
  * Kinds that never happened, of those that some 150 histories hold, of those that some thousand hold, or of those that
  * some histories of several campaigns hold.
  */
-export function missing(counts: ReadonlyMap<string, number>, of: 'the usual' | 'everything' | 'rules'): string[] {
-  const wanted = { 'the usual': USUAL, everything: [...USUAL, ...SELDOM], rules: RULES }[of];
+export function missing(
+  counts: ReadonlyMap<string, number>,
+  of: 'the usual' | 'everything' | 'rules' | 'all rules',
+): string[] {
+  const wanted = {
+    'the usual': USUAL,
+    everything: [...USUAL, ...SELDOM],
+    rules: RULES,
+    'all rules': [...RULES, ...SELDOM_RULES],
+  }[of];
   return wanted.filter((kind) => !counts.has(kind));
 }
 
@@ -51,6 +59,7 @@ const USUAL: readonly string[] = [
   'connect:refused',
   'connect:slow',
   'connect:timeout',
+  'doubt settled',
   'ended:finished',
   'ended:halted',
   'ended:interrupted',
@@ -64,6 +73,7 @@ const USUAL: readonly string[] = [
   'fault in:commit',
   'fault:busy begin',
   'fault:full commit',
+  'fell back by report',
   'halt:doubt',
   'halt:ledger',
   'halt:wrong-address',
@@ -81,6 +91,7 @@ const USUAL: readonly string[] = [
   'kill:received',
   'leg begun',
   'leg claimed',
+  'move:accepted>rejected',
   'move:claimed>accepted',
   'move:claimed>failed',
   'move:claimed>in-doubt',
@@ -88,6 +99,7 @@ const USUAL: readonly string[] = [
   'move:claimed>rejected',
   'move:deferred>pending',
   'move:failed>pending',
+  'move:in-doubt>accepted',
   'move:pending>claimed',
   'move:pending>deferred',
   'move:pending>failed',
@@ -111,6 +123,12 @@ const USUAL: readonly string[] = [
   'post:unsupported-2xx',
   'posted',
   'posted to several',
+  'received:record',
+  'received:settle',
+  'receiver killed:after commit',
+  'receiver killed:before commit',
+  'receiver killed:before settling',
+  'replayed in another order',
   'retry',
   'scene:fallback',
   'scene:plain',
@@ -127,11 +145,17 @@ const USUAL: readonly string[] = [
   'server:wrong',
   'start',
   'suppressed while sending',
+  'told again',
+  'told:START',
+  'told:STOP',
+  'told:delivery',
+  'told:yes',
   'two at a time',
   'winner named',
 ];
 
 const SELDOM: readonly string[] = [
+  'commit:settle',
   'connect:invalid',
   'connect:tls',
   'ending:refused 2 input-changed',
@@ -209,6 +233,7 @@ const RULES: readonly string[] = [
   'over:canary',
   'over:finished',
   'over:partial',
+  'receiver killed:after commit',
   'rule:canary-undecided',
   'rule:excluded',
   'rule:expired',
@@ -220,4 +245,10 @@ const RULES: readonly string[] = [
   'ruled post',
   'several at a time',
   'suppressed while sending',
+  'told again',
+  'told:START',
+  'told:STOP',
+  'told:delivery',
 ];
+
+const SELDOM_RULES: readonly string[] = ['doubt settled', 'fell back by report', 'move:accepted>rejected', 'purged'];

@@ -71,7 +71,7 @@ async function hunt(from: number, seeds: number): Promise<void> {
   const never =
     seeds < ENOUGH_FOR_EVERYTHING
       ? []
-      : [...missing(coverage.counts, 'everything'), ...missing(coverage.counts, 'rules')];
+      : [...missing(coverage.counts, 'everything'), ...missing(coverage.counts, 'all rules')];
   if (never.length > 0) process.stdout.write(`never happened: ${never.join(', ')}\n`);
   if (failing.length > 0) process.stdout.write(`failing seeds: ${failing.slice(0, 50).join(' ')}\n`);
   if (failing.length + never.length > 0) process.exitCode = 1;

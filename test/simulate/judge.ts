@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
-import type { Outcome } from '../../src/model.ts';
+import type { Channel, Outcome } from '../../src/model.ts';
 import { misbooked } from '../oracle/accounts.ts';
 import { endingsOf } from '../oracle/endings.ts';
 import { violations } from '../oracle/oracle.ts';
+import type { Heard } from './heard.ts';
+import { judgeEvents } from './judge-events.ts';
 import type { Start } from './process.ts';
 import type { Edition } from './scene.ts';
 import type { Server } from './server.ts';
@@ -37,11 +39,14 @@ export interface Remains {
   readonly alone: boolean;
   /** Says whether a row may wait for ever; default: none may. */
   readonly mayWait?: (row: Pick<Outcome, 'outcome' | 'reason'>) => boolean;
+  readonly heard: Heard;
+  /** Somebody may still be sent to; default: whoever is on the last list. */
+  readonly isOpen?: (outcome: Outcome) => boolean;
 }
 
 /** The oracle's judgement of what is in the ledger at the very end, and of the file itself. */
 export function judgeLedger(remains: Remains): string[] {
-  const { folder, identity, server, view, starts, sealed, retryStatuses, alone, mayWait } = remains;
+  const { folder, identity, server, view, starts, sealed, retryStatuses, alone, mayWait, heard } = remains;
   const path = join(folder, 'ledger.db');
   const found: string[] = [];
   const last = sealed.at(-1);
@@ -67,7 +72,14 @@ export function judgeLedger(remains: Remains): string[] {
     const { receipts } = server;
     const evidence = { lines, endings, receipts, starts: [0, ...starts], askedAgain: view.askedAgain };
     const legs = alone ? { legs: 1 + last.plan.campaign.fallbacks.length } : {};
-    found.push(...violations({ ...evidence, ...legs, retryStatuses }));
+    const unreached = new Set(
+      receipts.flatMap(({ reference }) => reference ?? []).filter((r) => heard.isUnreached(r, 0)),
+    );
+    found.push(...violations({ ...evidence, ...legs, retryStatuses, unreached }));
+    const isOpen = remains.isOpen ?? (() => true);
+    const isDue = (outcome: Outcome): boolean =>
+      outcome.key !== null && last.keys.has(outcome.key) && hasNext(last, outcome) && isOpen(outcome);
+    found.push(...judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue, alone }));
     const books = { outcomes, legs: ledger.legs(run), counts: ledger.counts(run), rows: lines.length };
     found.push(...misbooked(books));
   } finally {
@@ -78,4 +90,10 @@ export function judgeLedger(remains: Remains): string[] {
   db.close();
   if (check !== 'ok') found.push(`integrity_check says ${String(check)}`);
   return found;
+}
+
+/** The campaign has a channel that this person was not tried on. */
+function hasNext({ plan }: Edition, { legs, channel }: Outcome): boolean {
+  const used: readonly Channel[] = legs?.map((leg) => leg.channel) ?? [channel];
+  return plan.campaign.fallbacks.some((next) => !used.includes(next.channel));
 }

@@ -214,7 +214,8 @@ export function goodStart(
     retryRejected: false,
     late: true,
     unconfirmed: false,
-    lock: 'none',
+    // Only who holds the lock knows that nobody else will record what is still claimed.
+    lock: 'held',
     onlyOwn: false,
     kill: null,
     killAfterMs: null,

@@ -83,6 +83,8 @@ export interface StartOptions {
   readonly onKill: () => void;
   readonly onStarted: () => void;
   readonly onSealed: () => void;
+  /** Doubts were settled, of whatever run. */
+  readonly onSettled?: (db: DatabaseSync) => void;
   /** The lists of addresses and hashes as they stand now; default: nobody is on any. */
   readonly suppressions?: () => Suppressions;
   /** `send --wait`; default: without. */

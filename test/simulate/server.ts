@@ -1,7 +1,8 @@
 import type { Endpoint } from '../../src/http/connect.ts';
-import type { Attempt, Phase } from '../../src/model.ts';
+import type { Attempt, Channel, Phase } from '../../src/model.ts';
 import type { Receipt } from '../oracle/receipts.ts';
 import { type Asked, type Behaviour, drawBehaviour, drawConnect, type Profile } from './behaviour.ts';
+import type { Provider } from './provider.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -57,10 +58,19 @@ interface Waiting {
   readonly since: number;
 }
 
-export function createServer(world: World, random: Random): Server {
+/**
+ * @param provider - tells what becomes of the messages; default: nobody does
+ * @param firstNumber - no two servers of one history give out one id
+ */
+export function createServer(
+  world: World,
+  random: Random,
+  provider: Pick<Provider, 'received'> | null = null,
+  firstNumber = 0,
+): Server {
   const receipts: Written[] = [];
-  let posts = 0;
-  let requests = 0;
+  let posts = firstNumber;
+  let requests = firstNumber;
   const write = (flight: InFlight): void => {
     requests += 1;
     const number = requests;
@@ -71,6 +81,7 @@ export function createServer(world: World, random: Random): Server {
       ...(references.length > 1 ? { recipients: references.length } : {}),
     }));
     receipts.push(...flight.written);
+    if (provider !== null) for (const [at, receipt] of flight.written.entries()) report(provider, flight, receipt, at);
   };
   const sign = ({ written, behaviour }: InFlight): void => {
     for (const [at, receipt] of (written ?? []).entries()) {
@@ -90,13 +101,26 @@ export function createServer(world: World, random: Random): Server {
   };
 }
 
-function readAsked(body: string): Asked {
-  const { channel, recipients } = JSON.parse(body) as {
+function report(provider: Pick<Provider, 'received'>, { asked, behaviour }: InFlight, receipt: Written, at: number) {
+  const channel = CHANNEL_OF[asked.channel];
+  const [reference, address] = [asked.references[at], asked.addresses[at]];
+  if (channel === undefined || reference === undefined || address === undefined) throw new Error('nobody is asked for');
+  const message = { reference, address, channel, text: asked.text, at, behaviour };
+  const id = provider.received({ ...message, number: String(receipt.number) });
+  if (id !== undefined) receipt.reportedAs = id;
+}
+
+const CHANNEL_OF: Readonly<Record<string, Channel>> = { SMS: 'sms', RCS: 'rcs' };
+
+function readAsked(text: string): Asked {
+  const { channel, recipients, body } = JSON.parse(text) as {
+    readonly body: { readonly text: string };
     readonly channel: string;
     readonly recipients: readonly { readonly msisdn: string; readonly metaData: { readonly handbill: string } }[];
   };
   return {
     channel,
+    text: body.text,
     addresses: recipients.map(({ msisdn }) => msisdn),
     references: recipients.map(({ metaData }) => metaData.handbill),
   };

@@ -1,8 +1,13 @@
+import type { Outcome } from '../../src/model.ts';
+import { numberOf } from '../oracle/scene.ts';
 import type { Coverage } from './coverage.ts';
 import { judgeEnding, judgeLedger } from './judge.ts';
+import { judgeReplay } from './judge-events.ts';
 import { drawHistory, goodStart, type HistoryPlan, type StartPlan } from './plan.ts';
 import type { Sabotage, Start } from './process.ts';
+import { WORDS } from './provider.ts';
 import { createRandom, type Random } from './random.ts';
+import { createOtherSide, type OtherSide } from './receiver.ts';
 import { BEGINNING, type Edition, IDENTITY, type Stage, WINNERS } from './scene.ts';
 import { createServer, type Server } from './server.ts';
 import { beginStart } from './start.ts';
@@ -32,7 +37,17 @@ export async function simulate(seed: number, stage: Stage, options: SimulateOpti
   const random = createRandom(seed);
   const plan = drawHistory(random.fork(), stage);
   const world = createWorld({ startMs: BEGINNING, recording, coverage });
-  const history = createHistory({ stage, plan, world, random, sabotage });
+  const history = createHistory({ seed, stage, plan, world, random, sabotage });
+  await play(history, world);
+  coverage.count('history');
+  return { seed, violations: world.violations, log: world.log };
+}
+
+/** Plays a history to its end; what is thrown speaks against the promise too. */
+export async function play(
+  history: { run(): Promise<void>; close(): void },
+  world: Pick<World, 'object'>,
+): Promise<void> {
   try {
     await history.run();
   } catch (error) {
@@ -40,11 +55,13 @@ export async function simulate(seed: number, stage: Stage, options: SimulateOpti
   } finally {
     history.close();
   }
-  coverage.count('history');
-  return { seed, violations: world.violations, log: world.log };
 }
 
+/** Whoever is not reached by one leg gets the next, and that is told too. */
+const MOST_LAST_STARTS = 8;
+
 interface HistoryOptions {
+  readonly seed: number;
   readonly stage: Stage;
   readonly plan: HistoryPlan;
   readonly world: World;
@@ -52,11 +69,21 @@ interface HistoryOptions {
   readonly sabotage: Sabotage;
 }
 
-function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions) {
+function createHistory({ seed, stage, plan, world, random, sabotage }: HistoryOptions) {
   const { scene } = plan;
-  const server: Server = createServer(world, random.fork());
-  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf, IDENTITY.campaign);
   const { recipientsPerRequest } = scene.before.plan;
+  /** Draws what comes back, so that what is sent is as it was without. */
+  const chance = createRandom(seed + 0x5eed);
+  const other: OtherSide = createOtherSide({
+    world,
+    random: chance.fork(),
+    folder: () => folder,
+    views: () => [view],
+    mostClaimed: () => mostClaimed(),
+  });
+  const { heard } = other;
+  const server: Server = createServer(world, random.fork(), chance.chance(0.75) ? other.provider : null);
+  const view: LedgerView = createLedgerView(world, scene.before.plan.referenceOf, IDENTITY.campaign, heard);
   const inFlightOf = (start: StartPlan): number => start.concurrency * recipientsPerRequest;
   /** How many receipts there were when each start began. */
   const starts: number[] = [];
@@ -66,6 +93,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
   /** Rows that may be claimed by processes that are no more. */
   let abandoned = 0;
   let count = 0;
+  const mostClaimed = (): number => alive.reduce((sum, one) => sum + inFlightOf(one.plan), abandoned);
 
   const begin = (start: StartPlan): Start => {
     count += 1;
@@ -84,7 +112,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
       server,
       view,
       sabotage,
-      mostClaimed: () => alive.reduce((sum, other) => sum + inFlightOf(other.plan), abandoned),
+      mostClaimed,
       onKill() {
         // Only when nobody else has the ledger open does the copy show what a kill leaves.
         if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
@@ -124,6 +152,7 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
     }
     await world.run(() => alive.every(({ ending }) => ending !== null));
     for (const undo of cancel) undo();
+    other.letGo();
     for (const one of alive) judgeEnding(world, one);
     // The end of a process that let go of nothing is as a kill for the files.
     if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
@@ -156,30 +185,71 @@ function createHistory({ stage, plan, world, random, sabotage }: HistoryOptions)
         }),
       );
     }
+    if (!chance.chance(0.3)) return;
+    const { address } = view.rows[Math.floor(chance.next() * view.rows.length)] ?? {};
+    for (let left = chance.whole(1, 3); left > 0; left--) {
+      const work = () => other.provider.says(address ?? numberOf(chance.whole(0, 9)), chance.pick(WORDS));
+      world.after(chance.scale(0.5, 3000), work);
+    }
+  };
+
+  /** Until everybody has told what there is to tell. */
+  const quiet = async (): Promise<void> => {
+    await world.run(() => other.provider.isIdle);
+    other.letGo();
+  };
+
+  /** With a good server, until nobody is left to be sent to and nothing more comes back. */
+  const finish = async (): Promise<Start> => {
+    const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
+    const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
+    const { retryStatuses } = plan;
+    let quietRounds = 0;
+    for (let round = 1; ; round++) {
+      await quiet();
+      // Whoever was named as the winner before is so still.
+      const winner = edition.kind === 'tested' && view.winner === null ? WINNERS[1] : null;
+      const common = { retryStatuses, edited: edition === scene.after, notAfterMs, winner };
+      const before = server.receipts.length;
+      const last = await live(goodStart(edition, common));
+      const { ending } = last;
+      const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
+      if (!finished) world.object(`a last start ended with ${JSON.stringify(ending)}`);
+      // Whoever was settled in this start may be due for a fallback in the next.
+      quietRounds = server.receipts.length === before ? quietRounds + 1 : 0;
+      const isOver = other.provider.isIdle && quietRounds > (ending?.kind === 'nothing-to-do' ? 0 : 1);
+      if (!finished || isOver || round > MOST_LAST_STARTS) return last;
+    }
   };
 
   return {
     async run() {
       world.cover(`scene:${scene.before.kind}`);
-      for (const start of plan.starts) await live(start);
+      for (const start of plan.starts) {
+        await live(start);
+        // Sometimes the next one comes so soon that hardly anything came back.
+        if (chance.chance(0.5)) await quiet();
+      }
       // The clock is put right, and the server is well.
       world.setClock(world.latestMs - world.wallMs + 1000);
-      const { edited = false, notAfterMs = null } = plan.starts.at(-1) ?? {};
-      const edition = edited || sealed.at(-1) === scene.after ? scene.after : scene.before;
-      // Whoever was named as the winner before is so still.
-      const winner = edition.kind === 'tested' && view.winner === null ? WINNERS[1] : null;
+      const former = chance.chance(0.3) ? [stage.folder(folder), stage.folder(folder)] : [];
+      const last = await finish();
       const { retryStatuses } = plan;
-      const last = await live(
-        goodStart(edition, { retryStatuses, edited: edition === scene.after, notAfterMs, winner }),
-      );
-      const { ending } = last;
-      const finished = ending?.kind === 'nothing-to-do' || (ending?.kind === 'sent' && ending.state === 'finished');
-      if (!finished) world.object(`the last start ended with ${JSON.stringify(ending)}`);
       const alone = plan.starts.every(({ beside }) => beside === null);
-      const remains = { folder, identity: IDENTITY, server, view, starts, sealed, retryStatuses, alone };
+      const expired = last.plan.notAfterMs !== null && world.wallMs > last.plan.notAfterMs;
+      const isOpen = ({ to }: Outcome): boolean => !expired && to !== null && !view.isLeftOut(to);
+      const remains = { folder, identity: IDENTITY, server, view, starts, sealed, retryStatuses, alone, heard, isOpen };
+      const [one, two] = former;
+      if (one !== undefined && two !== undefined) {
+        world.cover('replayed in another order');
+        const replay = { folders: [one, two], told: heard.told, random: chance, nowMs: world.latestMs } as const;
+        for (const what of judgeReplay({ ...replay, startLifts: other.plan.startLifts })) world.object(what);
+        for (const done of former) stage.remove(done);
+      }
       for (const what of judgeLedger(remains)) world.object(what);
     },
     close() {
+      other.letGo();
       for (const one of alive) one.bury();
       stage.remove(folder);
     },

@@ -5,7 +5,7 @@ import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
-import { prepareRun } from '../../src/run/prepare.ts';
+import { identityOf, prepareRun } from '../../src/run/prepare.ts';
 import { sendRun } from '../../src/run/run.ts';
 import { sendRounds } from '../../src/run/window-wait.ts';
 import type { Ending, Start, StartOptions } from './process.ts';
@@ -33,6 +33,7 @@ export function beginStart(options: StartOptions): Start {
   let faults = 0;
   let ioFailed = false;
   let left = false;
+  const sinceMs = world.monotonicMs;
 
   const kill = (site: string): void => {
     if (death.signal.aborted || ending !== null) return;
@@ -83,13 +84,16 @@ export function beginStart(options: StartOptions): Start {
     world.cover(`commit:${operation}`);
     if (operation === 'start') options.onStarted();
     if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
+    // Who holds the run is written down, and nothing of the run itself.
+    if (operation === 'open') return;
     const mostClaimed = options.mostClaimed();
     const claimed = (row: RowView): void => {
       rules.claimed(row);
       guard?.claimed(row);
     };
-    view.committed(db, { name, operation, mostClaimed, claimed, winner: plan.winner });
+    view.committed(db, { name, operation, mostClaimed, claimed, winner: plan.winner, sinceMs });
     guard?.committed(operation);
+    if (operation === 'settle') options.onSettled?.(db);
   };
   const watch: SqliteWatch = {
     opened(connection) {
@@ -137,16 +141,17 @@ export function beginStart(options: StartOptions): Start {
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    using held = openedFor(watch, () => hold(path, plan, nowMs));
+    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs));
     const own = watched(held.ledger);
     ledger = own;
     guard?.begins();
     const now = (): number => world.wallMs;
+    const lists = suppressions();
     const prepared = await prepareRun({
       ledger: own,
       plan: campaign,
       prices: null,
-      suppressions: suppressions(),
+      suppressions: lists,
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
@@ -166,8 +171,10 @@ export function beginStart(options: StartOptions): Start {
         ledger: own,
         run,
         list: prepared.list,
-        suppressions: suppressions(),
+        suppressions: lists,
+        listsAgain: { readAtMs: nowMs, read: async () => suppressions() },
         reached: prepared.reached,
+        unreached: prepared.unreached,
         endpoint,
         wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),
         concurrency: plan.concurrency,
@@ -228,7 +235,7 @@ export function beginStart(options: StartOptions): Start {
     suppress(address) {
       if (ending !== null || ledger === null || ioFailed) return;
       try {
-        ledger.suppress(address, { reason: 'STOP', untilMs: null, source: 'reply', nowMs: world.wallMs });
+        ledger.suppress(address, { reason: null, untilMs: null, source: 'user', nowMs: world.wallMs });
       } catch (error) {
         if (error instanceof Killed || error instanceof HandbillError) return;
         throw error;

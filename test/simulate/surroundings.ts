@@ -2,20 +2,25 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { holdRun } from '../../src/run/hold.ts';
 import type { Timers } from '../../src/run/timers.ts';
 import type { StartPlan } from './plan.ts';
 import type { Random } from './random.ts';
-import { IDENTITY } from './scene.ts';
 import type { Operation } from './watch.ts';
 import type { World } from './world.ts';
 
 /** Opens the ledger as `handbill send` does; with the run's lock, or without it, which costs less. */
-export function hold(path: string, plan: StartPlan, nowMs: number): { ledger: Ledger } & Disposable {
+export function hold(
+  path: string,
+  plan: StartPlan,
+  identity: RunIdentity,
+  nowMs: number,
+): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun(path, IDENTITY, nowMs, false);
+    return holdRun(path, identity, nowMs, false);
   }
   const ledger = openLedger(path, { mode: 'write', nowMs });
   return { ledger, [Symbol.dispose]: () => ledger.close() };
@@ -70,6 +75,10 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     finish: within('finish', ledger.finish),
     hold: within('hold', ledger.hold),
     suppress: within('suppress', ledger.suppress),
+    events: {
+      ...ledger.events,
+      settle: within('settle', ledger.events.settle),
+    },
   };
 }
 
@@ -117,6 +126,19 @@ export function createTimers(world: World, random: Random, death: AbortSignal): 
       // Whatever else comes in during the same turn of the event loop comes before it, and they keep their order.
       lastAt = Math.max(lastAt, world.monotonicMs + (random.chance(0.5) ? 0 : random.next()));
       const cancel = world.after(lastAt - world.monotonicMs, now);
+      death.addEventListener('abort', dead, { once: true });
+    },
+    later(ms, work) {
+      if (death.aborted) return queueMicrotask(work);
+      const now = (): void => {
+        death.removeEventListener('abort', dead);
+        work();
+      };
+      const dead = (): void => {
+        cancel();
+        queueMicrotask(work);
+      };
+      const cancel = world.after(ms, now);
       death.addEventListener('abort', dead, { once: true });
     },
   };

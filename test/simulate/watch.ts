@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Channel } from '../../src/model.ts';
+import { type Heard, NOTHING_HEARD } from './heard.ts';
 import type { World } from './world.ts';
 
 /** A row as it stands in the database: one for each leg that was begun. */
@@ -30,7 +31,9 @@ export type Operation =
   | 'defer'
   | 'setWinner'
   | 'suppress'
-  | 'finish';
+  | 'finish'
+  | 'record'
+  | 'settle';
 
 /** What may become of a row in one transaction: the rules once more, not taken from the ledger's own. */
 const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
@@ -38,6 +41,7 @@ const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
   retryRejected: ['rejected>pending'],
   skip: ['pending>skipped'],
   defer: ['pending>deferred'],
+  settle: ['in-doubt>accepted'],
   commit: [
     'pending>claimed',
     'pending>skipped',
@@ -49,6 +53,7 @@ const MOVES: Readonly<Partial<Record<Operation, readonly string[]>>> = {
     'claimed>pending',
     'in-doubt>accepted',
     'in-doubt>rejected',
+    'accepted>rejected',
   ],
 };
 
@@ -61,6 +66,8 @@ export interface Committer {
   readonly winner: string | null;
   /** `--limit`, attempts per start and so on are its business. */
   readonly claimed: (row: RowView) => void;
+  /** When it began, by the monotonic clock: from then on it may have looked at reports. */
+  readonly sinceMs: number;
 }
 
 /** Looks at the whole list after each transaction. */
@@ -71,6 +78,8 @@ export interface LedgerView {
   readonly winner: string | null;
   byReference(reference: string): RowView | undefined;
   suppressed(address: string): void;
+  /** Somebody must not be sent to, or must not have been at some time. */
+  isLeftOut(address: string): boolean;
   /** By reference, how often it was asked to try somebody again who had been rejected. */
   readonly askedAgain: ReadonlyMap<string, number>;
 }
@@ -79,6 +88,7 @@ export function createLedgerView(
   world: World,
   referenceOf: (key: string, channel: Channel) => string,
   campaign: string,
+  heard: Heard = NOTHING_HEARD,
 ): LedgerView {
   let rows: readonly RowView[] = [];
   let list = -1;
@@ -86,6 +96,7 @@ export function createLedgerView(
   let references = new Map<string, number>();
   const suppressed = new Set<string>();
   const askedAgain = new Map<string, number>();
+  const isSuppressed = (address: string): boolean => suppressed.has(address) || heard.isOptedOut(address);
   const queries = new WeakMap<DatabaseSync, Queries>();
 
   const index = (): void => {
@@ -129,7 +140,8 @@ export function createLedgerView(
       const before = rows;
       rows = now;
       if (by.operation === 'retryRejected') noteAskedAgain(before);
-      if (nowList === list) compare(world, by, before, now, suppressed);
+      const rules = { world, heard, referenceOf, isSuppressed };
+      if (nowList === list) compare(rules, by, before, now);
       else if (list !== -1) compareAmended(world, before, now);
       if (nowList !== list || now.length !== before.length) index();
       list = nowList;
@@ -144,6 +156,7 @@ export function createLedgerView(
     },
     byReference: (reference) => rows[references.get(reference) ?? -1],
     suppressed: (address) => suppressed.add(address),
+    isLeftOut: (address) => suppressed.has(address) || heard.wasOptedOut(address),
   };
 }
 
@@ -169,19 +182,25 @@ function toView([leg, row, state, reason, key, address, attempts, channel]: Stor
   return { leg, row, state, reason, key, address, attempts, channel: channel ?? usual };
 }
 
+interface ViewRules {
+  readonly world: World;
+  readonly heard: Heard;
+  readonly referenceOf: (key: string, channel: Channel) => string;
+  readonly isSuppressed: (address: string) => boolean;
+}
+
 function compare(
-  world: World,
+  { world, heard, referenceOf, isSuppressed }: ViewRules,
   by: Committer,
   before: readonly RowView[],
   now: readonly RowView[],
-  suppressed: ReadonlySet<string>,
 ): void {
   const allowed = MOVES[by.operation] ?? [];
   const old = new Map(before.map((row) => [placeOf(row), row]));
   const all = new Map(now.map((row) => [placeOf(row), row]));
   for (const row of before) if (!all.has(placeOf(row))) world.object(`row ${describe(row)} is gone`);
   const claims = (row: RowView): void => {
-    if (suppressed.has(row.address ?? '')) world.object(`row ${describe(row)} was claimed although it is suppressed`);
+    if (isSuppressed(row.address ?? '')) world.object(`row ${describe(row)} was claimed although it is suppressed`);
     if (row.leg > 0) {
       world.cover('leg claimed');
       if (!hasFallen(all.get(placeOf(row, row.leg - 1)))) world.object(`row ${describe(row)} was claimed too early`);
@@ -214,8 +233,20 @@ function compare(
     if (!allowed.includes(move) && !(leftOutThen && by.operation === 'commit')) {
       world.object(`row ${describe(row)} moved ${move} in ${by.operation}`);
     }
-    if (move === 'in-doubt>accepted' && was.reason !== 'crash') world.object(`row ${describe(row)} left ${was.reason}`);
-    if (hasFallen(row) && move !== 'claimed>rejected') world.object(`row ${describe(row)} fell back by ${move}`);
+    const isSettled = by.operation === 'settle';
+    if (isSettled && !heard.isReported(referenceOf(row.key ?? '', row.channel))) {
+      world.object(`row ${describe(row)} is settled, and no report is about it`);
+    }
+    if (move === 'in-doubt>accepted' && !isSettled && was.reason !== 'crash')
+      world.object(`row ${describe(row)} left ${was.reason}`);
+    const byReport = move === 'accepted>rejected';
+    if (byReport) world.cover('fell back by report');
+    if (byReport && !heard.isUnreached(referenceOf(row.key ?? '', row.channel), by.sinceMs)) {
+      world.object(`row ${describe(row)} fell back, and no report says that it reached nobody`);
+    }
+    if (hasFallen(row) && move !== 'claimed>rejected' && !byReport) {
+      world.object(`row ${describe(row)} fell back by ${move}`);
+    }
     if (hasFallen(row) && !all.has(placeOf(row, row.leg + 1)))
       world.object(`row ${describe(row)} fell back to nothing`);
     if (row.attempts < was.attempts) world.object(`row ${describe(row)} has fewer attempts than before`);
@@ -235,7 +266,10 @@ function begun(
 ): void {
   world.cover('leg begun');
   world.note(() => `${by.name} row ${describe(row)}: begun, ${row.state}`);
-  const fell = hasFallen(former.now) && former.old?.state === 'claimed';
+  const fell = hasFallen(former.now) && (former.old?.state === 'claimed' || former.old?.state === 'accepted');
+  if (former.old?.state === 'accepted' && row.state !== 'claimed') {
+    world.object(`row ${describe(row)} began by a report, and is ${row.state}`);
+  }
   if (row.leg === 0 || !fell || by.operation !== 'commit' || former.now?.key !== row.key) {
     world.object(`row ${describe(row)} came out of nothing in ${by.operation}`);
   }

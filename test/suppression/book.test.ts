@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBook } from '../../src/suppression/book.ts';
+import { hashWords } from '../../src/suppression/hash.ts';
 
 const hashOf = (n: number) => n.toString(16).padStart(64, 'f');
 
@@ -30,7 +31,7 @@ test('says of everybody what a Map says, at any time, whatever order the entries
         const listed = (hashed: boolean) =>
           (until.get(`${person} ${hashed}`) ?? 0) > now ? files.get(`${person} ${hashed}`) : -1;
         expect(book.find(`+44${person}`, now)).toBe(listed(false));
-        expect(book.findHash(Buffer.from(hashOf(person), 'hex').toString('latin1'), now)).toBe(listed(true));
+        expect(book.findHash(hashWords(hashOf(person)), now)).toBe(listed(true));
       }
       expect(book.addresses + book.hashes).toBe(until.size);
     }),
@@ -43,5 +44,19 @@ test('entries that end come late, after many that do not', () => {
   for (let n = 0; n < 5000; n++) {
     expect(book.find(`+44${n}`, 9)).toBe(n % 7);
     expect(book.find(`+44${n}`, 10)).toBe(n < 4000 ? n % 7 : -1);
+  }
+});
+
+test('tells hashes apart that begin alike, however many there are', () => {
+  const book = createBook();
+  const mixedOf = (n: number) => hashOf(Math.imul(n + 1, 0x9e3779b1) >>> 0).replace(/^(.{56})(.{8})$/, '$2$1');
+  const likeOf = (n: number) => hashOf(n).replace(/^.{16}/, '0123456789abcdef');
+  const listed = new Set(Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? mixedOf(n) : likeOf(n % 300))));
+  for (const hash of listed) book.addHash(hash, null, 1);
+  for (const hash of listed) book.addHash(hash, null, 2);
+  expect(book.hashes).toBe(listed.size);
+  for (let n = 0; n < 3000; n++) {
+    for (const hash of [mixedOf(n), likeOf(n)])
+      expect(book.findHash(hashWords(hash), 0)).toBe(listed.has(hash) ? 1 : -1);
   }
 });

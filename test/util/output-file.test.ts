@@ -109,6 +109,18 @@ describe('S25: refuses, with exit status 2 and without a trace,', () => {
     expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('untouched');
     expect(readdirSync(folder).sort()).toEqual(['report.csv', 'target']);
   });
+  it.each([
+    ['a database', Buffer.from('SQLite format 3\0and the rest of it')],
+    ['the log of one', Buffer.from([0x37, 0x7f, 0x06, 0x82, ...Array(28).fill(0)])],
+  ])('%s, such as the ledger', async (_label, bytes) => {
+    const path = join(folder, 'ledger.db');
+    writeFileSync(path, bytes);
+    const error = await failure(path);
+    expect(error).toMatchObject({ code: 'output-exists', exit: 2 });
+    expect(error.message).toContain('is a database');
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(readdirSync(folder)).toEqual(['ledger.db']);
+  });
   it('a folder that does not exist', async () => {
     const error = await failure(join(folder, 'no', 'report.csv'));
     expect(error).toMatchObject({ code: 'file-not-found', exit: 2 });

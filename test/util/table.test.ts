@@ -81,4 +81,23 @@ describe('table', () => {
       }),
     );
   });
+  it('cuts nothing where no terminal shows it', () => {
+    const rows = [['a'.repeat(300), 'b']];
+    expect(table(rows, [{ shrink: true }, {}], { width: Number.POSITIVE_INFINITY })).toBe(`${'a'.repeat(300)}  b\n`);
+  });
+  it('becomes several lines a row where columns have no room, and cuts none of them', () => {
+    const columns = [{ title: 'Run' }, { title: 'Accepted', align: 'right' as const }, { shrink: true }];
+    const rows = [
+      ['hello-00c0ffee', '4,980', 'the API took the message'],
+      ['日本-00c0ffee', '1', ''],
+    ];
+    expect(table(rows, columns, { width: 20, below: (row) => (row === 0 ? '    below\n' : '') })).toBe(
+      'hello-00c0ffee\n  Accepted: 4,980\n  the API took the\n  message\n    below\n日本-00c0ffee\n  Accepted: 1\n',
+    );
+  });
+  it('puts lines below their rows', () => {
+    const rows = [['a'], ['b']];
+    const below = (row: number) => `  of ${row}\n`;
+    expect(table(rows, [{ title: 'T' }], { width: 80, below })).toBe('T\na\n  of 0\nb\n  of 1\n');
+  });
 });

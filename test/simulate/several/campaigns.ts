@@ -48,9 +48,10 @@ const CELL = 'Europe/Paris';
 const PEOPLE = 26;
 
 const FALLBACK = 'fallback: { channel: sms, from: Riverside, template: { text: "Hello everybody" } }';
+/** The first two say the same to the same people: a report that quotes the text may mean either. */
 const CAMPAIGNS: readonly { name: string; kind: SceneKind; key: string; message: readonly string[] }[] = [
   { name: 'alpha', kind: 'plain', key: '', message: ['channel: sms', 'template: { text: "Hi {{name}}" }'] },
-  { name: 'beta', kind: 'plain', key: 'key: id, ', message: ['channel: sms', 'template: { text: "Well {{name}}" }'] },
+  { name: 'beta', kind: 'plain', key: 'key: id, ', message: ['channel: sms', 'template: { text: "Hi {{name}}" }'] },
   {
     name: 'gamma',
     kind: 'shared',

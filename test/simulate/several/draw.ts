@@ -137,7 +137,7 @@ function drawCanary(random: Random): Canary {
   return {
     steps,
     pauseMs: random.pick([0, 5 * MINUTE, 15 * MINUTE, 2 * HOUR]),
-    gate: { accepted: random.pick([0.5, 0.8, 0.95, 1, null]) },
+    gate: { accepted: random.pick([0.5, 0.8, 0.95, 1, null]), delivered: null, optedOut: null, waitMs: 0 },
   };
 }
 

@@ -1,10 +1,12 @@
 import { judgeEnding, judgeLedger } from '../judge.ts';
 import { goodStart } from '../plan.ts';
 import type { Sabotage, Start } from '../process.ts';
+import { WORDS } from '../provider.ts';
 import { createRandom, type Random } from '../random.ts';
+import { createOtherSide } from '../receiver.ts';
 import { type Edition, IDENTITY, type Stage } from '../scene.ts';
 import { createServer, type Server } from '../server.ts';
-import type { SimulateOptions, Simulation } from '../simulate.ts';
+import { play, type SimulateOptions, type Simulation } from '../simulate.ts';
 import { beginStart } from '../start.ts';
 import { createLedgerView } from '../watch.ts';
 import { createWorld, type World } from '../world.ts';
@@ -15,6 +17,8 @@ import { createRuleWatch, type Watched } from './watch.ts';
 
 /** Starts that wait for windows live for days, and look at the clock every 15 seconds. */
 const MOST_EVENTS = 200_000;
+/** Whoever is not reached by one leg gets the next, and that is told too. */
+const MOST_LAST_STARTS = 6;
 const HALF_HOUR = 1_800_000;
 /** More openings than anybody waits for. */
 const MOST_ROUNDS = 40;
@@ -32,19 +36,14 @@ export async function simulateSeveral(
   const random = createRandom(seed);
   const plan = drawSeveral(random.fork(), cast);
   const world = createWorld({ startMs: plan.startMs, recording, coverage, mostEvents: MOST_EVENTS });
-  const history = createHistory({ stage, cast, plan, world, random, sabotage });
-  try {
-    await history.run();
-  } catch (error) {
-    world.object(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  } finally {
-    history.close();
-  }
+  const history = createHistory({ seed, stage, cast, plan, world, random, sabotage });
+  await play(history, world);
   coverage.count('history of several campaigns');
   return { seed, violations: world.violations, log: world.log };
 }
 
 interface HistoryOptions {
+  readonly seed: number;
   readonly stage: Stage;
   readonly cast: Cast;
   readonly plan: SeveralPlan;
@@ -64,13 +63,23 @@ interface Company extends Watched {
   edited: boolean;
 }
 
-function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOptions) {
+function createHistory({ seed, stage, cast, plan, world, random, sabotage }: HistoryOptions) {
+  /** Draws what comes back, so that what is sent is as it was without. */
+  const chance = createRandom(seed + 0x5eed);
+  const other = createOtherSide({
+    world,
+    random: chance.fork(),
+    folder: () => folder,
+    views: () => companies.filter(({ isPurged }) => !isPurged).map(({ view }) => view),
+    mostClaimed: () => Number.POSITIVE_INFINITY,
+  });
+  const { heard, provider } = other;
   const companies = cast.campaigns.map((scene, at): Company => {
     const drawn = plan.campaigns[at];
     if (drawn === undefined) throw new Error('a campaign has a plan');
-    const view = createLedgerView(world, scene.before.plan.referenceOf, scene.name);
+    const view = createLedgerView(world, scene.before.plan.referenceOf, scene.name, heard);
     const { name, before: edition } = scene;
-    const server = createServer(world, random.fork());
+    const server = createServer(world, random.fork(), chance.chance(0.75) ? provider : null, 10_000 * at);
     return {
       name,
       plan: drawn,
@@ -85,7 +94,7 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
       edited: false,
     };
   });
-  const watch = createRuleWatch(world, cast, companies);
+  const watch = createRuleWatch(world, cast, companies, heard);
   let folder = stage.folder();
   const others = createOthers({ world, cast, watch, folder: () => folder });
   let alive: Start[] = [];
@@ -126,6 +135,14 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
         if (alive.every((other) => other.name === name || other.ending !== null || other.killed))
           folder = stage.folder(folder);
       },
+      onSettled(db) {
+        const by = { name, operation: 'settle', mostClaimed: Number.POSITIVE_INFINITY, winner: null } as const;
+        const claimed = (): void => world.object(`${name} claims by settling`);
+        for (const one of companies) {
+          if (one === company || one.isPurged) continue;
+          one.view.committed(db, { ...by, claimed, sinceMs: world.monotonicMs });
+        }
+      },
       onStarted() {
         company.abandoned = 0;
         company.starts.push(company.server.receipts.length);
@@ -161,6 +178,7 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
     if (clockStep !== null) cancel.push(world.after(clockStep.afterMs, () => world.setClock(clockStep.byMs)));
     await world.run(() => waiting === 0 && alive.every(({ ending }) => ending !== null));
     for (const undo of cancel) undo();
+    other.letGo();
     for (const one of alive) judgeEnding(world, one);
     if (folder === before && alive.some(({ holdsOn }) => holdsOn)) folder = stage.folder(before);
     for (const one of alive) one.bury();
@@ -180,13 +198,26 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
     if (secondSignalAfterMs !== null) cancel.push(world.after(secondSignalAfterMs, start.abort));
   };
 
+  const posts = (): number => companies.reduce((sum, { server }) => sum + server.receipts.length, 0);
+
   const turn = async (one: Turn): Promise<void> => {
     const halfHour = HALF_HOUR - ((world.wallMs + one.passMs) % HALF_HOUR) - Math.round(random.scale(1, 3000));
     const byMs = one.passMs + (one.toTheHalfHour ? Math.max(0, halfHour) : 0);
     if (byMs > 0) world.setClock(byMs);
     const purged = one.purge === null ? undefined : companies[one.purge];
     if (purged !== undefined && purged.sealed.length > 0) others.purge(purged);
+    for (let left = chance.whole(-2, 3); left > 0; left--) {
+      const { address } = cast.people[chance.whole(0, cast.people.length - 1)] ?? {};
+      if (address !== undefined) world.after(chance.scale(0.5, 2000), () => provider.says(address, chance.pick(WORDS)));
+    }
     await live(one);
+    if (chance.chance(0.5)) await quiet();
+  };
+
+  /** Until everybody has told what there is to tell. */
+  const quiet = async (): Promise<void> => {
+    await world.run(() => provider.isIdle);
+    other.letGo();
   };
 
   /** With a good server, and whenever somebody's window opens, until nobody is left who is ever to be sent to. */
@@ -235,7 +266,19 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
     }
     // Whoever is left waits for a zone, behind a gate, or for others whose runs were purged.
     const mayWait = (): boolean => true;
-    const remains = { folder, identity, server, view, starts, sealed, retryStatuses: [], alone: true, mayWait };
+    const remains = {
+      folder,
+      identity,
+      server,
+      view,
+      starts,
+      sealed,
+      retryStatuses: [],
+      alone: true,
+      mayWait,
+      heard,
+      isOpen: () => false,
+    };
     for (const what of judgeLedger(remains)) world.object(`${name}: ${what}`);
   };
 
@@ -251,10 +294,16 @@ function createHistory({ stage, cast, plan, world, random, sabotage }: HistoryOp
   return {
     async run() {
       for (const one of plan.turns) await turn(one);
-      for (const at of companies.keys()) await finish(at);
+      for (let [sent, round] = [-1, 0]; sent < posts() && round < MOST_LAST_STARTS; round++) {
+        sent = posts();
+        await quiet();
+        for (const at of companies.keys()) await finish(at);
+      }
+      await quiet();
       for (const company of companies) judge(company);
     },
     close() {
+      other.letGo();
       for (const one of alive) one.bury();
       stage.remove(folder);
     },
@@ -269,7 +318,7 @@ function isOpen({ state }: { readonly state: string }): boolean {
 function withRules(edition: Edition, rules: RuleSet): Edition {
   const { plan } = edition;
   const { window, canary, notAfterMs, maxRecipients, frequency, isCounted } = rules;
-  const exclude = rules.exclude.map((campaign) => ({ campaign, occurrence: null, unknown: null }));
+  const exclude = rules.exclude.map((campaign) => ({ campaign, occurrence: null, place: {}, unknown: null }));
   const send = { ...plan.campaign.send, window, canary, notAfterMs };
   const limits = { ...plan.campaign.limits, maxRecipients };
   return { ...edition, plan: { ...plan, campaign: { ...plan.campaign, send, limits, exclude, frequency, isCounted } } };

@@ -33,7 +33,7 @@ export function createOthers({ world, cast, watch, folder }: OthersOptions) {
     const own = alive.find(({ ending, killed }) => ending === null && !killed);
     const untilMs = forMs === null ? null : world.wallMs + forMs;
     if (how === 'own' && own !== undefined) own.suppress(address);
-    const facts = { reason: 'STOP', untilMs, source: 'reply' };
+    const facts = { reason: null, untilMs, source: 'user' };
     if (how === 'hash') {
       const { keyId } = cast.hasher;
       inLedger((ledger) =>

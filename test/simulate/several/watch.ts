@@ -1,3 +1,4 @@
+import type { Heard } from '../heard.ts';
 import type { Guard } from '../process.ts';
 import type { Edition } from '../scene.ts';
 import type { LedgerView, Operation, RowView } from '../watch.ts';
@@ -25,15 +26,17 @@ export interface RuleWatch {
   suppressed(address: string, untilMs: number | null): void;
 }
 
-export function createRuleWatch(world: World, cast: Cast, all: readonly Watched[]): RuleWatch {
+export function createRuleWatch(world: World, cast: Cast, all: readonly Watched[], heard: Heard): RuleWatch {
   const people = new Map(cast.people.map((person) => [person.address, person]));
   const suppressedUntil = new Map<string, number>();
 
   const personOf = (address: string): Person => people.get(address) ?? { address, zones: null };
   const isSuppressed = (address: string, list: number): boolean =>
-    (suppressedUntil.get(address) ?? 0) > world.wallMs || cast.lists[list]?.addresses.has(address) === true;
+    (suppressedUntil.get(address) ?? 0) > world.wallMs ||
+    heard.isOptedOut(address) ||
+    cast.lists[list]?.addresses.has(address) === true;
   const wasSuppressed = (address: string, list: number): boolean =>
-    suppressedUntil.has(address) || cast.lists[list]?.addresses.has(address) === true;
+    suppressedUntil.has(address) || heard.wasOptedOut(address) || cast.lists[list]?.addresses.has(address) === true;
   /** Who was left out and why, with the name of the campaign: nobody's mind is changed by a later start. */
   const leftOutBefore = new Set<string>();
 
@@ -107,7 +110,7 @@ export function createRuleWatch(world: World, cast: Cast, all: readonly Watched[
         claimed(row) {
           if (row.address === null) return;
           own.claims.set(row.address, world.wallMs);
-          canary.claimed();
+          canary.claimed(row);
         },
         posting({ addresses, references }) {
           for (const reference of references) inFlight.add(reference);
@@ -180,7 +183,7 @@ function placeOf({ row, leg }: RowView): string {
 
 /**
  * Nobody behind a step of the canary is claimed before everybody of the step has an outcome, enough of those are
- * accepted, and the pause is over.
+ * accepted, and the pause is over. A fallback goes to somebody who has passed already.
  */
 function createCanaryWatch(world: World, own: Watched, { canary }: RuleSet, inFlight: () => number) {
   const passed = new Set<number>();
@@ -189,10 +192,10 @@ function createCanaryWatch(world: World, own: Watched, { canary }: RuleSet, inFl
     begins() {
       lastMs = Math.max(lastMs, ...own.claims.values());
     },
-    claimed() {
+    claimed({ leg }: RowView) {
       const before = lastMs;
       lastMs = world.wallMs;
-      if (canary === null) return;
+      if (canary === null || leg > 0) return;
       const last = new Map<number, RowView>();
       for (const row of own.view.rows) last.set(row.row, row);
       const states = [...last.values()].map(({ state }) => state);

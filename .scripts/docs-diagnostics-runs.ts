@@ -1,0 +1,228 @@
+import { campaign, type Explained, PRODUCTION, template } from './docs-example.ts';
+
+const APPROVED = `${PRODUCTION}    approvers:
+      - { name: grace@riverside.example, key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAWZGmwWcpfuPE5pyEHG2peOxcXTuTrMILvTySi1Qnxj }
+      - { name: henry@riverside.example, key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJpaRLxkYoXVHvGFD1Cmv5hAKQYg1aG2bUU+LERVOTWw }
+`;
+const KEY = { HANDBILL_API_KEY: 'a-key-for-the-example' };
+const LEDGER = '.handbill/ledger.db';
+
+/** Plans, runs and the ledger: why each code is said, an example, and what to do. */
+export const RUNS = {
+  usage: {
+    cause: 'An option or argument is misspelt, missing, or of the wrong kind.',
+    cure: 'Take what is proposed, or look at `handbill COMMAND --help` and [commands.md](commands.md).',
+    example: { files: {}, run: 'preview hello --limit many' },
+  },
+  'git-unavailable': {
+    cause: '`diff` compares with what git holds, and there is no git, or no repository here.',
+    cure: 'Run it inside a clone; in CI, check the repository out with its history.',
+    example: { files: {}, run: 'diff main' },
+  },
+  'unknown-revision': {
+    cause:
+      'The branch, tag or commit is not in this clone. In CI the clone is often shallow. (The message depends on the repository.)',
+    cure: '`git fetch origin main`, or `fetch-depth: 0` in GitHub Actions; see [ci.md](ci.md).',
+    example: null,
+  },
+  'input-changed': {
+    cause:
+      'Campaign, template or list is another one than when the run began or the plan was sealed, so that some people would get another message than others.',
+    cure: 'Undo the change, or say `--amend`: final outcomes stay, everybody else gets the new content. A plan is made again.',
+    example: {
+      files: {},
+      first: ['send hello --limit 1'],
+      afterwards: template('Hi {{first_name}}, your order {{order}} is ready.'),
+      run: 'send hello',
+    },
+  },
+  'identity-changed': {
+    cause:
+      '`key`, `to` or `defaultCountry` says who a row is. With another one, everybody would look new and be sent to twice.',
+    cure: 'Undo it, or begin a new run with `--occurrence`.',
+    example: {
+      files: {},
+      first: ['send hello --limit 1'],
+      afterwards: campaign('recipients: { csv: people.csv, key: order }'),
+      run: 'send hello --amend',
+    },
+  },
+  'plan-invalid': {
+    cause: 'The file was not written by `handbill plan`, by another version of it, or was changed since.',
+    cure: 'Make it again: `handbill plan CAMPAIGN -o FILE`.',
+    example: { files: { 'hello.plan.json': '{}\n' }, run: 'send --plan hello.plan.json' },
+  },
+  'not-approved': {
+    cause: 'The environment has `approvers`, and this is not a sealed plan that enough of them have signed.',
+    cure: '`handbill plan --sign`, then somebody else `handbill approve --sign`; see [approval.md](approval.md).',
+    example: { files: { 'handbill.yaml': APPROVED }, env: KEY, run: 'send hello --env production --yes' },
+  },
+  'signing-failed': {
+    cause: 'ssh-keygen is missing or too old, the key is not there, or nobody can be asked for its passphrase.',
+    cure: 'Name a file with a key, or load it into ssh-agent (`ssh-add`) and name its `.pub` file.',
+    example: {
+      files: {},
+      env: { HANDBILL_SIGNING_KEY: '-----BEGIN OPENSSH PRIVATE KEY-----' },
+      run: 'plan hello -o hello.plan.json --sign',
+    },
+  },
+  'not-confirmed': {
+    cause: 'Every environment but the sandbox asks before it sends, and nobody said yes.',
+    cure: 'Answer `y`, or say `--yes` where nobody can be asked, such as in cron.',
+    example: { files: { 'handbill.yaml': PRODUCTION }, env: KEY, run: 'send hello --env production' },
+  },
+  interrupted: {
+    cause: 'Ctrl-C or a signal came before the first request. (After it, the run is recorded as `interrupted`.)',
+    cure: 'Give the command again.',
+    example: null,
+  },
+  'too-late': {
+    cause: 'The run began more than 24 hours ago: what is left may be stale, and stale is worse than never.',
+    cure: '`--late` sends it all the same. Without it everybody is accounted for in `handbill report`.',
+    example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: 30 },
+  },
+  'missing-api-key': {
+    cause: 'The variable or the file that `apiKey` names is not there.',
+    cure: 'Set it for this command: in cron, in a file that is read before (`handbill schedule --environment-file`).',
+    example: { files: { 'handbill.yaml': PRODUCTION }, run: 'send hello --env production --yes' },
+  },
+  'invalid-api-key': {
+    cause: 'A space or a line end was copied along with the key.',
+    cure: 'Set it again, without them.',
+    example: {
+      files: { 'handbill.yaml': PRODUCTION },
+      env: { HANDBILL_API_KEY: 'two words' },
+      run: 'send hello --env production --yes',
+    },
+  },
+  'key-file-permissions': {
+    cause: 'The file with the key can be read by others on this machine.',
+    cure: '`chmod 600`, and a new key if others may have read it.',
+    example: {
+      files: {
+        'handbill.yaml': PRODUCTION.replace('env: HANDBILL_API_KEY', 'file: key.txt'),
+        'key.txt': { bytes: 'a-key-for-the-example\n', shown: '(mode 0644)\n', mode: 0o644 },
+      },
+      run: 'send hello --env production --yes',
+    },
+  },
+  'tls-verification-off': {
+    cause: '`NODE_TLS_REJECT_UNAUTHORIZED=0` lets anybody on the way read the key and the messages.',
+    cure: 'Unset it. A certificate authority of your own goes into `NODE_EXTRA_CA_CERTS`.',
+    example: {
+      files: { 'handbill.yaml': PRODUCTION },
+      env: { ...KEY, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+      run: 'send hello --env production --yes',
+    },
+  },
+  clock: {
+    cause:
+      'The clock stands before the newest entry of the ledger: it was set back, or the ledger comes from another machine.',
+    cure: 'Set the clock (`timedatectl`), and give the command again.',
+    example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: -2 },
+  },
+  'run-not-found': {
+    cause:
+      'No run of this ledger has the name; or nothing was sent from this project yet; or this is the folder of another project.',
+    cure: '`handbill runs` lists what there is; `--ledger` names another ledger.',
+    example: { files: {}, first: ['send hello'], run: 'report helo' },
+  },
+  'run-ambiguous': {
+    cause: 'A campaign has several runs, and what is to be done concerns one of them.',
+    cure: 'Name the run by its id, which the message lists.',
+    example: {
+      files: {},
+      first: ['send hello', 'send hello --occurrence second'],
+      run: 'doubt resolve hello --line 2 --as accepted',
+    },
+  },
+  'zone-unknown': {
+    cause:
+      'A window goes by the time of each recipient, and for an email address or a toll-free number nobody knows it.',
+    cure: 'Name a column (`recipients.timeZone`) or a zone for all of them (`send.window.unknown`), and send again with `--amend`.',
+    example: {
+      files: {
+        ...campaign(
+          'channel: email\nfrom: post@riverside.example\ncontent: { subject: Hello }\nsend: { window: { from: "09:00", to: "20:00" } }',
+        ),
+        'hello/people.csv': 'email,first_name,order\nada@example.com,Ada,0042\n',
+      },
+      run: 'send hello',
+    },
+  },
+  'run-purged': {
+    cause: '`handbill purge` took out of this run who its recipients were.',
+    cure: 'Use another `--occurrence`: nobody of the old one could be left out any more.',
+    example: {
+      files: {},
+      first: ['send hello', '@48 purge --older-than 1d --yes'],
+      run: 'send hello',
+      laterHours: 49,
+    },
+  },
+  'not-in-doubt': {
+    cause: 'The recipient whose doubt is to be resolved has another outcome, or the doubt has ended meanwhile.',
+    cure: '`handbill doubt list` shows who is in doubt now.',
+    example: { files: {}, first: ['send hello'], run: 'doubt resolve hello --line 2 --as accepted --yes' },
+  },
+  'output-exists': {
+    cause: 'The output cannot be written there: it is a folder, the folder is missing, or the disk is full.',
+    cure: 'Name another file.',
+    example: { files: {}, run: 'preview hello -o hello' },
+  },
+  'runtime-too-old': {
+    cause: 'handbill was started by a Node.js before 24. It says so in plain text, before anything else is loaded.',
+    cure: 'In a clone, `npx handbill` takes the one that `npm ci` brought; else install Node.js 24.',
+    example: null,
+  },
+  locked: {
+    cause: 'Another process is sending this very run; only one may. (It takes two processes.)',
+    cure: 'Wait for it. In cron, `--if-locked skip` leaves it to that one and ends with status 0.',
+    example: null,
+  },
+  'ledger-unusable': {
+    cause: 'The file is no ledger, is damaged, or was written by a newer handbill.',
+    cure: 'Name the right file with `--ledger`, restore a backup, or update handbill. Never delete a ledger: it knows who was sent to.',
+    example: {
+      files: { [LEDGER]: { bytes: 'not a ledger, but a text of some length\n', shown: 'not a ledger\n', mode: 0o600 } },
+      run: 'send hello',
+    },
+  },
+  'ledger-write': {
+    cause: 'The disk is full or fails. Nothing more is claimed, so that nobody is sent to without a record.',
+    cure: 'Make room, and give the same command again: it continues.',
+    example: null,
+  },
+  'ledger-missing': {
+    cause:
+      'A marker beside the ledger says that this project has sent; without the ledger, everybody would be sent to again.',
+    cure: 'Restore it from a backup. Only if you are sure that nobody is sent to twice: `--new-ledger`.',
+    example: {
+      files: {},
+      first: ['send hello'],
+      afterwards: { [LEDGER]: null, [`${LEDGER}-wal`]: null, [`${LEDGER}-shm`]: null },
+      run: 'send hello --occurrence second',
+    },
+  },
+  'ledger-permissions': {
+    cause:
+      'Others could change the ledger, it belongs to somebody else, or it is a link that could be turned to another file.',
+    cure: '`chmod go-w`, run handbill as its owner, or name the file itself with `--ledger`.',
+    example: {
+      files: {},
+      first: ['send hello'],
+      afterwards: { [LEDGER]: { link: '../other.db' } },
+      run: 'send hello --occurrence second',
+    },
+  },
+  'ledger-filesystem': {
+    cause: 'Locks cannot be trusted on NFS, SMB and the like: two machines could send to one person.',
+    cure: 'Put the ledger on a local disk, with `ledger` in handbill.yaml or `--ledger`.',
+    example: null,
+  },
+  bug: {
+    cause: 'handbill did something that it does not expect of itself. Whatever was recorded is in the ledger.',
+    cure: 'Report it with the command and what `HANDBILL_DEBUG=1` adds, without addresses and keys. Running again continues.',
+    example: null,
+  },
+} as const satisfies Readonly<Record<string, Explained>>;

@@ -1,0 +1,225 @@
+/** Reference pages out of JSON Schemas: docs/campaign.md, docs/project.md and docs/formats.md. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { block, code, page, table } from './docs-markdown.ts';
+
+const ROOT = new URL('..', import.meta.url);
+
+/** What is used of JSON Schema. */
+interface Schema {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  /** Made here: nothing may stand there instead. */
+  readonly orNull?: boolean;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+}
+
+/** A key with its dotted name, and where its keys are described if that is elsewhere. */
+interface Row {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  readonly elsewhere: string | null;
+}
+
+/** docs/campaign.md */
+export function campaignPage(): string {
+  return schemaPage('Campaign file', 'campaign.schema.json', CAMPAIGN_INTRO);
+}
+
+/** docs/project.md */
+export function projectPage(): string {
+  return schemaPage('Project file', 'project.schema.json', PROJECT_INTRO);
+}
+
+/** docs/formats.md: what commands print for scripts. */
+export function formatsPage(): string {
+  const sections = FORMATS.map((file) => {
+    const root = readSchema(file);
+    const rows = [{ name: '', schema: root, required: true, elsewhere: null }].flatMap((row) => keysBelow(root, row));
+    const example = root.examples?.[0];
+    const shown = example === undefined ? [] : [block('json', JSON.stringify(example, null, 2))];
+    const heading = `## ${(root.title ?? file).replace(/^handbill /, '')}`;
+    const source = `Schema: [\`schemas/${file}\`](../schemas/${file}).`;
+    return [heading, `${root.description ?? ''} ${source}`, formatTable(rows), ...shown].join('\n\n');
+  });
+  return page('Formats for scripts', FORMATS_INTRO, ...sections);
+}
+
+/** Formats that somebody meets first; the others follow by name. */
+const FIRST = ['report', 'due', 'doubts', 'replies', 'reconciliation', 'explanation', 'suppressions'];
+
+/** Every format for scripts that there is a schema for. */
+export const FORMATS: readonly string[] = readdirSync(new URL('schemas/', ROOT))
+  .flatMap((file) => /^(.+)\.schema\.json$/.exec(file)?.[1] ?? [])
+  .filter((name) => name !== 'campaign' && name !== 'project')
+  .toSorted((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
+  .map((name) => `${name}.schema.json`);
+
+function placeOf(name: string): number {
+  const place = FIRST.indexOf(name);
+  return place === -1 ? FIRST.length : place;
+}
+
+const FORMATS_INTRO = `What \`--format json\` prints is one document, described by a JSON Schema that comes with the package:
+\`import schema from 'handbill/schemas/report.schema.json' with { type: 'json' }\`. \`version\` is raised when a field changes its
+meaning or goes away; new fields may appear without that. \`[]\` is each item of a list, \`<name>\` any name. The requests
+themselves are described in OpenAPI: [\`schemas/messages.openapi.json\`](../schemas/messages.openapi.json).`;
+
+function formatTable(rows: readonly Row[]): string {
+  return table(
+    ['field', 'type', 'meaning', 'example'],
+    rows.map(({ name, schema }) => [
+      `\`${name.replace(/^\./, '')}\``,
+      typeOf(schema),
+      schema.description ?? '',
+      schema.examples?.[0] === undefined ? '' : `\`${JSON.stringify(schema.examples[0])}\``,
+    ]),
+  );
+}
+
+const CAMPAIGN_INTRO = `Every key of a campaign file, usually \`campaigns/<name>/campaign.yaml\`. Keys that it leaves out
+come from \`defaults\` in [handbill.yaml](project.md), then from the defaults below. The guides say more:
+[templates](templates.md), [content](content.md) of each channel, [recipients](recipients.md), [segments](segments.md),
+[provider templates](provider-templates.md), [fallback](fallback.md), [variants](variants.md).`;
+
+const PROJECT_INTRO = `Every key of \`handbill.yaml\`, which is looked for upwards from the campaign. The file may be absent; then the root of
+the project is the root of the git repository, else the folder of the campaign. Keys of a campaign are explained in
+[campaign.md](campaign.md).`;
+
+function schemaPage(title: string, file: string, intro: string): string {
+  const root = readSchema(file);
+  const entries = Object.entries(root.properties ?? {});
+  const top = entries.map(([name, schema]) => rowOf(root, name, schema, root.required?.includes(name) ?? false));
+  const sections = top
+    .filter((row) => row.elsewhere === null)
+    .map((row) => ({ row, rows: keysBelow(root, row) }))
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ row, rows }) => `## \`${row.name}\`\n\n${row.schema.description ?? ''}\n\n${keyTable(rows)}`);
+  const example = root.examples?.[0];
+  const shown = example === undefined ? [] : [`## Example\n\n\`\`\`yaml\n${stringify(example).trimEnd()}\n\`\`\``];
+  return page(title, intro, `## Keys\n\n${keyTable(top)}`, ...sections, ...shown);
+}
+
+/** Every key below a row, with its dotted name, depth first. */
+function keysBelow(root: Schema, parent: Row): readonly Row[] {
+  if (parent.elsewhere !== null) return [];
+  const { properties = {}, additionalProperties, required = [] } = parent.schema;
+  const children = Object.entries(properties).map(([key, schema]) =>
+    rowOf(root, `${parent.name}.${key}`, schema, required.includes(key)),
+  );
+  // A mapping that may also be a list of such mappings has its keys above already.
+  const item = children.length > 0 || parent.schema.items === undefined ? null : itemOf(root, parent);
+  if (item?.schema.properties !== undefined) return keysBelow(root, item);
+  if (typeof additionalProperties === 'object' && additionalProperties.properties !== undefined) {
+    children.push(rowOf(root, `${parent.name}.<name>`, additionalProperties, false));
+  }
+  return children.flatMap((child) => [child, ...keysBelow(root, child)]);
+}
+
+/** An item of a list of mappings: `buttons[].text`. */
+function itemOf(root: Schema, { name, schema }: Row): Row {
+  return rowOf(root, `${name}[]`, schema.items ?? {}, false);
+}
+
+/** Follows a reference. Keys of the campaign file are explained on its page, and `wire` once. */
+function rowOf(root: Schema, name: string, one: Schema, required: boolean): Row {
+  const written = withoutNull(one);
+  const ref = written.$ref;
+  if (ref === undefined) return { name, schema: written, required, elsewhere: null };
+  const [file = '', pointer = ''] = ref.split('#');
+  const schema = at(file === '' ? root : readSchema(file), pointer);
+  // What stands under `definitions` has no place of its own on the page.
+  if (pointer.startsWith('/definitions/') && file !== '') return rowOf(root, name, schema, required);
+  // What scripts read is explained where it stands.
+  if (file === '' && root.title !== 'handbill project' && root.title !== 'handbill campaign') {
+    const { description = schema.description, orNull } = written;
+    const row = rowOf(root, name, schema, required);
+    const own = { ...(description === undefined ? {} : { description }), ...(orNull === undefined ? {} : { orNull }) };
+    return { ...row, schema: { ...row.schema, ...own } };
+  }
+  if (file === '') {
+    const first = 'environments.<name>.wire';
+    return { name, schema, required, elsewhere: name === first ? null : `Keys: see \`${first}\`.` };
+  }
+  const key = pointer
+    .split('/')
+    .filter((part) => part !== '' && part !== 'properties')
+    .join('.');
+  const section = key.split('.')[0] ?? key;
+  const hasSection = at(readSchema(file), `/properties/${section}`).properties !== undefined;
+  const link = `campaign.md#${hasSection ? section.toLowerCase() : 'keys'}`;
+  return { name, schema, required, elsewhere: `See [\`${key}\`](${link}).` };
+}
+
+/** `oneOf` nothing and something is something that may be absent. */
+function withoutNull(schema: Schema): Schema {
+  const [alternatives] = [schema.anyOf, schema.oneOf, schema.allOf].filter((found) => found !== undefined);
+  const [only, ...more] = (alternatives ?? []).filter(({ type }) => type !== 'null');
+  if (only === undefined || more.length > 0) return schema;
+  const { anyOf: _any, oneOf: _one, allOf: _all, ...own } = schema;
+  return { ...only, ...own, ...(schema.allOf === undefined ? { orNull: true } : {}) };
+}
+
+function at(schema: Schema, pointer: string): Schema {
+  let found: unknown = schema;
+  for (const part of pointer.split('/').slice(1)) found = (found as Readonly<Record<string, unknown>>)[part];
+  if (found === undefined) throw new Error(`Nothing is at ${pointer}.`);
+  return found as Schema;
+}
+
+function keyTable(rows: readonly Row[]): string {
+  return table(
+    ['key', 'type', 'default', 'meaning', 'example'],
+    rows.map(({ name, schema, required, elsewhere }) => [
+      `\`${name}\``,
+      typeOf(schema),
+      required ? 'required' : schema.default === undefined ? '' : code(schema.default),
+      meaningOf(schema, elsewhere),
+      schema.examples?.[0] === undefined ? '' : code(schema.examples[0]),
+    ]),
+  );
+}
+
+/** What is explained on another page is not said twice, nor is a default that stands in a column of its own. */
+function meaningOf({ description: written = '', default: value }: Schema, elsewhere: string | null): string {
+  const description = value === undefined ? written : written.replace(/ Default: [^ ]+\.$/, '');
+  if (elsewhere === null) return description;
+  return elsewhere.startsWith('See') ? elsewhere : `${description} ${elsewhere}`;
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = { object: 'mapping', array: 'list', boolean: '`true`, `false`' };
+
+function typeOf(schema: Schema): string {
+  const { type, enum: values, items, minimum, maximum, orNull, anyOf } = schema;
+  if (orNull === true) return `${typeOf({ ...schema, orNull: false })} or null`;
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one)).join(' or ');
+  if (values !== undefined) return values.map((value) => code(value)).join(', ');
+  const types = typeof type === 'string' ? [type] : (type ?? []);
+  const from = minimum === undefined ? '' : ` from ${minimum}`;
+  const to = maximum === undefined ? '' : ` to ${maximum}`;
+  const words = types.map((one) => {
+    if (one === 'array' && items !== undefined) return `list of ${typeOf(items) || 'mapping'}`;
+    const word = TYPE_WORDS[one] ?? one;
+    return one === 'integer' || one === 'number' ? `${word}${from}${to}` : word;
+  });
+  return words.join(' or ');
+}
+
+function readSchema(file: string): Schema {
+  return JSON.parse(readFileSync(new URL(`schemas/${file}`, ROOT), 'utf8')) as Schema;
+}

@@ -1,0 +1,168 @@
+/**
+ * Makes the reference at the end of docs/library.md from the docstrings of src/library, of what src/index.ts exports.
+ * `node .scripts/library.ts` writes it; a test fails while it is stale.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+
+const ROOT = new URL('..', import.meta.url);
+const PAGE = new URL('docs/library.md', ROOT);
+
+/** Where the part begins that is made; everything after it is. */
+export const MARK = '<!-- What follows is made from the sources by .scripts/library.ts. -->\n';
+
+/** A function of the library. */
+export interface LibraryFunction {
+  readonly name: string;
+  /** From its name to its result, in one line. */
+  readonly signature: string;
+  readonly doc: string;
+}
+
+/** The options of a function, or a part of them. */
+export interface LibraryOptions {
+  readonly name: string;
+  readonly doc: string;
+  /** What it takes over from other options, as it is written. */
+  readonly parents: string | null;
+  readonly fields: readonly LibraryField[];
+}
+
+export interface LibraryField {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  /** Without its default. */
+  readonly doc: string;
+  /** As it is said after `Default:`; empty where nothing is. */
+  readonly byDefault: string;
+}
+
+/** Names that the package exports: values, and types. */
+export function exportedNames(): { readonly values: readonly string[]; readonly types: readonly string[] } {
+  const text = read('src/index.ts').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+  const values: string[] = [];
+  const types: string[] = [];
+  for (const [, all, body = ''] of text.matchAll(/^export (type )?\{([^}]*)\} from/gm)) {
+    for (const entry of body.split(',').map((one) => one.trim())) {
+      if (entry === '') continue;
+      const name = entry.split(/\s+/).at(-1) ?? '';
+      (all !== undefined || entry.startsWith('type ') ? types : values).push(name);
+    }
+  }
+  return { values, types };
+}
+
+/** Every function of src/library that is exported by the package. */
+export function libraryFunctions(): readonly LibraryFunction[] {
+  const { values } = exportedNames();
+  const forms =
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:async )?function(\*?) (\w+)\(([\s\S]*?)\n?\): ([\s\S]*?) \{\n/g;
+  const all = sources().flatMap((text) =>
+    [...text.matchAll(forms)].map(([, doc = '', , name = '', parameters = '', result = '']) => ({
+      name,
+      signature: oneLine(`${name}(${parameters}): ${result}`),
+      doc: cleaned(doc),
+    })),
+  );
+  return all.filter(({ name }) => values.includes(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Every interface of src/library whose name ends in `Options`, and that the package exports; and keys to sign with. */
+export function libraryOptions(): readonly LibraryOptions[] {
+  const { types } = exportedNames();
+  const form =
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport interface (\w+(?:Options|Key))(?: extends ([^{]+))? \{\n([\s\S]*?)\n?\}\n/g;
+  const all = sources().flatMap((text) =>
+    [...text.matchAll(form)].map(([, doc = '', name = '', parents, body = '']) => ({
+      name,
+      doc: cleaned(doc),
+      parents: parents === undefined ? null : oneLine(parents),
+      fields: fieldsOf(body),
+    })),
+  );
+  return all.filter(({ name }) => types.includes(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function fieldsOf(body: string): readonly LibraryField[] {
+  const form = /(?: {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)? {2}readonly (\w+)(\??): ([\s\S]*?);(?=\n|$)/g;
+  return [...body.matchAll(form)].map(([, doc = '', name = '', optional, type = '']) => {
+    const [said = '', byDefault = ''] = cleaned(doc).split(/ ?\bDefault: /);
+    return { name, type: oneLine(type), required: optional === '', doc: said, byDefault: byDefault.replace(/\.$/, '') };
+  });
+}
+
+/** The part of the page that is made. */
+export function reference(): string {
+  const functions = libraryFunctions().map(
+    ({ name, signature, doc }) => `| \`${name}\` | ${cell(firstSentence(doc))} | \`${cell(signature)}\` |`,
+  );
+  const options = libraryOptions().map(optionsSection);
+  return `${MARK}
+## Functions
+
+| function | what it does | signature |
+|---|---|---|
+${functions.join('\n')}
+
+## Options
+
+${options.join('\n')}`;
+}
+
+function optionsSection({ name, doc, parents, fields }: LibraryOptions): string {
+  const more = parents === null ? '' : ` Besides: \`${parents}\`.`;
+  const rows = fields.map(
+    (field) =>
+      `| \`${field.name}\` | \`${cell(field.type)}\` | ${cell(field.doc)} | ${field.required ? 'required' : cell(field.byDefault)} |`,
+  );
+  const table =
+    rows.length === 0 ? '' : `\n| option | type | meaning | default |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `### ${name}\n\n${doc}${more}\n${table}`;
+}
+
+function firstSentence(doc: string): string {
+  return (
+    /^(?:`[^`]*`: )?([\s\S]*?[.])(?: [A-Z`]|$)/.exec(doc.split('@')[0]?.trim() ?? '')?.[0]?.replace(/ [A-Z`]$/, '') ??
+    doc
+  );
+}
+
+function cleaned(doc: string): string {
+  return doc
+    .split('\n')
+    .map((line) => line.replace(/^\s*\*?\s?/, '').trim())
+    .join(' ')
+    .replaceAll('**\\/', '**/')
+    .trim();
+}
+
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\( | \)/g, (found) => found.trim())
+    .replaceAll(/, \)/g, ')')
+    .replace(/\(\s+/, '(')
+    .replace(/,\)/, ')')
+    .trim();
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+function sources(): readonly string[] {
+  return globSync('src/library/*.ts', { cwd: ROOT.pathname }).sort().map(read);
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8');
+}
+
+/** The page as it should be. */
+export function wholePage(): string {
+  const page = readFileSync(PAGE, 'utf8');
+  return page.slice(0, page.indexOf(MARK)) + reference();
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, wholePage());

@@ -1,0 +1,34 @@
+/**
+ * Makes dist/pages/client/*.js, what runs in the browser: each file directly below src/pages/client that is named in
+ * `SCRIPTS` becomes one script without imports, which pages hold inline. `npm run build` runs it.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { SCRIPTS } from '../src/pages/client-script.ts';
+import { licencesOf } from './licences.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** @param folder - where they go: `pages/client` of a build */
+export function writePageScripts(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const name of SCRIPTS) writeFileSync(join(folder, `${name}.js`), bundle(name));
+}
+
+function bundle(name: string): string {
+  const { outputFiles, metafile } = buildSync({
+    entryPoints: [join('src', 'pages', 'client', `${name}.ts`)],
+    absWorkingDir: root,
+    write: false,
+    metafile: true,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    // What browsers have had since 2023, when they all could decompress by themselves.
+    target: ['chrome114', 'firefox115', 'safari17'],
+    charset: 'utf8',
+    logLevel: 'warning',
+  });
+  return licencesOf(Object.keys(metafile.inputs)) + (outputFiles[0]?.text ?? '');
+}

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import type { Diagnostic } from '../errors.ts';
+import type { HmacScheme, KeySource, Receiver, Scheme, Webhook } from '../model.ts';
+import { durationMs } from '../util/units.ts';
+import { DEFAULTS } from './defaults.ts';
+import { readMapping } from './read-webhook-mapping.ts';
+import type { WebhookFile } from './written.ts';
+
+/**
+ * What handbill.yaml says of webhooks, over what holds for shapes that are common.
+ *
+ * @param folder real path of the folder of handbill.yaml, for files of secrets
+ * @param report is told what is wrong that a schema cannot see
+ */
+export function readWebhook(written: WebhookFile | undefined, folder: string, report: Report): Webhook {
+  return {
+    receiver: readReceiver(written ?? {}, folder, report),
+    mapping: readMapping(written ?? {}, report),
+    replies: { stopWords: written?.replies?.stopWords ?? [], startLifts: written?.replies?.startLifts ?? false },
+  };
+}
+
+type Report = (pointer: string, fault: Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string }) => null;
+
+/** Without secrets nobody could prove who it is, so that nothing is received: files of reports are read all the same. */
+function readReceiver(written: WebhookFile, folder: string, report: Report): Receiver | null {
+  const { path = DEFAULTS.webhookPath, secrets } = written;
+  const scheme = readScheme(written, report);
+  if (secrets !== undefined) {
+    return scheme === null ? null : { path, scheme, secrets: secrets.map((one) => secretSource(one, folder)) };
+  }
+  const asked = (['path', 'scheme', 'tolerance', 'hmac'] as const).find((key) => written[key] !== undefined);
+  if (asked === undefined) return null;
+  const hint = 'For example: secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
+  return report('/webhook', { code: 'missing-key', message: '"secrets" is missing in "webhook".', hint });
+}
+
+/** A file may lie outside the project, as secrets on servers do. It is read when it is needed. */
+function secretSource(source: KeySource, folder: string): KeySource {
+  return 'file' in source ? { file: resolve(folder, source.file) } : { env: source.env };
+}
+
+function readScheme(written: WebhookFile, report: Report): Scheme | null {
+  const { scheme: kind = DEFAULTS.webhookScheme, hmac, tolerance } = written;
+  if (hmac !== undefined && kind !== 'hmac') {
+    const message = '"webhook.hmac" says how a signature is made, but the scheme is another one.';
+    return report('/webhook/hmac', { code: 'invalid-value', message, hint: 'Write scheme: hmac, or remove it.' });
+  }
+  if (tolerance !== undefined && kind !== 'standard' && kind !== 'hmac') {
+    const message = `"webhook.tolerance" is about the time in a signature, but the scheme ${kind} has none.`;
+    return report('/webhook/tolerance', { code: 'invalid-value', message, hint: 'Remove it.' });
+  }
+  const toleranceMs = toleranceOf(tolerance, report);
+  if (toleranceMs === null) return null;
+  if (kind === 'standard') return { kind, toleranceMs };
+  return kind === 'hmac' ? hmacOf(hmac, toleranceMs, report) : { kind };
+}
+
+/** An hour: whoever copies a request may not have longer to repeat it. */
+const LONGEST_TOLERANCE_MS = 3_600_000;
+
+function toleranceOf(written: string | undefined, report: Report): number | null {
+  if (written === undefined) return DEFAULTS.webhookToleranceMs;
+  const ms = durationMs(written);
+  if (ms !== null && ms >= 1000 && ms <= LONGEST_TOLERANCE_MS) return ms;
+  const message = `"${written}" is not a time from a second to an hour.`;
+  return report('/webhook/tolerance', { code: 'invalid-value', message, hint: 'For example: 5m' });
+}
+
+function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Report): HmacScheme | null {
+  if (written === undefined) {
+    const hint = 'For example: hmac: { header: X-Hub-Signature-256, prefix: sha256= }';
+    return report('/webhook', { code: 'missing-key', message: '"hmac" is missing in "webhook".', hint });
+  }
+  // Without it, the schema has said so already.
+  if (written.header === undefined) return null;
+  const { timestampHeader = null, idHeader = null, ...rest } = written;
+  const { algorithm, encoding, prefix, signed } = { ...DEFAULTS.webhookHmac, ...rest };
+  const fault = signedFault(signed, timestampHeader, idHeader);
+  if (fault !== null) {
+    const pointer = written.signed === undefined ? '/webhook/hmac' : '/webhook/hmac/signed';
+    return report(pointer, { code: 'invalid-value', ...fault });
+  }
+  return {
+    kind: 'hmac',
+    header: written.header.toLowerCase(),
+    algorithm,
+    encoding,
+    prefix,
+    signed,
+    timestampHeader: timestampHeader?.toLowerCase() ?? null,
+    idHeader: idHeader?.toLowerCase() ?? null,
+    toleranceMs,
+  };
+}
+
+/** What is not signed can be changed by whoever copies a request, so that looking at it would be for show. */
+function signedFault(signed: string, timestampHeader: string | null, idHeader: string | null) {
+  const hint = 'For example: signed: "{timestamp}.{body}" with timestampHeader: X-Timestamp';
+  const named = [...signed.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');
+  const unknown = named.find((name) => !SIGNED_PARTS.has(name));
+  if (unknown !== undefined) {
+    return { message: `"{${unknown}}" is nothing that can be signed.`, hint: 'It is {body}, {timestamp} or {id}.' };
+  }
+  if (named.filter((name) => name === 'body').length !== 1) {
+    return { message: 'The signed string must hold {body}, once.', hint };
+  }
+  const headers = [
+    ['timestamp', 'timestampHeader', timestampHeader],
+    ['id', 'idHeader', idHeader],
+  ] as const;
+  for (const [part, key, header] of headers) {
+    const isSigned = named.includes(part);
+    if (header !== null && !isSigned) return { message: `"${key}" is named, but {${part}} is not signed.`, hint };
+    if (header === null && isSigned) return { message: `{${part}} is signed, but "${key}" is not named.`, hint };
+  }
+  return null;
+}
+
+const SIGNED_PARTS: ReadonlySet<string> = new Set(['body', 'timestamp', 'id']);

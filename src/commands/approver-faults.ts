@@ -1,0 +1,44 @@
+import { readSigners } from '../approval/signers-file.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Environment, Project, SignerSource } from '../model.ts';
+import { isInside } from '../util/paths.ts';
+
+/**
+ * What is wrong with the files of approvers and planners of a project, or of one of its environments. A file outside of
+ * the project may stand on the machine that sends alone, where no commit can change it: that it is not here is a
+ * warning.
+ */
+export async function approverFaults(
+  { root, environments }: Pick<Project, 'root' | 'environments'>,
+  only?: Environment,
+): Promise<readonly Diagnostic[]> {
+  const found: Diagnostic[] = [];
+  for (const { name, approval } of only === undefined ? environments.values() : [only]) {
+    for (const source of [approval?.approvers, approval?.planners]) {
+      if (source === undefined || source === null) continue;
+      const { diagnostics } = await readSigners(source);
+      found.push(...diagnostics.map((one) => (one.code === 'file-not-found' ? absent(one, name, source, root) : one)));
+    }
+  }
+  return found;
+}
+
+/**
+ * Looked at before a plan is signed: whether the signature will count must not be found out when it is to be sent.
+ *
+ * @returns warnings: who may sign is not known on this machine
+ * @throws HandbillError exit 2
+ */
+export async function checkApprovers(project: Project, environment: Environment): Promise<readonly Diagnostic[]> {
+  const found = await approverFaults(project, environment);
+  if (found.some(({ severity }) => severity === 'error')) throw new HandbillError(EXIT.refused, found);
+  return found;
+}
+
+function absent(found: Diagnostic, environment: string, source: SignerSource, root: string): Diagnostic {
+  const message = `Who may sign plans for ${environment} is not known. ${found.message}`;
+  const isElsewhere = 'file' in source && !isInside(root, source.file);
+  if (!isElsewhere) return { ...found, message };
+  const hint = 'It lies outside of the project, and must be there where plans are approved and sent.';
+  return { ...found, severity: 'warning', message, hint };
+}

@@ -1,0 +1,119 @@
+import { HandbillError } from '../errors.ts';
+import { type DiskFacts, examineDisk, examineLedger, type LedgerFacts } from '../ledger/examine.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import { displayPath } from '../util/paths.ts';
+import { asCheck, type Check, found } from './doctor-check.ts';
+import { SET_CLOCK } from './doctor-runtime.ts';
+
+export interface LedgerCheckup {
+  readonly checks: readonly Check[];
+  /** Null where there is no ledger, or none that can be used. */
+  readonly facts: LedgerFacts | null;
+}
+
+/** The ledger and the disk that it lies on. It is read, every page of it, and never made or changed. */
+export function checkLedger(
+  path: string,
+  { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
+): LedgerCheckup {
+  const place = displayPath(path, cwd);
+  const disk = checkDisk(path);
+  try {
+    const facts = examineLedger(path, nowMs);
+    if (facts === null) {
+      const none = found('ledger', 'ok', `None yet: ${place} is made when something is sent.`);
+      return { checks: [none, ...disk], facts };
+    }
+    return { checks: [...checkFacts(facts, place, nowMs), ...disk, ...checkRuns(facts)], facts };
+  } catch (error) {
+    return { checks: [...refusals(error, place), ...disk], facts: null };
+  }
+}
+
+/** Whatever a damaged file makes SQLite or this code say is a finding like any other. */
+function refusals(error: unknown, place: string): readonly Check[] {
+  if (error instanceof HandbillError) return error.diagnostics.map((one) => asCheck('ledger', one));
+  const why = error instanceof Error ? error.message : String(error);
+  const hint = 'Look at who may read it. A damaged one is moved away for safe keeping, and restored from a backup.';
+  return [found('ledger', 'problem', `${place} cannot be read: ${why}.`, { code: 'ledger-unusable', hint })];
+}
+
+/** How far a clock may be set back between two commands, as in open.ts. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly Check[] {
+  const { version, newestVersion, bytes, runs, newestMs, isReadable } = facts;
+  const size = bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.round(bytes / MIB)} MiB`;
+  const older = version < newestVersion ? `, which the next command that writes brings to ${newestVersion}` : '';
+  const checks = [
+    found(
+      'ledger',
+      'ok',
+      `${place}: whole, version ${version}${older}, ${size}, ${runs} ${runs === 1 ? 'run' : 'runs'}`,
+    ),
+  ];
+  if (isReadable) {
+    const hint = `chmod 600 ${place}`;
+    checks.push(found('ledger', 'warning', 'Other users can read the ledger.', { code: 'ledger-permissions', hint }));
+  }
+  if (nowMs < newestMs - CLOCK_TOLERANCE_MS) {
+    const newest = new Date(newestMs).toISOString();
+    const message = `The clock stands before the newest entry of the ledger (${newest}): nothing is sent.`;
+    checks.push(found('clock', 'problem', message, { code: 'clock', hint: SET_CLOCK }));
+  }
+  return checks;
+}
+
+function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly Check[] {
+  const checks = held.map(({ run, holder }) => {
+    const who = holder === null ? '' : ` by process ${holder.pid} on ${holder.host}, since ${iso(holder.sinceMs)}`;
+    return found('locks', 'ok', `${nameOf(run)} is being sent${who}.`);
+  });
+  for (const run of broken) {
+    const hint = 'Give the same command again: it continues where it stopped.';
+    checks.push(found('locks', 'warning', `${nameOf(run)} ended in the middle, and nobody is at it.`, { hint }));
+  }
+  if (checks.length === 0) checks.push(found('locks', 'ok', 'No run is going on.'));
+  if (!isPurgeUnfinished) return checks;
+  const message = 'A purge was begun and not finished: personal data may still be in the file.';
+  return [...checks, found('purge', 'warning', message, { hint: 'Run handbill purge again.' })];
+}
+
+/** Outcomes of requests in flight must fit in any case: below the first nothing is begun that could not be recorded. */
+const NO_ROOM_BYTES = 4 * 1024 * 1024;
+const LITTLE_ROOM_BYTES = 100 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+function checkDisk(ledger: string): readonly Check[] {
+  let disk: DiskFacts;
+  try {
+    disk = examineDisk(ledger);
+  } catch (error) {
+    return [
+      found('disk', 'warning', `The disk cannot be asked: ${error instanceof Error ? error.message : String(error)}.`),
+    ];
+  }
+  const free = `${Math.floor(disk.freeBytes / MIB)} MiB free`;
+  const hint = 'Make room before anything is sent.';
+  const checks = [judgeRoom(disk.freeBytes, free, hint)];
+  if (disk.network === null) return checks;
+  const message = `The ledger would lie on a network file system (${disk.network}), where locks cannot be trusted.`;
+  const local = 'Keep it on a local disk: --ledger FILE.';
+  return [...checks, found('disk', 'problem', message, { code: 'ledger-filesystem', hint: local })];
+}
+
+function judgeRoom(bytes: number, free: string, hint: string): Check {
+  if (bytes < NO_ROOM_BYTES)
+    return found('disk', 'problem', `The disk of the ledger is full: ${free}.`, { code: 'ledger-write', hint });
+  if (bytes < LITTLE_ROOM_BYTES)
+    return found('disk', 'warning', `The disk of the ledger is nearly full: ${free}.`, { hint });
+  return found('disk', 'ok', `${free} for the ledger`);
+}
+
+function nameOf({ id, environment, occurrence }: RunRecord): string {
+  return `${id} (${environment}, ${occurrence})`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,149 @@
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { findCampaign } from '../campaign/find.ts';
+import { readCampaign } from '../campaign/load.ts';
+import { type ProjectReading, readProject } from '../campaign/project.ts';
+import { findSuppressions } from '../campaign/read-suppressions.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { Campaign, Environment } from '../model.ts';
+import type { CommandContext } from './context.ts';
+import { asCheck, type Check, type CheckName, type CheckStatus, found } from './doctor-check.ts';
+import { checkEnvironment } from './doctor-environments.ts';
+import { checkLedger, type LedgerCheckup } from './doctor-ledger.ts';
+import { checkApproval, checkGit, checkSchemas, checkSuppressions, checkWebhooks } from './doctor-project.ts';
+import { checkRuntime, offsetHere } from './doctor-runtime.ts';
+import { version } from './version.ts';
+
+export interface DoctorOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now' | 'interactive' | 'width'> {
+  /** Its project is looked at, and itself; default: the project of the current folder. */
+  readonly campaign?: string;
+  /** Only this environment; default: all. */
+  readonly environment?: string;
+  readonly ledger?: string;
+  readonly online: boolean;
+}
+
+/** What `handbill doctor --format json` prints: schemas/doctor.schema.json. */
+export interface Checkup {
+  readonly version: 1;
+  readonly handbill: string;
+  /** The project's root. */
+  readonly root: string;
+  readonly checks: readonly Check[];
+  readonly totals: {
+    readonly ok: number;
+    readonly warnings: number;
+    readonly problems: number;
+    readonly skipped: number;
+  };
+}
+
+/**
+ * Looks at everything that a start needs, and changes nothing. Nothing leaves the machine unless `online`, and then no
+ * key and no message.
+ *
+ * @throws HandbillError exit 2: a campaign or an environment that does not exist
+ */
+export async function doctor(options: DoctorOptions): Promise<Checkup> {
+  const { cwd, env, now } = options;
+  const nowMs = now();
+  const named = await namedCampaign(options);
+  const folder = named === null ? cwd : dirname(named);
+  const reading = await readProject(folder, {
+    cwd,
+    ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
+  });
+  const { project } = reading;
+  const { node, sqlite = '0' } = process.versions;
+  const ledger =
+    reading.yaml === null && project.file !== null ? NO_PLACE : checkLedger(project.ledger, { cwd, nowMs });
+  const campaign = named === null ? null : await checkCampaign(named, options);
+  const checks = [
+    ...checkRuntime({ node, sqlite, handbill: version(), offsetAt: offsetHere }, options),
+    ...projectChecks(reading),
+    ...(campaign?.checks ?? []),
+    await checkSchemas(project.root),
+    await checkGit(project, env),
+    ...ledger.checks,
+    ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
+  ];
+  return { version: 1, handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
+}
+
+/** Without a readable handbill.yaml nobody knows where it is. */
+const NO_PLACE: LedgerCheckup = {
+  checks: [found('ledger', 'skipped', 'handbill.yaml, which says where it is, cannot be read.')],
+  facts: null,
+};
+
+async function namedCampaign({ campaign, cwd }: DoctorOptions): Promise<string | null> {
+  if (campaign === undefined) return null;
+  const place = await findCampaign(campaign, cwd);
+  if ('problem' in place) throw refuse(place.problem);
+  return place.path;
+}
+
+function projectChecks({ project, diagnostics }: ProjectReading): readonly Check[] {
+  if (diagnostics.length > 0) return diagnostics.map((one) => asCheck('project', one));
+  if (project.file !== null) return [found('project', 'ok', `${project.file} is valid.`)];
+  const hint = 'handbill init --force adds one. Campaigns can do without.';
+  return [found('project', 'skipped', `There is no handbill.yaml; the root is ${project.root}.`, { hint })];
+}
+
+async function checkCampaign(
+  path: string,
+  { cwd, now, ledger }: DoctorOptions,
+): Promise<{ readonly campaign: Campaign | null; readonly checks: readonly Check[] }> {
+  const given = { cwd, now: now(), ...(ledger === undefined ? {} : { ledger }) };
+  const { campaign, diagnostics, file } = await readCampaign(path, given);
+  const own = diagnostics.filter(({ severity }) => severity === 'error');
+  if (own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
+  const hint = 'handbill validate checks every row of its list too.';
+  return { campaign, checks: [found('campaign', 'ok', `${file ?? path} is valid.`, { hint })] };
+}
+
+const OF_SETTINGS: readonly CheckName[] = ['environment', 'approval', 'suppressions', 'webhooks'];
+
+/** What handbill.yaml says; not looked at while that is wrong, because what is left of it would mislead. */
+async function settingsChecks(
+  reading: ProjectReading,
+  campaign: Campaign | null,
+  { facts }: LedgerCheckup,
+  options: DoctorOptions,
+): Promise<readonly Check[]> {
+  const { project } = reading;
+  if (reading.diagnostics.some(({ severity }) => severity === 'error')) {
+    return OF_SETTINGS.map((name) => found(name, 'skipped', 'handbill.yaml must be mended first.'));
+  }
+  const { env, now, online, cwd } = options;
+  const chosen = environmentsOf(project.environments, options.environment);
+  const ofEach: Check[] = [];
+  for (const one of chosen) ofEach.push(...(await checkEnvironment(one, { env, now, online, root: project.root })));
+  const { files, diagnostics } = await findSuppressions(null, reading, {
+    root: project.root,
+    folder: project.root,
+    cwd,
+  });
+  const listed = campaign ?? { suppressions: files, recipients: { defaultCountry: null }, project };
+  return [
+    ...ofEach,
+    ...(await checkApproval(project, chosen, env)),
+    ...diagnostics.map((one) => asCheck('suppressions', one)),
+    ...(await checkSuppressions(listed, facts?.hashKeyId ?? null, env)),
+    ...(await checkWebhooks(project, env)),
+  ];
+}
+
+function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | undefined): readonly Environment[] {
+  if (name === undefined) return [...all.values()];
+  const chosen = all.get(name);
+  if (chosen !== undefined) return [chosen];
+  const hint = `Known here: ${[...all.keys()].join(', ')}.`;
+  const unknown: Diagnostic = problem('unknown-environment', `There is no environment "${name}".`, { hint });
+  throw refuse(unknown);
+}
+
+function totalsOf(checks: readonly Check[]): Checkup['totals'] {
+  const count = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
+  return { ok: count('ok'), warnings: count('warning'), problems: count('problem'), skipped: count('skipped') };
+}

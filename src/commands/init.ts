@@ -1,0 +1,137 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { findProject } from '../campaign/project.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { shellWord } from '../report/next-steps.ts';
+import { IGNORED } from '../scaffold/repository-files.ts';
+import { scaffold } from '../scaffold/scaffold.ts';
+import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
+import { answerFaults, type InitAnswers, zoneOf } from './init-answers.ts';
+import { lookAround, makeFiles } from './init-write.ts';
+import { version } from './version.ts';
+
+export interface InitOptions extends InitAnswers {
+  readonly cwd: string;
+  /** Relative to `cwd`; made where it does not exist. */
+  readonly folder: string;
+  /** Makes what is missing where files exist already; nothing is ever overwritten. */
+  readonly addMissing: boolean;
+}
+
+export interface InitResult {
+  /** Absolute path of the project. */
+  readonly root: string;
+  /** Files that were made, by their path below the root. */
+  readonly made: readonly string[];
+  /** Files that existed, and were left as they are. */
+  readonly kept: readonly string[];
+  /** What should be known or done besides. */
+  readonly notes: readonly string[];
+  /** The next commands, in order. */
+  readonly next: readonly string[];
+}
+
+/**
+ * Makes a project to start from: it validates, previews and is sent to the sandbox as it stands.
+ *
+ * @throws HandbillError exit 2: answers that cannot be used, files that exist; then nothing was written
+ */
+export async function init(options: InitOptions): Promise<InitResult> {
+  const faults = [...folderFaults(options.folder), ...answerFaults(options)];
+  if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
+  const root = await realPlace(resolve(options.cwd, options.folder));
+  const files = scaffold({
+    ...options,
+    timeZone: zoneOf(options.country),
+    dependency: dependencyFrom(root),
+    schemas: await readSchemas(),
+  });
+  const { existing, faults: blocked } = await lookAround(root, files.keys(), options.cwd);
+  if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
+  if (existing.length > 0 && !options.addMissing) throw refuseExisting(root, existing, options.cwd);
+  const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
+  await makeFiles(root, missing);
+  const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root, options.cwd))];
+  return { root, made: [...missing.keys()], kept: existing, notes, next: await nextCommands(root, options) };
+}
+
+function folderFaults(folder: string): readonly Diagnostic[] {
+  if (folder !== '' && !folder.includes('\0')) return [];
+  return [problem('usage', 'The name of the folder is empty or holds a NUL character.')];
+}
+
+function refuseExisting(root: string, existing: readonly string[], cwd: string): HandbillError {
+  const hint = 'Nothing was written. Name another folder, or add what is missing with --force: it overwrites nothing.';
+  const names = existing.map((path) => displayPath(join(root, path), cwd));
+  const verb = names.length === 1 ? 'exists' : 'exist';
+  return refuse(problem('output-exists', `${LIST.format(names)} ${verb} already.`, { hint }));
+}
+
+const LIST = new Intl.ListFormat('en-GB');
+
+/** handbill's own folder: the schemas and package.json lie there. */
+const HERE = join(import.meta.dirname, '..', '..');
+
+/**
+ * What package.json asks for. One that was installed can be installed again by its version. A clone cannot: nobody knows
+ * what a registry has by that name and version, so its folder is named.
+ */
+function dependencyFrom(root: string): string {
+  if (HERE.split(sep).includes('node_modules')) return version();
+  return `file:${relative(root, HERE).replaceAll(sep, '/')}`;
+}
+
+async function readSchemas(): Promise<ReadonlyMap<string, string>> {
+  const names = ['campaign.schema.json', 'project.schema.json'];
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(HERE, 'schemas', name), 'utf8')] as const)),
+  );
+}
+
+/** A .gitignore that was there before may let the ledger into git, and with it whom was sent to. */
+async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
+  if (!existing.includes('.gitignore')) return [];
+  const read = await readSmallFile(join(root, '.gitignore'), 1 << 20);
+  const lines = 'bytes' in read ? Buffer.from(read.bytes).toString('utf8').split(/\r?\n/) : [];
+  const ignored = lines.map((line) => line.trim().replace(/^\/|\/$/g, ''));
+  const missing = IGNORED.filter((name) => !ignored.includes(name.replace(/\/$/, '')));
+  return missing.length === 0 ? [] : [`Add to .gitignore: ${missing.join(', ')}. They hold personal data or keys.`];
+}
+
+async function placeNotes(root: string, cwd: string): Promise<readonly string[]> {
+  const notes: string[] = [];
+  const repository = await folderAbove(root, '.git');
+  if (repository === null) notes.push('This is no git repository yet: git init makes it one.');
+  else if (repository !== root) {
+    notes.push('GitHub reads .github at the root of a repository: move it there, or give this folder its own.');
+  }
+  const around = dirname(root) === root ? null : await findProject(dirname(root)).catch(() => null);
+  const file = around?.file ?? null;
+  if (file !== null) {
+    notes.push(`It lies inside another project: what ${displayPath(file, cwd)} says does not hold here.`);
+  }
+  return notes;
+}
+
+async function nextCommands(root: string, { cwd, campaign }: InitOptions): Promise<readonly string[]> {
+  const folder = displayPath(root, cwd);
+  const isInstalled = (await folderAbove(root, join('node_modules', '.bin', 'handbill'))) !== null;
+  const isHere = folder === '' || folder === '.' || root === (await realPlace(cwd));
+  return [
+    ...(isHere ? [] : [`cd ${shellWord(folder)}`]),
+    ...(isInstalled ? [] : ['npm install']),
+    'npx handbill validate',
+    `npx handbill preview ${campaign}`,
+    `npx handbill send ${campaign}`,
+  ];
+}
+
+/** The nearest folder, this one or above, that holds an entry; null where there is none. */
+async function folderAbove(folder: string, entry: string): Promise<string | null> {
+  const exists = await lstat(join(folder, entry)).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return folder;
+  return dirname(folder) === folder ? null : await folderAbove(dirname(folder), entry);
+}

@@ -1,0 +1,129 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RowState, RunRecord } from '../ledger/records.ts';
+import type { Campaign, Channel, Decision, SkipReason } from '../model.ts';
+import type { View } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Reached } from '../plan/reach.ts';
+import { type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { createSeen } from '../recipients/duplicates.ts';
+import { findWinner, type WinnerState, winnerIn } from '../run/decide-winner.ts';
+import { isTooLate } from '../run/late.ts';
+import { refusePurged } from '../run/prepare.ts';
+import { unreachedRows } from '../run/unreached.ts';
+import { winnerOfRun } from '../run/winner.ts';
+
+/** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
+export function onLeg(decision: Decision, used: readonly Channel[] | null, view: View): Decision {
+  if (used === null || decision.decision !== 'send') return decision;
+  const { row, line, key, to, fallbacks } = decision;
+  const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
+  if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
+  const skip = (reason: SkipReason, detail: string): Decision => ({
+    decision: 'skip',
+    row,
+    line,
+    key,
+    to,
+    reason,
+    detail,
+  });
+  const listed = view.suppressed?.(message.to, key) ?? null;
+  if (listed !== null) return skip('suppressed', listed);
+  const reached = view.excluded?.(message.to, key) ?? null;
+  if (reached !== null) return skip('excluded', reached);
+  const capped = view.capped?.({ ...decision.recipient, to: message.to }) ?? null;
+  if (capped !== null) return skip('frequency-cap', capped);
+  return { ...decision, ...message, fallbacks: rest };
+}
+
+interface ViewOptions {
+  readonly now: () => number;
+  readonly skipInvalid?: boolean;
+  readonly winner?: string;
+  readonly at?: number;
+}
+
+interface Known {
+  readonly view: View;
+  readonly winner: WinnerState;
+  readonly startedAtMs: number | null;
+  /** Channels that somebody could not be reached on before; null: none. */
+  readonly usedBy: (row: number) => readonly Channel[] | null;
+  /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
+  readonly insteadOf: (decision: Decision) => Decision;
+}
+
+/** What the ledger knows: final outcomes of this run, and suppressions. */
+export async function viewOf(
+  plan: Plan,
+  ledger: Ledger | null,
+  suppressions: Suppressions,
+  reached: Reached | null,
+  options: ViewOptions,
+): Promise<Known> {
+  const { campaign } = plan;
+  const seen = createSeen();
+  const begun = new Map<number, readonly Channel[]>();
+  const accepted = new Map<number, RowState>();
+  const nowMs = options.at ?? options.now();
+  const run = ledger?.findRun({
+    environment: plan.environment.name,
+    campaign: campaign.name,
+    occurrence: plan.occurrence,
+  });
+  if (run) refusePurged(run);
+  const stateOf = run && ledger ? ledger.stateOf(run) : null;
+  // As `send` would do it: what is stale is left as it is.
+  const isStale = run && ledger ? await isTooLate({ ledger, campaign, nowMs }, run) : true;
+  const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
+  const winner: WinnerState =
+    ledger === null || options.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run ?? null, nowMs);
+  const view: View = {
+    isNew: (key) => seen.add(key),
+    known: (row, key) => {
+      const state = stateOf?.(row, key) ?? null;
+      const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;
+      if (state !== null && used !== null) {
+        begun.set(row, used);
+        accepted.set(row, state);
+        return null;
+      }
+      if (state === null || !UNDECIDED.has(state.outcome)) return state;
+      if (state.used !== undefined) begun.set(row, state.used);
+      return null;
+    },
+    ...suppressionView(suppressions, ledger, () => nowMs),
+    ...reached?.view(() => nowMs),
+    skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
+    winner: options.winner ?? winnerOfRun(plan, run ?? null) ?? winnerIn(winner),
+  };
+  return {
+    view,
+    winner,
+    startedAtMs: run?.startedAtMs ?? null,
+    usedBy(row) {
+      const used = begun.get(row) ?? null;
+      if (used !== null) begun.delete(row);
+      return used;
+    },
+    insteadOf(decision) {
+      const { row, line, key, to } = decision;
+      const state = accepted.get(row);
+      if (state !== undefined) accepted.delete(row);
+      if (state === undefined || decision.decision === 'send' || key === null || to === null) return decision;
+      return { decision: 'done', row, line, key, to, outcome: state.outcome, reason: state.reason };
+    },
+  };
+}
+
+/** Channels that a report says did not reach a recipient, so that a fallback is due; asked in list order. */
+function reportedIn(ledger: Ledger, run: RunRecord, campaign: Campaign) {
+  const rows = unreachedRows(ledger, run, campaign);
+  let head = rows.next();
+  return (row: number): readonly Channel[] | null => {
+    while (head.done !== true && head.value.row < row) head = rows.next();
+    return head.done !== true && head.value.row === row ? head.value.used : null;
+  };
+}
+
+const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']);

@@ -1,0 +1,282 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ProjectReading } from '../campaign/project.ts';
+import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openLedger } from '../ledger/open.ts';
+import type { WebhookEvent } from '../model.ts';
+import { settleByReports } from '../run/evidence.ts';
+import type { Meter } from '../util/meter.ts';
+import { displayPath, findFileAnywhere } from '../util/paths.ts';
+import { makeTemporaryFolder, type TemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
+import type { Interpreter } from '../webhook/interpret.ts';
+import { interpreterOf } from './event-interpreter.ts';
+import { type DueFallbacks, dueFallbacks } from './fallbacks-due.ts';
+import { joinReplies } from './join-replies.ts';
+import { paced } from './paced.ts';
+import { projectHere } from './project-ledger.ts';
+import { type EventFile, MAX_VALUE_EVENTS, readEvents } from './reconcile-read.ts';
+import { rehearsalOf } from './reconcile-rehearsal.ts';
+
+export interface ReconcileOptions {
+  /** A folder of the project. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970; the clock of this machine when absent. */
+  readonly now?: () => number;
+  /** Path of the ledger, as `--ledger` takes it. */
+  readonly ledger?: string;
+  /** Does everything on a copy of the ledger, which is removed. */
+  readonly dryRun?: boolean;
+  /** What `-` stands for; standard input when absent. */
+  readonly input?: Readable;
+  /** Told how far the file was read that is being taken over. */
+  readonly meter?: Meter;
+}
+
+/** What was found in one file, and what of it was new. */
+export interface ReconciledFile {
+  readonly file: string;
+  /** The sum of the next four. */
+  readonly events: number;
+  /** New delivery reports. */
+  readonly reports: number;
+  /** New replies. */
+  readonly replies: number;
+  /** New events that nobody understands. */
+  readonly unread: number;
+  /** Events that the ledger held already, or that the file holds twice. */
+  readonly known: number;
+}
+
+/** What `handbill reconcile` did; with `dryRun`, what it would have done. */
+export interface ReconcileResult {
+  readonly version: 1;
+  readonly dryRun: boolean;
+  readonly ledger: string;
+  readonly files: readonly ReconciledFile[];
+  /** Recipients in doubt, or to be sent to again after a doubt, whose message was received as a report says. */
+  readonly doubtsSettled: number;
+  /** Replies whose message was found. */
+  readonly repliesJoined: number;
+  /** Addresses that are suppressed since. */
+  readonly suppressed: readonly string[];
+  /** Addresses whose opt-out was taken back. */
+  readonly lifted: readonly string[];
+  /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
+  readonly fallbacksDue: readonly DueFallbacks[];
+  /** What could not be read, or not be understood. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Events of one transaction: some 40 ms, for which others wait. */
+const GROUP_EVENTS = 3_000;
+
+/** More places of one file than anyone would look at. */
+const MOST_DIAGNOSTICS = 100;
+
+/**
+ * `handbill reconcile`: takes over exported delivery reports and replies, as `listen` would. Doing it again changes
+ * nothing, so that whatever was cut short is finished by doing it again.
+ *
+ * @param files - paths from the current folder, or `-` for standard input
+ * @throws HandbillError: exit status 2 for a file of which nothing can be read or understood; 7 for the ledger
+ */
+export async function reconcile(files: readonly string[], options: ReconcileOptions): Promise<ReconcileResult> {
+  const { now = Date.now, dryRun = false, cwd } = options;
+  const reading = await projectHere(options, options.ledger);
+  const found = await findFiles(files, cwd);
+  const needsFolder = dryRun || found.some(({ path }) => path === null);
+  const folder = needsFolder ? await makeTemporaryFolder('handbill-reconcile-') : null;
+  try {
+    const inputs = await spooled(found, folder, options.input ?? process.stdin);
+    const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
+    const ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
+    try {
+      return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, meter: options.meter });
+    } finally {
+      ledger.close();
+    }
+  } finally {
+    await folder?.remove();
+  }
+}
+
+/** A file by its path; null: standard input. */
+interface Found extends Omit<EventFile, 'path'> {
+  readonly path: string | null;
+}
+
+async function findFiles(written: readonly string[], cwd: string): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  const faults: Diagnostic[] = [];
+  for (const file of written) {
+    if (file === '-') {
+      if (found.some(({ path }) => path === null)) faults.push(problem('usage', 'Standard input can be read once.'));
+      found.push({ path: null, name: 'standard input' });
+      continue;
+    }
+    const at = await findFileAnywhere(cwd, file);
+    if ('path' in at) found.push({ path: at.path, name: displayPath(at.path, cwd) });
+    else {
+      const { code, message, hint } = at.fault;
+      faults.push(problem(code, message, hint === undefined ? {} : { hint }));
+    }
+  }
+  if (faults.length > 0) throw refuse(...faults);
+  return found;
+}
+
+/** Standard input as a file: its form is found by looking at its beginning. */
+async function spooled(
+  found: readonly Found[],
+  folder: TemporaryFolder | null,
+  input: Readable,
+): Promise<readonly EventFile[]> {
+  const files: EventFile[] = [];
+  for (const { path, name } of found) {
+    const place = path ?? join(folder?.root ?? '', 'input');
+    if (path === null) {
+      await pipeline(input, createWriteStream(place, { flags: 'wx', mode: 0o600 })).catch((error: unknown) => {
+        throw temporaryFault(error, folder?.root ?? '');
+      });
+    }
+    files.push({ path: place, name });
+  }
+  return files;
+}
+
+interface Facts {
+  readonly now: () => number;
+  readonly cwd: string;
+  readonly dryRun: boolean;
+  readonly meter: Meter | undefined;
+}
+
+async function takeOver(
+  files: readonly EventFile[],
+  ledger: Ledger,
+  reading: ProjectReading,
+  { now, cwd, dryRun, meter }: Facts,
+): Promise<ReconcileResult> {
+  const { project } = reading;
+  const { startLifts } = project.webhook.replies;
+  const interpreter = interpreterOf(reading, { maxEvents: MAX_VALUE_EVENTS });
+  const suppressed: string[] = [];
+  const lifted: string[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const done: ReconciledFile[] = [];
+  ledger.events.expectMany();
+  const recorder: Recorder = async (events, source) => {
+    const recorded = await paced(() => ledger.events.record(events, { nowMs: now(), source, startLifts }));
+    for (const address of recorded.suppressed) suppressed.push(address);
+    for (const address of recorded.lifted) lifted.push(address);
+    return recorded;
+  };
+  for (const file of files) {
+    const { diagnostics: found, ...counts } = await takeOverFile(
+      meter === undefined ? file : { ...file, meter },
+      interpreter,
+      recorder,
+      now(),
+    );
+    done.push(counts);
+    diagnostics.push(...found);
+  }
+  const some = (what: 'reports' | 'replies') => done.some((file) => file[what] > 0);
+  const doubtsSettled = some('reports') ? settleByReports(ledger, now()) : 0;
+  const joined = some('replies') ? await joinReplies(ledger, { now, startLifts }) : { joined: 0, suppressed: [] };
+  return {
+    version: 1,
+    dryRun,
+    ledger: project.ledger,
+    files: done,
+    doubtsSettled,
+    repliesJoined: joined.joined,
+    suppressed: [...suppressed, ...joined.suppressed],
+    lifted,
+    fallbacksDue: await dueFallbacks(ledger, project, { cwd, nowMs: now() }),
+    diagnostics,
+  };
+}
+
+type Recorder = (
+  events: readonly WebhookEvent[],
+  source: string,
+) => Promise<Pick<ReconciledFile, 'reports' | 'replies' | 'unread' | 'known'>>;
+
+async function takeOverFile(
+  file: EventFile,
+  interpreter: Interpreter,
+  record: Recorder,
+  nowMs: number,
+): Promise<ReconciledFile & { readonly diagnostics: readonly Diagnostic[] }> {
+  const counts = { reports: 0, replies: 0, unread: 0, known: 0 };
+  const faults: Diagnostic[] = [];
+  const unread = { count: 0, line: 0 };
+  let isUnderstood = false;
+  let faultCount = 0;
+  let group: WebhookEvent[] = [];
+  const flush = async (): Promise<void> => {
+    if (group.length === 0) return;
+    // A list of recipients, or another kind of export: nothing of it belongs into the ledger.
+    if (!isUnderstood) throw nothingUnderstood(file, unread.line);
+    const recorded = await record(group, file.name);
+    for (const name of COUNTS) counts[name] += recorded[name];
+    group = [];
+  };
+  for await (const pieces of readEvents(file, interpreter, nowMs)) {
+    for (const piece of pieces) {
+      if ('diagnostic' in piece) {
+        faultCount += 1;
+        if (faults.length < MOST_DIAGNOSTICS) faults.push(piece.diagnostic);
+        continue;
+      }
+      for (const event of piece.events) {
+        group.push(event);
+        if (event.kind !== 'unread') isUnderstood = true;
+        else if (unread.count++ === 0) unread.line = piece.line;
+        if (group.length >= GROUP_EVENTS) await flush();
+      }
+    }
+  }
+  await flush();
+  const events = COUNTS.reduce((sum, name) => sum + counts[name], 0);
+  const more = faultCount - faults.length;
+  return {
+    file: file.name,
+    events,
+    ...counts,
+    diagnostics: [
+      ...faults,
+      ...(more > 0
+        ? [problem('invalid-reports', `${more} more places cannot be read.`, { at: { file: file.name } })]
+        : []),
+      ...(unread.count > 0 ? [notUnderstood(file, unread)] : []),
+    ],
+  };
+}
+
+const COUNTS = ['reports', 'replies', 'unread', 'known'] as const;
+
+const HINT =
+  'handbill listen --explain FILE shows how an event is read, for a file with this one alone; `webhook.fields` in handbill.yaml maps what differs.';
+
+function notUnderstood(
+  { name }: EventFile,
+  { count, line }: { readonly count: number; readonly line: number },
+): Diagnostic {
+  const message =
+    count === 1
+      ? 'This event is neither a delivery report nor a reply, as far as one can tell.'
+      : `${count} events are neither delivery reports nor replies, as far as one can tell. This is the first.`;
+  return warning('unread-event', message, { at: { file: name, line }, hint: HINT });
+}
+
+function nothingUnderstood({ name }: EventFile, line: number): Error {
+  const message = `Nothing in ${name} is a delivery report or a reply, as far as one can tell. Nothing of it was taken over.`;
+  return refuse(problem('unread-event', message, { at: { file: name, line }, hint: HINT }));
+}

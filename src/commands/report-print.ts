@@ -1,0 +1,188 @@
+import { resolve } from 'node:path';
+import { problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Outcome, Project, Report } from '../model.ts';
+import { readPriceList } from '../plan/prices.ts';
+import { createReferences } from '../plan/reference.ts';
+import type { DeliveryCount } from '../report/deliveries.ts';
+import { formatReport, type ReportFormat } from '../report/format.ts';
+import { JUNIT_OUTCOMES } from '../report/format-junit.ts';
+import type { ReportOptions } from '../report/formatter.ts';
+import type { ReferenceOf } from '../report/record.ts';
+import { cameBack, countDeliveries } from '../run/deliveries.ts';
+import { summarise } from '../run/summary.ts';
+import { metered } from '../util/meter.ts';
+import { writeOutput } from '../util/output-file.ts';
+import type { CommandContext } from './context.ts';
+import { type Work, withProgress } from './progress.ts';
+import { openColumns } from './report-columns.ts';
+import type { PrintFormat } from './report-formats.ts';
+import { type RowFilter, rowsOf } from './report-rows.ts';
+import { sentCampaign } from './sent-campaign.ts';
+import { createTurns } from './serve-turns.ts';
+import { PLAN_FILE, takesPlans } from './takes-plans.ts';
+
+export interface PrintOptions extends RowFilter {
+  readonly format: PrintFormat;
+  /** Whole addresses on the page, which else has them masked. */
+  readonly full?: true;
+  readonly output?: string;
+  readonly withColumns?: true;
+  readonly recipients?: string;
+  readonly follow?: true;
+}
+
+/** Formats without recipients by themselves. */
+const SUMMARIES: ReadonlySet<PrintOptions['format']> = new Set(['text', 'brief', 'json']);
+
+/** @throws HandbillError (exit status 2) for options that do not go together */
+export function checkOptions(options: PrintOptions): void {
+  const { format, outcomes, deliveries, withColumns, recipients, follow, full, output } = options;
+  const refuseUse = (message: string, hint: string): never => {
+    throw refuse(problem('usage', message, { hint }));
+  };
+  const filter = outcomes !== undefined ? '--outcome' : deliveries !== undefined ? '--delivery' : null;
+  if (filter !== null && SUMMARIES.has(format)) {
+    const hint = 'Add --format csv, jsonl or html.';
+    refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
+  }
+  if (withColumns && format !== 'csv' && format !== 'jsonl') {
+    refuseUse(`--with-columns has no place in --format ${format}.`, 'Add --format csv or --format jsonl.');
+  }
+  if (full && format !== 'html') {
+    const hint = 'text and junit show no address that is not masked, and the others show all of them whole.';
+    refuseUse(`--full has no place in --format ${format}.`, hint);
+  }
+  if (recipients !== undefined && !withColumns) {
+    refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
+  }
+  if (follow && format !== 'text' && format !== 'jsonl') {
+    refuseUse(`--follow has no place in --format ${format}.`, 'Take --format text or --format jsonl.');
+  }
+  if (follow && (output !== undefined || withColumns)) {
+    refuseUse('--follow prints as things happen.', 'Leave out --output and --with-columns.');
+  }
+}
+
+/** Prints the report of a run, in one pass over its list where the format needs one. */
+export async function printReport(
+  ledger: Ledger,
+  run: RunRecord,
+  options: PrintOptions,
+  context: CommandContext,
+  project: Project,
+): Promise<void> {
+  const { format, output } = options;
+  const summary = await openSummary(ledger, run, context, project);
+  if (format === 'html') {
+    const { runPage } = await import('./report-page.ts');
+    return await withProgress(context, workOf(output), async (meter) => {
+      meter.total = run.rows;
+      // Nothing is written before the whole list was counted: without turns no timer would draw meanwhile.
+      const page = { ...options, nowMs: context.now(), meter, turn: createTurns() };
+      await write(runPage(ledger, run, page, summary), output, context);
+    });
+  }
+  const columns = options.withColumns
+    ? await openColumns(run, {
+        campaign: summary.campaign,
+        project,
+        cwd: context.cwd,
+        given: options.recipients ?? null,
+      })
+    : null;
+  try {
+    const { rows, report } = passOf(ledger, run, { ...options, format }, summary);
+    const shown = {
+      ...summary.options,
+      colour: context.colour.out && output === undefined,
+      ...(output === undefined ? {} : { width: Number.POSITIVE_INFINITY }),
+      ...(columns === null ? {} : { columns }),
+    };
+    await withProgress(context, workOf(output), (meter) => {
+      const isAll = options.outcomes === undefined && options.deliveries === undefined && format !== 'junit';
+      if (isAll) meter.total = report.totals.recipients;
+      return write(formatReport(format, report, metered(rows, meter), shown), output, context);
+    });
+  } finally {
+    await columns?.close();
+  }
+}
+
+/** Only where the report goes to a file: on the terminal it is seen to come. */
+function workOf(output: string | undefined): Work {
+  return { label: 'Report', unit: 'rows', quiet: output === undefined, toFile: true };
+}
+
+async function write(text: AsyncIterable<string>, output: string | undefined, context: CommandContext): Promise<void> {
+  if (output !== undefined) return await writeOutput(resolve(context.cwd, output), text);
+  for await (const piece of text) await context.out(piece);
+}
+
+interface Pass {
+  readonly rows: Iterable<readonly Outcome[]>;
+  readonly report: Report;
+}
+
+/** The rows and the summary that a format needs: never two joins of the same rows. */
+function passOf(
+  ledger: Ledger,
+  run: RunRecord,
+  { format, outcomes, deliveries }: Pick<PrintOptions, 'outcomes' | 'deliveries'> & { readonly format: ReportFormat },
+  { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
+): Pass {
+  const filter = {
+    ...(outcomes === undefined ? {} : { outcomes }),
+    ...(deliveries === undefined ? {} : { deliveries }),
+  };
+  if (SUMMARIES.has(format)) {
+    return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
+  }
+  if (format !== 'junit') return { rows: rowsOf(ledger, run, filter), report: plain() };
+  // Of a million rows that were accepted, tests of a CI system name none.
+  const named = { ...filter, outcomes: outcomes ?? JUNIT_OUTCOMES };
+  return { rows: rowsOf(ledger, run, named), report: reportOf([]) };
+}
+
+/** What the summary of a run is made of, beside its counts. */
+export interface Summary {
+  /** The campaign as it was sent; null where that is not known any more. */
+  readonly campaign: Campaign | null;
+  /** The report as it is now, with these deliveries. */
+  readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
+  /** Without what came back. */
+  readonly plain: () => Report;
+  readonly options: ReportOptions;
+}
+
+export async function openSummary(
+  ledger: Ledger,
+  run: RunRecord,
+  context: CommandContext,
+  project: Project,
+): Promise<Summary> {
+  const { file, campaign } = await sentCampaign(run, project, context);
+  return {
+    campaign,
+    plain: () => summarise(ledger, run, null, campaign),
+    reportOf(deliveries) {
+      // It may be another one than it was when the command began.
+      const now = ledger.findRun(run) ?? run;
+      return summarise(ledger, now, null, campaign, cameBack(ledger, now, deliveries, campaign));
+    },
+    options: {
+      colour: context.colour.out,
+      width: context.tableWidth ?? context.width,
+      referenceOf: referencesOf(run),
+      currency: (await readPriceList(project)).prices?.currency ?? null,
+      ...(file === null ? {} : { campaignFile: file }),
+      ...(takesPlans(run, project) ? { planFile: PLAN_FILE } : {}),
+    },
+  };
+}
+
+function referencesOf(run: RunRecord): ReferenceOf {
+  const referenceOf = createReferences(run);
+  return ({ key, channel }) => (key === null ? null : referenceOf(key, channel));
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { readProject } from '../campaign/project.ts';
+import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Receiver } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type EmbeddedSandbox, startEmbedded } from '../run/api.ts';
+import type { Reporters } from '../run/listen.ts';
+import { TIMERS } from '../run/timers.ts';
+import { startReceiver } from '../webhook/receive.ts';
+import { readWebhookSecrets } from '../webhook/secrets.ts';
+import { interpreterOf } from './event-interpreter.ts';
+import { noReceiver, reporting } from './listen.ts';
+import { recorderOf } from './listen-record.ts';
+import { createIdleJoiner } from './listen-replies.ts';
+import { isSandbox, LISTEN_FOR_MS, type ListenNeeds, type ListenWhileSending } from './send-options.ts';
+
+/** Receives into the ledger of a start. */
+export interface SendListener extends AsyncDisposable {
+  readonly reporters: Reporters;
+  /** The sandbox that reports to it; absent for every other environment. */
+  readonly sandbox?: () => Promise<EmbeddedSandbox>;
+}
+
+/**
+ * Finds out how it is listened, before anything is looked at that takes long; what it returns begins it, with the
+ * ledger of the start.
+ *
+ * @throws HandbillError (exit status 2) where handbill.yaml does not say how, or a secret is missing; the second step,
+ *   where the port is taken
+ */
+export async function prepareListening(
+  listening: ListenWhileSending,
+  { plan, env, now }: ListenNeeds,
+): Promise<(ledger: Ledger) => Promise<SendListener>> {
+  const { project } = plan.campaign;
+  const reading = await readProject(project.root, { cwd: project.root, ledger: project.ledger });
+  const { webhook } = reading.project;
+  const own = isSandbox(plan) ? ownReceiver() : null;
+  const receiver = own?.receiver ?? webhook.receiver;
+  if (receiver === null) throw noReceiver(project.file);
+  const found = own ?? (await readWebhookSecrets(receiver, env, project.root));
+  const errors = found.diagnostics.filter((one) => one.severity === 'error');
+  if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
+  // The sandbox speaks its own form, whatever handbill.yaml says of another API's.
+  const spoken = own === null ? webhook : { ...webhook, mapping: NO_MAPPING };
+  const { interpret } = interpreterOf({ ...reading, project: { ...reading.project, webhook: spoken } });
+  const { log } = listening;
+  return async (ledger) => {
+    let lastMs: number | null = null;
+    let failure: Error | null = null;
+    const facts = { now, startLifts: webhook.replies.startLifts, log: log ?? (() => undefined) };
+    // A STOP may be about another address than the one that it comes from: that is seen before the next claims too.
+    const joiner = createIdleJoiner(ledger, { ...facts, onSuppressed: () => undefined });
+    const recorder = recorderOf(ledger, {
+      ...facts,
+      onRecorded(recorded) {
+        lastMs = TIMERS.monotonicMs();
+        if (recorded.replies > 0) joiner.noticed();
+        listening.onRecorded?.(recorded);
+      },
+    });
+    void recorder.failed.then((error) => {
+      failure = error;
+    });
+    const running = await startReceiver({
+      receiver,
+      secrets: found.secrets,
+      interpret,
+      record: reporting(recorder.record, listening.onReceived),
+      ...(own === null ? {} : { port: 0 }),
+      ...(listening.port === undefined ? {} : { port: listening.port }),
+      ...(listening.host === undefined ? {} : { host: listening.host }),
+      now,
+      ...(log === undefined ? {} : { log }),
+    });
+    listening.onListening?.(running.url, found.diagnostics);
+    const sandbox = own === null ? null : createSandbox(plan, running.url, own.secrets[0], now);
+    return {
+      reporters: {
+        lastEventMs: () => lastMs,
+        isDone: sandbox === null ? null : sandbox.isDone,
+        forMs: listening.forMs ?? LISTEN_FOR_MS,
+        failure: () => failure,
+      },
+      ...(sandbox === null ? {} : { sandbox: sandbox.open }),
+      async [Symbol.asyncDispose]() {
+        await sandbox?.close();
+        await running.close();
+        recorder.finish();
+        await joiner.close();
+      },
+    };
+  };
+}
+
+const NO_MAPPING = { events: null, fields: {}, states: {}, unsupported: [] };
+
+/** For the sandbox of this very process: nobody else knows the secret. */
+function ownReceiver() {
+  const receiver: Receiver = {
+    path: '/webhooks',
+    scheme: { kind: 'standard', toleranceMs: 5 * 60_000 },
+    secrets: [],
+  };
+  const secrets = [`whsec_${randomBytes(32).toString('base64')}`];
+  const diagnostics: readonly Diagnostic[] = [];
+  return { receiver, secrets, diagnostics };
+}
+
+/** One for all rounds of a start: what it has to tell comes later than the round that it is about. */
+function createSandbox({ environment }: Plan, url: string, secret: string | undefined, now: () => number) {
+  let embedded: Promise<EmbeddedSandbox> | null = null;
+  let started: EmbeddedSandbox | null = null;
+  return {
+    async open(): Promise<EmbeddedSandbox> {
+      const webhook = { url, ...(secret === undefined ? {} : { secret }) };
+      embedded ??= startEmbedded(environment, { webhook, now });
+      started = await embedded;
+      return started;
+    },
+    isDone: (): boolean => (started?.sandbox.reports.pending ?? 0) === 0,
+    async close(): Promise<void> {
+      await started?.sandbox.close();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** This machine alone. `localhost` may resolve to either family. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}
+
+const HOST_HEADER = /^(?<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i;
+
+/**
+ * Whether a request was meant for these pages. A page on the web can have its own name resolved to this machine (DNS
+ * rebinding), and then read whatever is served here: the `Host` header gives it away.
+ *
+ * @param names under which other machines may ask
+ */
+export function isKnownHost(header: string | undefined, names: readonly string[]): boolean {
+  const host = HOST_HEADER.exec(header ?? '')
+    ?.groups?.['host']?.toLowerCase()
+    .replace(/^\[|\]$/g, '');
+  if (host === undefined) return false;
+  return isLoopback(host) || names.some((name) => name.toLowerCase() === host);
+}
+
+/**
+ * Whether a form was sent by one of these pages, as the browser says it. Browsers write `Origin: null` for forms of a
+ * page that sends no referrer, as these are; `Sec-Fetch-Site` is missing where the connection is not trustworthy. What
+ * neither says is left to the cookie, which no other site can have sent, and to the token in the form.
+ */
+export function isOwnForm(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  const { origin, host } = headers;
+  if (origin === undefined || origin === `http://${host}`) return true;
+  return origin === 'null';
+}
+
+/**
+ * Whether a page of another site (also one on another port of this machine) has asked for something behind the back of
+ * whoever looks at it: as a picture, a script or a frame. It cannot read the answer, but it can measure how long a
+ * search takes, and keep the server busy. Somebody who follows a link is welcome.
+ */
+export function isForeignPart(headers: IncomingHttpHeaders): boolean {
+  const { 'sec-fetch-site': site, 'sec-fetch-dest': destination } = headers;
+  return (site === 'cross-site' || site === 'same-site') && destination !== 'document';
+}

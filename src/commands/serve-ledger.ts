@@ -1,0 +1,142 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { EXIT, HandbillError } from '../errors.ts';
+import { Connection } from '../ledger/connection.ts';
+import { lazily } from '../ledger/lazily.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { readAsNewest } from '../ledger/migrations.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+
+/** A ledger that pages are made from: opened to be read, whatever actions are allowed. */
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
+  readonly query: (sql: string) => ReturnType<Connection['query']>;
+  /** Another text for another file at the same path. */
+  readonly file: string;
+}
+
+/** Opens the ledger when it is there, and anew when another file has taken its place. */
+export interface LedgerKeeper {
+  readonly path: string;
+  /**
+   * The ledger as it is now, or null where there is none yet.
+   *
+   * @throws HandbillError what `openExistingLedger` throws
+   */
+  current(): OpenLedger | null;
+  /** Another text whenever somebody has written since, or the file is another one; never throws. */
+  mark(): string;
+  /**
+   * Told of whatever went wrong. Where it was the ledger, what was opened is let go, and opened again by whoever asks
+   * next, after a moment.
+   */
+  failed(error: unknown): void;
+  /** For good: a pass that is still going on finds no ledger. */
+  close(): void;
+}
+
+/** Nobody waits longer than this for a ledger that another process keeps to itself: meanwhile no page is served. */
+const BUSY_TIMEOUT_MS = 250;
+
+/** A ledger that cannot be read is not opened again and again: some failures keep what was opened (H1). */
+const PAUSE_MS = 1_000;
+
+export function keepLedger(path: string, now: () => number): LedgerKeeper {
+  let open: (OpenLedger & { readonly rows: Connection }) | null = null;
+  let failure: { readonly error: unknown; readonly untilMs: number } | null = null;
+  let isOver = false;
+
+  const letGo = (): void => {
+    open?.rows.close();
+    open?.ledger.close();
+    open = null;
+  };
+  const failed = (error: unknown): void => {
+    if (!(error instanceof HandbillError) || error.exit !== EXIT.ledger) return;
+    // Whoever is busy is asked again by the same connection; whatever else it is, it begins anew.
+    if (error instanceof LedgerError && error.kind === 'busy') return;
+    // The same failure again, out of the pause: to begin the pause anew would make it last while anybody asks.
+    if (error === failure?.error) return;
+    letGo();
+    failure = { error, untilMs: performance.now() + PAUSE_MS };
+  };
+  const current = (): OpenLedger | null => {
+    if (isOver) return null;
+    const file = fileAt(path);
+    if (open !== null && open.file === file) return open;
+    letGo();
+    if (failure !== null && performance.now() < failure.untilMs) throw failure.error;
+    failure = null;
+    if (file === '') return null;
+    try {
+      open = openBoth(path, file, now());
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+    return open;
+  };
+
+  return {
+    path,
+    current,
+    failed,
+    mark() {
+      try {
+        const opened = current();
+        if (opened === null) return 'none';
+        const version = Number(opened.query('PRAGMA data_version').get()?.[0]);
+        return `${opened.file} ${version}`;
+      } catch (error) {
+        failed(error);
+        return `failed ${error instanceof Error ? error.message : ''}`;
+      }
+    },
+    close() {
+      isOver = true;
+      letGo();
+    },
+  };
+}
+
+function openBoth(path: string, file: string, nowMs: number): (OpenLedger & { readonly rows: Connection }) | null {
+  const ledger = openExistingLedger(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  if (ledger === null) return null;
+  try {
+    const rows = openRows(path);
+    return { ledger, rows, query: lazily((sql) => rows.query(sql)), file };
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
+}
+
+/** A second connection to the same file, which has been looked at by then. */
+function openRows(path: string): Connection {
+  const db = new DatabaseSync(path, {
+    readOnly: true,
+    timeout: BUSY_TIMEOUT_MS,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    db.exec('PRAGMA trusted_schema = OFF');
+    readAsNewest(db);
+    return new Connection(path, db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Which file lies at a path; empty for none. Looked at without opening it, which would drop locks of SQLite. */
+function fileAt(path: string): string {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}.${ino}`;
+  } catch {
+    return '';
+  }
+}

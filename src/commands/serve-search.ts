@@ -1,0 +1,48 @@
+import type { Outcome } from '../model.ts';
+import type { PhoneReader } from '../recipients/phone.ts';
+import { listedForm } from '../suppression/form.ts';
+
+/** What somebody types to find a recipient: a line, a key, an address in any spelling, an id of the API. */
+export interface Search {
+  readonly text: string;
+  /** Whole keys, addresses and ids that it may mean. */
+  readonly names: readonly string[];
+  /** First line of a row. */
+  readonly line: number | null;
+  /** A part of a key or address; null where it is too short for one. */
+  readonly part: string | null;
+}
+
+const SHORTEST_PART = 4;
+const LONGEST_TEXT = 300;
+
+/** @param phone reads a number however it is written; null where nothing is asked for */
+export function readSearch(text: string, phone: PhoneReader): Search | null {
+  const wanted = text.trim().slice(0, LONGEST_TEXT);
+  if (wanted === '') return null;
+  const number = phone(wanted);
+  const digits = wanted.replace(/[\s()./-]/g, '');
+  const isNumber = /^\+?\d+$/.test(digits);
+  const email = wanted.includes('@')
+    ? [listedForm(wanted), wanted.replace(/@[^@]*$/, (host) => host.toLowerCase())]
+    : [];
+  const names = [wanted, ...('e164' in number ? [number.e164] : []), ...email, ...(isNumber ? [digits] : [])];
+  const part = isNumber ? digits.replace(/^(?:\+|0+)/, '') : wanted;
+  const line = /^(?:line\s+)?(\d{1,9})$/i.exec(wanted)?.[1];
+  return {
+    text: wanted,
+    names: [...new Set(names)],
+    line: line === undefined ? null : Number(line),
+    part: part.length < SHORTEST_PART || 'e164' in number ? null : part,
+  };
+}
+
+/** Whether a recipient is meant, by what any of the legs says. */
+export function namesSomebody({ names, line, part }: Search, { legs, ...outcome }: Outcome): boolean {
+  if (outcome.line === line) return true;
+  const { key } = outcome;
+  const ids = [key, ...(legs ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];
+  if (ids.some((id) => id !== null && names.includes(id))) return true;
+  if (part === null) return false;
+  return [key, ...(legs ?? [outcome]).map(({ to }) => to)].some((id) => id?.includes(part) === true);
+}

@@ -1,0 +1,188 @@
+import { hash } from 'node:crypto';
+import type { Channel, DeliveryCause, DeliveryReport, DeliveryState, Reply, WebhookEvent } from '../model.ts';
+import type { Connection, Value } from './connection.ts';
+import type { DeliveryRecord, Recorded, RecordFacts } from './event-records.ts';
+import { optOuts } from './opt-outs.ts';
+import type { MessageIds, RunRecord } from './records.ts';
+import { isOurs } from './said-states.ts';
+
+/**
+ * What came back: a set of events, in which each is held once, whatever order they come in (K1: also before the answer
+ * of the API to the message that they are about).
+ */
+export interface EventStore {
+  /**
+   * Holds events, and who must not be sent to since, in one transaction that is on the disk when this returns. An event
+   * that is held already changes nothing, unless it opts out and has neither a time nor an id.
+   *
+   * A reply that opts out suppresses its sender, in every campaign and on every channel; so does a report that the
+   * person has opted out. Where `startLifts` says so, the last of somebody's words counts, by the time that it carries.
+   *
+   * @throws LedgerError: nothing is held
+   */
+  record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
+  /** Every report about a message: two look-ups, about 4 us. */
+  reportsOf(ids: MessageIds): DeliveryRecord[];
+  /** Whether any report came in since an instant, in ms since 1970. */
+  hasReports(sinceMs: number): boolean;
+  /** The rows of a run whose message was answered, once that is known: opting out counts before all else. */
+  answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
+  /** How many events of each kind there are. */
+  counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
+}
+
+export function eventStore(connection: Connection): EventStore {
+  const addReport = connection.statement(ADD_REPORT);
+  const addReply = connection.statement(ADD_REPLY);
+  const addUnread = connection.statement(ADD_UNREAD);
+  const { lift, lastWord, ...words } = optOuts(connection);
+  const byReference = connection.query(BY_REFERENCE);
+  const byMessage = connection.query(BY_MESSAGE);
+  const counts = connection.query(COUNTS);
+  const newest = connection.query(REPORTED_SINCE);
+  const answered = connection.query(ANSWERED);
+
+  /** Whether the event is a new one. */
+  const hold = (event: WebhookEvent, source: string, now: number): boolean => {
+    const digest = digestOf(event);
+    if (event.kind === 'delivery') {
+      const { reference, messageId, address, channel, state, word, cause, error, textHash, atMs } = event;
+      const ids = [digest, reference, messageId, address, channel];
+      return addReport(...ids, state, word, cause, error, textHash, atMs, now, source) === 1;
+    }
+    if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
+    const { replyId, reference, messageId, from, to, channel, text, meaning, atMs } = event;
+    return addReply(digest, replyId, reference, messageId, from, to, channel, text, meaning, atMs, now, source) === 1;
+  };
+
+  return {
+    record(events, { nowMs, source, startLifts = false }) {
+      return connection.write(nowMs, 4 * events.length, (now) => {
+        const tally = { reports: 0, replies: 0, unread: 0, known: 0 };
+        const suppressed: string[] = [];
+        const lifted: string[] = [];
+        const optOut = (address: string, by: 'reply' | 'report'): void => {
+          if (words.optOut(address, by, now)) suppressed.push(address);
+        };
+        for (const event of events) {
+          if (!hold(event, source, now)) {
+            tally.known++;
+            if (mayBeNew(event)) optOut(event.from, 'reply');
+            continue;
+          }
+          tally[COUNTED_AS[event.kind]]++;
+          if (event.kind === 'delivery' && event.cause === 'opted-out' && event.address !== null) {
+            optOut(event.address, 'report');
+          }
+          if (event.kind !== 'reply' || (event.meaning !== 'opt-out' && event.meaning !== 'opt-in')) continue;
+          // Without leave to lift, an opt-out stands whatever else was said.
+          const meaning = startLifts ? lastWord(event.from) : event.meaning;
+          if (meaning === 'opt-out') optOut(event.from, 'reply');
+          else if (startLifts && lift(event.from)) lifted.push(event.from);
+        }
+        return { ...tally, suppressed, lifted };
+      });
+    },
+
+    reportsOf({ reference, messageId }) {
+      const found = new Map<number, DeliveryRecord>();
+      const rows = [
+        ...(reference === null ? [] : byReference.all(reference)),
+        ...(messageId === null ? [] : byMessage.all(messageId).filter(([, named]) => isOurs(named, reference))),
+      ];
+      for (const row of rows) found.set(Number(row[0]), toReport(row));
+      return [...found.values()];
+    },
+
+    // The newest comes last, but for a clock that was set.
+    hasReports: (sinceMs) => newest.get(sinceMs) !== undefined,
+
+    answered({ number }) {
+      const rows = answered.all(number);
+      return new Map(rows.map(([row, out]) => [Number(row), out === 1 ? 'opted-out' : 'replied'] as const));
+    },
+
+    counts() {
+      const [reports, replies, unread] = counts.get() ?? [];
+      return { reports: Number(reports), replies: Number(replies), unread: Number(unread) };
+    },
+  };
+}
+
+/** A STOP without a time or an id of its own: after a START nobody can tell whether it was said again. */
+function mayBeNew(event: WebhookEvent): event is Reply {
+  return event.kind === 'reply' && event.meaning === 'opt-out' && event.replyId === null && event.atMs === null;
+}
+
+const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
+
+/**
+ * What makes an event the same event: the provider's id where it has one, else all that it says. A report that is sent
+ * again is the same to the last byte, but for when it was sent, which is no part of it.
+ */
+function digestOf(event: WebhookEvent): Uint8Array {
+  return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
+}
+
+function identityOf(event: WebhookEvent): readonly (string | number | null)[] {
+  if (event.kind === 'unread') return ['unread', event.body];
+  if (event.kind === 'delivery') return ['delivery', ...reportIdentity(event)];
+  return ['reply', ...replyIdentity(event)];
+}
+
+function reportIdentity(event: DeliveryReport): readonly (string | number | null)[] {
+  const { reference, messageId, address, channel, state, word, cause, error, atMs, eventId } = event;
+  // An id alone is not trusted: a provider that numbers requests would lose all but the first event of each.
+  return [reference, messageId, address, channel, state, word, cause, error, atMs, eventId];
+}
+
+function replyIdentity({ replyId, from, to, text, atMs }: Reply): readonly (string | number | null)[] {
+  return [replyId, from, to, text, atMs];
+}
+
+/** As `BY_REFERENCE` asks for them. */
+export function toReport(row: readonly Value[]): DeliveryRecord {
+  return {
+    number: Number(row[0]),
+    reference: row[1] as string | null,
+    messageId: row[2] as string | null,
+    address: row[3] as string | null,
+    channel: row[4] as Channel | null,
+    state: row[5] as DeliveryState,
+    word: row[6] as string | null,
+    cause: row[7] as DeliveryCause | null,
+    error: row[8] as string | null,
+    textHash: row[9] as string | null,
+    atMs: row[10] as number | null,
+    receivedAtMs: Number(row[11]),
+    source: String(row[12]),
+  };
+}
+
+const ADD_REPORT = `INSERT INTO delivery_reports (digest, reference, message_id, address, channel, state, word, cause,
+    error, text_hash, happened_at, received_at, source)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING`;
+
+const ADD_REPLY = `INSERT INTO replies (digest, reply_id, reference, message_id, sender, recipient, channel, text,
+    meaning, happened_at, received_at, source)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING`;
+
+const ADD_UNREAD = `INSERT INTO unread_events (digest, body, received_at, source) VALUES (?, ?, ?, ?)
+  ON CONFLICT (digest) DO NOTHING`;
+
+const BY_REFERENCE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
+    happened_at, received_at, source FROM delivery_reports
+  WHERE reference = ? ORDER BY number`;
+
+const BY_MESSAGE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
+    happened_at, received_at, source FROM delivery_reports
+  WHERE message_id = ? ORDER BY number`;
+
+const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1)
+  WHERE received_at >= ?`;
+
+const ANSWERED = `SELECT row, max(coalesce(reviewed_as, meaning) = 'opt-out') FROM replies
+  WHERE run = ? AND row IS NOT NULL GROUP BY row`;
+
+const COUNTS = `SELECT (SELECT count(*) FROM delivery_reports), (SELECT count(*) FROM replies),
+  (SELECT count(*) FROM unread_events)`;

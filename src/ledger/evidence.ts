@@ -1,0 +1,141 @@
+import type { Channel } from '../model.ts';
+import type { Connection, Value } from './connection.ts';
+import type { UnreachedRow, UnsettledRow } from './event-records.ts';
+import { toReport } from './events.ts';
+import type { EvidenceStore } from './evidence-store.ts';
+import { lazily } from './lazily.ts';
+import type { RunRecord } from './records.ts';
+import type { RunStore } from './runs.ts';
+import { saidStates } from './said-states.ts';
+
+const BATCH_ROWS = 1000;
+
+export function evidenceStore(connection: Connection, runs: RunStore): EvidenceStore {
+  // Prepared when they are needed: an older ledger that is only read lacks the index.
+  const query = lazily((sql) => connection.query(sql));
+  const statement = lazily((sql) => connection.statement(sql));
+
+  return {
+    ...saidStates(connection),
+
+    *unsettled() {
+      for (let [list, leg, row] = [0, 0, 0]; ; ) {
+        const rows = query(NEXT_UNSETTLED).all(list, leg, row, BATCH_ROWS);
+        if (rows.length > 0) yield rows.map(toUnsettled);
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < BATCH_ROWS) return;
+        [list, leg, row] = [Number(last[1]), Number(last[3]), Number(last[2])];
+      }
+    },
+
+    quoting({ to, textHash }, sinceMs, untilMs) {
+      if (to === null || textHash === null) return [];
+      return query(QUOTING).all(to, textHash, sinceMs, untilMs).map(toReport);
+    },
+
+    hasMessage: (messageId) =>
+      query('SELECT 1 FROM recipients WHERE message_id = ? LIMIT 1').get(messageId) !== undefined,
+
+    hasOther: ({ to, list, leg, row }, sinceMs, untilMs) =>
+      query(OTHER_MESSAGE).get(to, sinceMs, untilMs, list, leg, row) !== undefined,
+
+    settle({ list, leg, row, key, attempts }, { messageId, note, nowMs }) {
+      return connection.write(nowMs, 3, (now) => {
+        if (statement(NOTE_EVIDENCE)(messageId, note, now, list, leg, row, key, attempts) === 0) return false;
+        statement(ACCEPT)(messageId, now, list, leg, row);
+        statement(FINISH)(now, list);
+        return true;
+      });
+    },
+
+    hasUnreached: () => query(HAS_UNREACHED).get() !== undefined,
+
+    unreached(run, leg, afterRow, limit) {
+      const { list } = runs.listOf(run);
+      const [byReference, withoutId] = query(HOW_UNREACHED).get() ?? [];
+      const rows = query(NEXT_UNREACHED).all(list, leg, afterRow, limit, Number(byReference), Number(withoutId));
+      return rows.map((found) => toUnreached(found, leg, run, query(CHANNELS).all(list, found[0] ?? 0, leg)));
+    },
+  };
+}
+
+const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.leg, r.key, r.address, coalesce(r.channel, runs.channel),
+    r.attempts, coalesce(r.claimed_at, r.updated_at), r.message_id, r.text_hash,
+    runs.environment, runs.campaign, runs.occurrence
+  FROM recipients AS r INDEXED BY recipients_unsettled JOIN runs ON runs.list = r.list
+  WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.leg, r.row) > (?1, ?2, ?3)
+    AND runs.state <> 'loading' AND runs.purged_at IS NULL
+  ORDER BY r.list, r.leg, r.row LIMIT ?4`;
+
+const QUOTING = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash, happened_at,
+    received_at, source FROM delivery_reports
+  WHERE address = ? AND text_hash = ? AND reference IS NULL
+    AND coalesce(happened_at, received_at) BETWEEN ? AND ? ORDER BY number`;
+
+const OTHER_MESSAGE = `SELECT 1 FROM recipients WHERE address = ? AND message_id IS NULL
+    AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by = 'report' OR resolved_by = 'resend')
+    AND coalesce(claimed_at, updated_at) BETWEEN ? AND ? AND NOT (list = ? AND leg = ? AND row = ?) LIMIT 1`;
+
+const NOTE_EVIDENCE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status,
+    error, doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
+  SELECT runs.number, leg, recipients.channel, key, attempts, line, address, reason, http_status, error,
+    coalesce(claimed_at, updated_at), 'accepted', ?1, 'report', NULL, ?2, ?3
+  FROM recipients JOIN runs ON runs.list = recipients.list
+  WHERE recipients.list = ?4 AND leg = ?5 AND row = ?6 AND key = ?7 AND attempts = ?8 AND (recipients.state = 'in-doubt'
+    OR ((recipients.state = 'pending' OR recipients.state = 'deferred') AND resolved_by = 'resend'))`;
+
+const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
+    updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND leg = ? AND row = ?`;
+
+// A halt that left nothing but doubts is over with them; a process that is at it says itself what it came to. The whole
+// list is looked through for the last doubt alone: others wait for this transaction.
+const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?1)
+  WHERE list = ?2 AND state <> 'running' AND state <> 'loading'
+    AND NOT EXISTS (SELECT 1 FROM recipients INDEXED BY recipients_unsettled
+      WHERE recipients.list = ?2 AND recipients.state = 'in-doubt')
+    AND NOT EXISTS (SELECT 1 FROM recipients WHERE recipients.list = ?2 AND (recipients.state = 'pending'
+      OR recipients.state = 'claimed' OR recipients.state = 'failed' OR recipients.state = 'deferred'))`;
+
+const HAS_UNREACHED = `SELECT 1 FROM delivery_reports WHERE (state = 'undeliverable' OR cause = 'unsupported-channel') LIMIT 1`;
+
+const HOW_UNREACHED = `SELECT max(reference IS NOT NULL), max(message_id IS NULL) FROM delivery_reports
+  WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')`;
+
+// Whoever opted out for good is nobody to fall back for, however often somebody looks: the claim would say so again.
+// Most reports name the id of the API, for which SQLite looks alone; where there is none, every row has to be looked
+// at.
+const NEXT_UNREACHED = `SELECT row, key, channel, message_id FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
+    OR message_id IN (SELECT message_id FROM delivery_reports
+      WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
+    AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address AND until_at IS NULL)
+  ORDER BY row LIMIT ?4`;
+
+const CHANNELS = 'SELECT channel FROM recipients WHERE list = ? AND row = ? AND leg <= ? ORDER BY leg';
+
+function toUnsettled(row: readonly Value[]): UnsettledRow {
+  return {
+    run: Number(row[0]),
+    identity: { environment: String(row[11]), campaign: String(row[12]), occurrence: String(row[13]) },
+    list: Number(row[1]),
+    row: Number(row[2]),
+    leg: Number(row[3]),
+    key: String(row[4]),
+    to: row[5] as string | null,
+    channel: row[6] as Channel,
+    attempts: Number(row[7]),
+    sinceMs: row[8] as number | null,
+    messageId: row[9] as string | null,
+    textHash: row[10] as string | null,
+  };
+}
+
+function toUnreached(
+  [row, key, , messageId]: readonly Value[],
+  leg: number,
+  run: RunRecord,
+  channels: readonly (readonly Value[])[],
+): UnreachedRow {
+  const used = channels.map(([channel]) => (channel ?? run.channel) as Channel);
+  return { row: Number(row), leg, key: String(key), used, messageId: messageId as string | null };
+}

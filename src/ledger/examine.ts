@@ -1,0 +1,98 @@
+import { existsSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { hasPurgeNote } from './companions.ts';
+import { connect } from './connect.ts';
+import { ledgerError, unusable } from './ledger-error.ts';
+import { isRunHeld } from './lock.ts';
+import { NEWEST_VERSION, userVersion } from './migrations.ts';
+import { openExistingLedger } from './open.ts';
+import { networkFileSystem } from './private-files.ts';
+import type { Holder, RunRecord } from './records.ts';
+
+/** What can be said of a ledger that is in order. */
+export interface LedgerFacts {
+  readonly version: number;
+  /** The one that this handbill writes. */
+  readonly newestVersion: number;
+  readonly bytes: number;
+  /** The newest time in it, ms since 1970. */
+  readonly newestMs: number;
+  readonly runs: number;
+  /** Runs that some process is at now, with who holds them as far as it said. */
+  readonly held: readonly { readonly run: RunRecord; readonly holder: Holder | null }[];
+  /** Runs that were going on when their process ended. */
+  readonly broken: readonly RunRecord[];
+  /** Id of the key of its hashes; null: it holds none. */
+  readonly hashKeyId: string | null;
+  readonly isPurgeUnfinished: boolean;
+  /** Other users of the machine may read it. */
+  readonly isReadable: boolean;
+}
+
+/**
+ * Looks at a ledger through and through - all of its pages, however large it is (1 ms a megabyte) - and changes nothing,
+ * nor makes any file. Null where none was ever made.
+ *
+ * @throws HandbillError exit 7, as `openLedger`
+ */
+export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
+  const ledger = openExistingLedger(path, { nowMs, leaveNothing: true });
+  if (ledger === null) return null;
+  try {
+    const runs = ledger.runs();
+    const held = runs.filter((run) => isRunHeld(path, run));
+    return {
+      ...readPages(path, nowMs),
+      newestVersion: NEWEST_VERSION,
+      runs: runs.length,
+      held: held.map((run) => ({ run, holder: ledger.holder(run) })),
+      broken: runs.filter((run) => run.state === 'running' && !held.includes(run)),
+      hashKeyId: ledger.hashKeyId(),
+      isPurgeUnfinished: hasPurgeNote(path),
+      ...readPermissions(statSync(path)),
+    };
+  } finally {
+    ledger.close();
+  }
+}
+
+function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'version' | 'newestMs' | 'bytes'> {
+  try {
+    const db = connect(path, { nowMs, leaveNothing: true }, true);
+    try {
+      const first = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+      if (first !== 'ok') {
+        const hint = 'Move it away for safe keeping and restore a backup.';
+        throw unusable('ledger-unusable', path, `The ledger is damaged: ${String(first)}.`, hint);
+      }
+      const newest = db.prepare('SELECT newest_at FROM ledger').get()?.['newest_at'];
+      return { version: userVersion(db), newestMs: Number(newest), bytes: statSync(path).size };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw ledgerError(error, path, 'read');
+  }
+}
+
+function readPermissions({ mode }: Stats): Pick<LedgerFacts, 'isReadable'> {
+  return { isReadable: process.platform !== 'win32' && (mode & 0o077) !== 0 };
+}
+
+/** The disk on which a ledger lies, or will lie. */
+export interface DiskFacts {
+  /** The nearest folder that exists. */
+  readonly folder: string;
+  /** What this user may still write. */
+  readonly freeBytes: number;
+  /** Name of a network file system, whose locks cannot be trusted; null for any other. */
+  readonly network: string | null;
+}
+
+/** @throws what the system says where the disk cannot be asked */
+export function examineDisk(ledger: string): DiskFacts {
+  let folder = dirname(ledger);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  const { bavail, bsize, type } = statfsSync(folder);
+  return { folder, freeBytes: bavail * bsize, network: networkFileSystem(type) };
+}

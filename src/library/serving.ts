@@ -1,0 +1,36 @@
+/** How a server ends. */
+interface Closing extends AsyncDisposable {
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The end of something that serves: `close`, the signal, or a failure, whichever comes first; closing twice is closing
+ * once.
+ *
+ * @param failed - resolves with the reason when it serves nobody any more
+ */
+export function closedBy(
+  stop: () => Promise<void>,
+  signal: AbortSignal | undefined,
+  failed: Promise<Error> = new Promise(() => undefined),
+): Closing {
+  const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
+  // Nobody has to look at it; what cannot be stored is said to the log as well.
+  closed.catch(() => undefined);
+  let stopping: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    signal?.removeEventListener('abort', onAbort);
+    stopping ??= stop().then(resolve, (error: unknown) => {
+      reject(error);
+      throw error;
+    });
+    return stopping;
+  };
+  // The error of a stop that a signal asked for is that of `closed`.
+  const onAbort = (): void => void close().catch(() => undefined);
+  void failed.then(reject);
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
+  return { closed, close, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,78 @@
+/**
+ * Something that goes on for a while. Await it for its result, or loop over it for what happens meanwhile, or both. It
+ * begins at once, looked at or not. Leaving the loop before its end ends the work in good order, as its signal does,
+ * and waits for that.
+ */
+export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item> {}
+
+/** What the work of a task is given. */
+export interface TaskFacts<Item> {
+  /** Shows an item to whoever loops; nobody else sees it. */
+  readonly show: (item: Item) => void;
+  /** Ends the work in good order: that of the options, or the loop was left. */
+  readonly signal: AbortSignal;
+}
+
+export interface TaskOptions<Item> {
+  /** Ends the work in good order. */
+  readonly signal: AbortSignal | undefined;
+  /** Takes the place of an item that nobody has looked at yet; absent: every item is kept until it is looked at. */
+  readonly newestOnly?: boolean;
+  /** Called when somebody begins to loop, with `show`; what it returns is called at the end. */
+  readonly watch?: (show: (item: Item) => void) => () => void;
+}
+
+/**
+ * Starts a task. Of an error, whoever loops hears as well as whoever awaits; one of them is enough.
+ *
+ * @param work - begins in the same turn
+ */
+export function startTask<Item, Result>(
+  work: (facts: TaskFacts<Item>) => Promise<Result>,
+  { signal, newestOnly = false, watch }: TaskOptions<Item>,
+): Task<Item, Result> {
+  const left = new AbortController();
+  const both = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]);
+  let queue: Item[] = [];
+  let isWatched = false;
+  let ended = false;
+  let wake = (): void => undefined;
+  const show = (item: Item): void => {
+    if (newestOnly) queue = [item];
+    else queue.push(item);
+    wake();
+  };
+  const promise = work({ show, signal: both }).finally(() => {
+    ended = true;
+    wake();
+  });
+
+  async function* items(): AsyncGenerator<Item, void, undefined> {
+    const unwatch = watch?.(show);
+    try {
+      for (;;) {
+        yield* queue.splice(0);
+        if (ended && queue.length === 0) break;
+        if (queue.length > 0) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      await promise;
+    } finally {
+      unwatch?.();
+      left.abort();
+      await promise.catch(() => undefined);
+    }
+  }
+
+  return Object.assign(promise, {
+    [Symbol.asyncIterator](): AsyncIterator<Item, void, undefined> {
+      if (isWatched) throw new TypeError('A task can be looped over once.');
+      isWatched = true;
+      // Whoever loops hears of an error in the loop, and need not await the task as well.
+      promise.catch(() => undefined);
+      return items();
+    },
+  });
+}

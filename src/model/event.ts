@@ -1,0 +1,85 @@
+import type { Channel } from './words.ts';
+
+/**
+ * What a delivery report can say, the closed set: `queued`, `sent`, `delivered`, `read` follow each other; the others end
+ * a message; `unknown` is a word that nobody mapped, which is kept as it was written.
+ */
+export const DELIVERY_STATES = [
+  'queued',
+  'sent',
+  'delivered',
+  'read',
+  'expired',
+  'undeliverable',
+  'failed',
+  'rejected',
+  'unknown',
+] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** What `report` says of a message: its delivery state, or what the person answered, which proves more. */
+export const DELIVERIES = [...DELIVERY_STATES, 'replied', 'opted-out'] as const;
+export type Delivery = (typeof DELIVERIES)[number];
+
+/**
+ * Why a message did not arrive, where the report says it in a way that something follows from: the channel cannot reach
+ * this person (a fallback may), the address is gone for good, or the person does not want to be written to.
+ */
+export const DELIVERY_CAUSES = ['unsupported-channel', 'gone', 'opted-out'] as const;
+export type DeliveryCause = (typeof DELIVERY_CAUSES)[number];
+
+/** What a delivery report says about one message. Everything in it comes from outside. */
+export interface DeliveryReport {
+  readonly kind: 'delivery';
+  /** handbill's own id, where the API gives it back. */
+  readonly reference: string | null;
+  /** The API's. */
+  readonly messageId: string | null;
+  /** Whom the message was for: a number as E.164, an email address as lists have it, else as it was written. */
+  readonly address: string | null;
+  /** The channel that really carried it. */
+  readonly channel: Channel | null;
+  readonly state: DeliveryState;
+  /** The state as the API writes it. */
+  readonly word: string | null;
+  readonly cause: DeliveryCause | null;
+  /** Code and text of the error, at most 500 characters. */
+  readonly error: string | null;
+  /** SHA-256 of the text of the message as hex digits, where the report quotes it. */
+  readonly textHash: string | null;
+  /** When it happened, in ms since 1970; null where the report does not say. */
+  readonly atMs: number | null;
+  /** The provider's id of this very report, which is the same when it is sent again. */
+  readonly eventId: string | null;
+}
+
+/** What a reply means: words of opting out and in, texts that somebody has to read, and all others (answers). */
+export const REPLY_MEANINGS = ['opt-out', 'opt-in', 'review', 'answer'] as const;
+export type ReplyMeaning = (typeof REPLY_MEANINGS)[number];
+
+/** What somebody wrote back. Everything in it comes from outside. */
+export interface Reply {
+  readonly kind: 'reply';
+  /** The provider's id of the reply. */
+  readonly replyId: string | null;
+  /** Of the message that it answers, where that is said. */
+  readonly reference: string | null;
+  readonly messageId: string | null;
+  /** Who wrote: a number as E.164, an email address as lists have it, else as it was written. */
+  readonly from: string;
+  /** What it was sent to: our sender. */
+  readonly to: string | null;
+  readonly channel: Channel | null;
+  readonly text: string;
+  readonly meaning: ReplyMeaning;
+  readonly atMs: number | null;
+}
+
+/** An event that could be parsed, but is neither a report nor a reply as far as one can tell. */
+export interface UnreadEvent {
+  readonly kind: 'unread';
+  /** The JSON of the event, at most 64 KiB. */
+  readonly body: string;
+}
+
+export type WebhookEvent = DeliveryReport | Reply | UnreadEvent;

@@ -1,0 +1,87 @@
+import { safeLine } from '../../util/safe.ts';
+import type { Facets } from '../preview-about.ts';
+import type { Rows } from './preview-data.ts';
+
+/** What can be chosen, in order; the names stand in the address. */
+const FILTERS: readonly (readonly [name: string, label: string, of: (facets: Facets) => readonly string[]])[] = [
+  ['decision', 'Decision', ({ decision }) => [decision]],
+  ['reason', 'Reason', ({ reason }) => [reason]],
+  ['variant', 'Variant', ({ variant }) => [variant]],
+  [
+    'warning',
+    'Warning',
+    ({ decision, warnings }) => (decision === 'send' && warnings.length === 0 ? [NONE] : warnings),
+  ],
+  ['channel', 'Channel', ({ channel }) => [channel]],
+  ['country', 'Country', ({ country }) => [country]],
+  ['encoding', 'Encoding', ({ encoding }) => [encoding]],
+  ['parts', 'Parts', ({ parts }) => [parts === 0 ? '' : String(parts)]],
+];
+
+const NONE = 'none';
+
+export const FILTER_NAMES: readonly string[] = FILTERS.map(([name]) => name);
+
+export interface Filters {
+  chosen(): Readonly<Record<string, string>>;
+  choose(values: Readonly<Record<string, string>>): void;
+  /** For each number of facets whether its rows are shown; null: all are. */
+  accepted(): Uint8Array | null;
+}
+
+/** Builds what can be chosen: only where rows differ, each value with how many rows have it. */
+export function createFilters(rows: Rows, place: HTMLElement, onChange: () => void): Filters {
+  const { facets } = rows.about;
+  const counts = new Uint32Array(facets.length);
+  for (const block of rows.blocks) for (const number of block.facets) counts[number] = (counts[number] ?? 0) + 1;
+  const selects = FILTERS.flatMap(([name, label, of]) => {
+    const values = new Map<string, number>();
+    for (const [i, one] of facets.entries()) {
+      for (const value of of(one)) values.set(value, (values.get(value) ?? 0) + (counts[i] ?? 0));
+    }
+    const rest = values.delete('') ? 1 : 0;
+    if (values.size + rest < 2 || values.size === 0) return [];
+    const select = selectOf(name, values);
+    place.append(labelled(label, select));
+    select.addEventListener('change', onChange);
+    return [{ name, select, of }];
+  });
+  return {
+    chosen: () =>
+      Object.fromEntries(selects.flatMap(({ name, select }) => (select.value === '' ? [] : [[name, select.value]]))),
+    choose(values) {
+      for (const { name, select } of selects) {
+        select.value = values[name] ?? '';
+        // A value that no row has shows everybody.
+        if (select.selectedIndex === -1) select.value = '';
+      }
+    },
+    accepted() {
+      const asked = selects.filter(({ select }) => select.value !== '');
+      if (asked.length === 0) return null;
+      return Uint8Array.from(facets, (one) =>
+        asked.every(({ select, of }) => of(one).includes(select.value)) ? 1 : 0,
+      );
+    },
+  };
+}
+
+function selectOf(name: string, values: ReadonlyMap<string, number>): HTMLSelectElement {
+  const select = document.createElement('select');
+  select.id = `filter-${name}`;
+  select.append(new Option('all', ''));
+  const sorted = [...values].sort(([a, n], [b, m]) => (name === 'parts' ? Number(a) - Number(b) : m - n));
+  for (const [value, count] of sorted)
+    select.append(new Option(`${safeLine(value)} (${count.toLocaleString('en-GB')})`, value));
+  return select;
+}
+
+function labelled(text: string, select: HTMLSelectElement): HTMLElement {
+  const label = document.createElement('label');
+  label.className = 'field';
+  label.htmlFor = select.id;
+  const name = document.createElement('span');
+  name.textContent = text;
+  label.append(name, select);
+  return label;
+}

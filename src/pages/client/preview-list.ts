@@ -1,0 +1,164 @@
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import { safeLine } from '../../util/safe.ts';
+import type { Rows } from './preview-data.ts';
+
+/** Height of one row of the list, in units of the page's letters. */
+const ROW_REM = 3.6;
+/** Browsers draw elements up to some 17 to 33 million pixels high. */
+const MOST_PX = 15_000_000;
+
+/** The list of those who fit: of however many there are, only those in sight are elements. */
+export interface List {
+  /** Shows these, from the top. */
+  show(hits: Uint32Array<ArrayBuffer>): void;
+  /** Marks one of them, by its place, and brings it into sight. */
+  choose(place: number): void;
+  chosen(): number;
+  /** Places that are in sight at a time. */
+  page(): number;
+  /** How many can be shown; whoever looks further must search. */
+  readonly most: number;
+}
+
+export function createList(rows: Rows, box: HTMLElement, onPick: (place: number) => void): List {
+  const rowPx = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * ROW_REM);
+  const most = Math.floor(MOST_PX / rowPx);
+  const rail = document.createElement('div');
+  rail.className = 'rail';
+  rail.setAttribute('role', 'presentation');
+  box.replaceChildren(rail);
+  // With few rows the box is as high as they are; it keeps that height while a search goes on, so that nothing jumps.
+  box.style.setProperty('--full', `${rows.count * rowPx + 2}px`);
+  let hits = new Uint32Array();
+  let chosen = 0;
+  const shown = new Map<number, HTMLElement>();
+  const options = () => ({
+    count: Math.min(hits.length, most),
+    getScrollElement: () => box,
+    estimateSize: () => rowPx,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    overscan: 6,
+    // The chosen one is always there: a screen reader is told of it by its id.
+    rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+      const places = defaultRangeExtractor(range);
+      return places.includes(chosen) || chosen >= range.count ? places : [...places, chosen].sort((a, b) => a - b);
+    },
+    onChange: () => draw(),
+  });
+  const virtualizer = new Virtualizer<HTMLElement, HTMLElement>(options());
+  const draw = (): void => {
+    rail.style.height = `${virtualizer.getTotalSize()}px`;
+    const wanted = new Set(virtualizer.getVirtualIndexes());
+    for (const [place, element] of shown) {
+      if (wanted.has(place)) continue;
+      element.remove();
+      shown.delete(place);
+    }
+    for (const place of wanted) {
+      let element = shown.get(place);
+      if (element === undefined) {
+        element = hitElement(rows, hits[place] ?? 0, place, hits.length);
+        element.style.height = `${rowPx}px`;
+        element.style.transform = `translateY(${place * rowPx}px)`;
+        shown.set(place, element);
+        rail.append(element);
+      }
+      element.setAttribute('aria-selected', String(place === chosen));
+    }
+    const id = shown.get(chosen)?.id;
+    if (id === undefined) box.removeAttribute('aria-activedescendant');
+    else box.setAttribute('aria-activedescendant', id);
+  };
+  rail.addEventListener('click', (event) => {
+    const hit = event.target instanceof Element ? event.target.closest<HTMLElement>('.hit') : null;
+    if (hit !== null) onPick(Number(hit.dataset['place']));
+  });
+  virtualizer._didMount();
+  virtualizer._willUpdate();
+  return {
+    most,
+    chosen: () => chosen,
+    page: () => Math.max(1, Math.floor(box.clientHeight / rowPx) - 1),
+    show(next) {
+      hits = next;
+      chosen = 0;
+      shown.clear();
+      rail.replaceChildren();
+      virtualizer.setOptions({ ...virtualizer.options, ...options() });
+      virtualizer.measure();
+      virtualizer._willUpdate();
+      draw();
+    },
+    choose(place) {
+      chosen = place;
+      virtualizer.measure();
+      virtualizer.scrollToIndex(place, { align: 'auto' });
+      draw();
+    },
+  };
+}
+
+function hitElement(rows: Rows, row: number, place: number, count: number): HTMLElement {
+  const [to = '', key = '', , ...cells] = rows.fields(row);
+  const { facets, naming, address } = rows.about;
+  const of = facets[rows.facets(row)];
+  const element = document.createElement('div');
+  element.className = 'hit';
+  element.id = `hit-${row}`;
+  element.dataset['place'] = String(place);
+  element.setAttribute('role', 'option');
+  element.setAttribute('aria-posinset', String(place + 1));
+  element.setAttribute('aria-setsize', String(count));
+  const names = naming.map((column) => cells[column] ?? '').filter((cell) => cell !== '');
+  const badge = span('badge', of?.decision ?? '');
+  badge.dataset['word'] = of?.decision ?? '';
+  const parts = of?.parts ? `${of.parts} ${of.parts === 1 ? 'part' : 'parts'}` : '';
+  const said = span('', [of?.reason ?? '', parts].filter((fact) => fact !== '').join(' · '));
+  if (of !== undefined && of.warnings.length > 0) said.append(warned());
+  const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'), badge);
+  const sub = div('hit-sub', named(names.slice(0, 4), `line ${rows.line(row)}`), said);
+  element.append(top, sub);
+  return element;
+}
+
+/** Cells side by side. Each is isolated: behind an Arabic name 2026-12-05 would be shown as 05-12-2026. */
+function named(names: readonly string[], otherwise: string): HTMLElement {
+  const element = span('', names.length === 0 ? otherwise : '');
+  for (const [at, name] of names.entries()) {
+    const isolated = document.createElement('bdi');
+    isolated.textContent = safeLine(name);
+    element.append(at === 0 ? '' : ' · ', isolated);
+  }
+  return element;
+}
+
+/** A sign to be seen, and a word to be heard. */
+function warned(): DocumentFragment {
+  const both = document.createDocumentFragment();
+  const sign = span('', ' \u26a0');
+  sign.setAttribute('aria-hidden', 'true');
+  both.append(sign, span('unseen', ', with warnings'));
+  return both;
+}
+
+function span(name: string, text: string): HTMLElement {
+  const element = document.createElement('span');
+  if (name !== '') element.className = name;
+  element.textContent = safeLine(text);
+  return element;
+}
+
+function div(name: string, ...children: readonly HTMLElement[]): HTMLElement {
+  const element = document.createElement('div');
+  element.className = name;
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,30 @@
+/* Read on both sides, so that nothing of either is imported here. */
+
+/**
+ * What rows are filtered by. Few combinations occur in a list, so that a row holds the number of its own, and a filter
+ * is asked once for each combination.
+ */
+export interface Facets {
+  readonly decision: string;
+  /** Why it is not sent; empty where it is. */
+  readonly reason: string;
+  readonly variant: string;
+  readonly channel: string;
+  readonly country: string;
+  readonly encoding: string;
+  /** Of an SMS; 0 for all others. */
+  readonly parts: number;
+  /** Codes of what is worth knowing, each once. */
+  readonly warnings: readonly string[];
+}
+
+/** What the script reads about the page, beside the rows. */
+export interface About {
+  readonly columns: readonly string[];
+  /** Columns that say who it is: all but the address, the key and the time zone. */
+  readonly naming: readonly number[];
+  /** The column with the address, for rows in which it could not be read; -1: none. */
+  readonly address: number;
+  readonly url: string;
+  readonly facets: readonly Facets[];
+}

@@ -1,0 +1,79 @@
+/**
+ * What a message looks like, as data: made once on our side, shown as HTML there (`nodeHtml`) and as elements in the
+ * browser. A kind is a name of this table, so that no data ever names an element, an attribute or a class.
+ */
+export const KINDS = {
+  row: { tag: 'article', style: 'row' },
+  head: { tag: 'header', style: 'row-head' },
+  to: { tag: 'h3', style: 'row-to' },
+  badge: { tag: 'span', style: 'badge' },
+  p: { tag: 'p', style: '' },
+  soft: { tag: 'p', style: 'soft' },
+  warnings: { tag: 'ul', style: 'warnings' },
+  item: { tag: 'li', style: '' },
+  word: { tag: 'code', style: '' },
+  leg: { tag: 'section', style: 'leg' },
+  name: { tag: 'h4', style: 'leg-name' },
+  phone: { tag: 'div', style: 'phone' },
+  sender: { tag: 'p', style: 'sender' },
+  bubble: { tag: 'div', style: 'bubble' },
+  text: { tag: 'div', style: 'text' },
+  part: { tag: 'span', style: 'part' },
+  cut: { tag: 'span', style: 'cut' },
+  odd: { tag: 'mark', style: 'odd' },
+  title: { tag: 'p', style: 'title' },
+  foot: { tag: 'p', style: 'foot' },
+  media: { tag: 'div', style: 'media' },
+  mediaKind: { tag: 'span', style: 'media-kind' },
+  address: { tag: 'span', style: 'address' },
+  buttons: { tag: 'ul', style: 'buttons' },
+  button: { tag: 'li', style: 'button' },
+  label: { tag: 'span', style: 'label' },
+  target: { tag: 'span', style: 'target' },
+  cards: { tag: 'div', style: 'cards' },
+  card: { tag: 'div', style: 'card' },
+  sheet: { tag: 'div', style: 'sheet' },
+  section: { tag: 'p', style: 'sheet-title' },
+  options: { tag: 'ul', style: 'options' },
+  option: { tag: 'li', style: 'option' },
+  mail: { tag: 'div', style: 'mail' },
+  facts: { tag: 'dl', style: 'facts' },
+  term: { tag: 'dt', style: '' },
+  value: { tag: 'dd', style: '' },
+  sides: { tag: 'div', style: 'sides' },
+  side: { tag: 'div', style: 'side' },
+  plain: { tag: 'div', style: 'plain' },
+  script: { tag: 'div', style: 'script' },
+  fold: { tag: 'details', style: 'fold' },
+  foldName: { tag: 'summary', style: '' },
+  code: { tag: 'div', style: 'code' },
+  /** The HTML of an email, its only child; shown in a frame that may do nothing. */
+  frame: { tag: 'iframe', style: 'frame' },
+} as const satisfies Readonly<Record<string, { readonly tag: string; readonly style: string }>>;
+
+export type Kind = keyof typeof KINDS;
+
+/** Text, or an element with what is in it. Text is raw: whoever shows it makes it safe for where it is shown. */
+export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNode[]];
+
+/** What the browser gets about one row, beside its columns and the bodies of its requests. */
+export interface RowView {
+  readonly node: PreviewNode;
+  /** What each request is, in order. */
+  readonly requests: readonly string[];
+}
+
+/** The columns of a row; nothing where the row could not be read. */
+export function columnsNode(columns: readonly string[], values: readonly string[]): readonly PreviewNode[] {
+  if (values.length === 0) return [];
+  const facts = columns.flatMap((name, i): readonly PreviewNode[] => [
+    ['term', name],
+    ['value', values[i] ?? ''],
+  ]);
+  return [['fold', ['foldName', 'Row of the list'], ['facts', ...facts]]];
+}
+
+/** A request with the very text of its body. */
+export function requestNode(name: string, url: string, body: string): PreviewNode {
+  return ['fold', ['foldName', name], ['soft', `POST ${url}, content-type: application/json`], ['code', body]];
+}

@@ -1,0 +1,152 @@
+import type { Channel } from '../model.ts';
+import { reasonWords } from '../report/reason-words.ts';
+import { type Html, html } from '../util/html.ts';
+import { address, type Content, csrfField, type View } from './serve-layout.ts';
+import { pager, table } from './serve-parts.ts';
+
+/** A recipient in doubt, as the page shows it. */
+export interface DoubtLine {
+  readonly line: number;
+  readonly row: number;
+  readonly who: string;
+  readonly channel: Channel;
+  readonly reference: string | null;
+  readonly reason: string | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number | null;
+}
+
+export interface DoubtRun {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly count: number;
+  readonly doubts: readonly DoubtLine[];
+  /** Cursor of the next page of this run. */
+  readonly next: string | null;
+  /** Some process is sending: what became of them is entered when it has ended. */
+  readonly isHeld: boolean;
+}
+
+export interface DoubtData {
+  readonly runs: readonly DoubtRun[];
+  /** One run alone is shown, by pages. */
+  readonly only: string | null;
+  readonly isFirst: boolean;
+}
+
+/** Everybody in doubt, run by run, and what to do about it. */
+export function doubtPage(view: View, data: DoubtData): Content {
+  const total = data.runs.reduce((sum, { count }) => sum + count, 0);
+  return {
+    title: 'In doubt',
+    said: total === 0 ? 'Nobody is in doubt.' : `${view.formats.count(total, 'recipient')} in doubt.`,
+    parts: [
+      { id: 'head', content: head(data), isLive: false },
+      { id: 'doubts', content: list(view, data), isLive: true },
+    ],
+  };
+}
+
+function head({ only }: DoubtData): Html {
+  return html`${only === null ? null : html`<p class="crumbs"><a href="/doubt">In doubt</a> / ${only}</p>`}
+<h1>In doubt</h1>
+<p>The request may have reached the API, and no usable answer came. handbill never sends to these recipients again by itself. Ask the provider for the reference, in the API's log or by its support, and record what became of the message.</p>`;
+}
+
+function list(view: View, { runs, only, isFirst }: DoubtData): Html {
+  const shown = runs.filter(({ count }) => count > 0);
+  if (shown.length === 0) return html`<p class="empty">Nobody is in doubt.</p>`;
+  return html`${shown.map((run) => runSection(view, run, only, isFirst))}`;
+}
+
+function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boolean): Html {
+  const { formats } = view;
+  const canAct = view.actions === 'on' && !run.isHeld;
+  const rows = run.doubts.map((doubt) => ({ cells: cells(view, run, doubt, canAct) }));
+  const columns = canAct ? [...COLUMNS, { title: 'Choose' }] : COLUMNS;
+  const more = run.count - run.doubts.length;
+  const caption = `${formats.count(run.count, 'recipient')} in doubt${only === null && more > 0 ? `, the first ${formats.number(run.doubts.length)} of them` : ''}.`;
+  const content = html`${table(caption, columns, rows)}
+${canAct ? controls(run) : null}`;
+  return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
+${run.isHeld ? html`<p class="soft">This run is being sent: what became of somebody can be recorded when it has ended.</p>` : null}
+${canAct ? html`<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>` : content}
+${pager(`Recipients in doubt of ${run.campaign}`, [
+  ['First page', only !== null && !isFirst ? address(['doubt'], { run: run.run }) : null],
+  [
+    only === null ? `All ${formats.number(run.count)}` : 'Next page',
+    run.next === null
+      ? null
+      : only === null
+        ? address(['doubt'], { run: run.run })
+        : address(['doubt'], { run: run.run, after: run.next }),
+  ],
+])}</section>`;
+}
+
+function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean): readonly (Html | string)[] {
+  const { line, row, who, channel, reference, reason, httpStatus, error, sinceMs } = doubt;
+  const what = [reason, httpStatus].filter((fact) => fact !== null).join(' ');
+  const why = reason === null ? '' : `${what}${reasonWords(reason) === '' ? '' : `: ${reasonWords(reason)}`}`;
+  return [
+    html`<span><a href="${address(['runs', run, 'recipients', row])}">${who}</a><br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
+    reference === null ? '' : html`<code>${reference}</code>`,
+    html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
+    sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
+    ...(canAct
+      ? [
+          html`<label><input type="checkbox" name="line" value="${line}"> <span class="hidden">Choose ${who}, line ${line}</span></label>`,
+        ]
+      : []),
+  ];
+}
+
+const COLUMNS = [{ title: 'Recipient' }, { title: 'Reference' }, { title: 'Why' }, { title: 'Since' }];
+
+function controls({ run, campaign }: DoubtRun): Html {
+  return html`<fieldset><legend>Record what became of those who are chosen in ${campaign}</legend>
+<div class="filters">
+<p class="field"><label for="id-${run}">Message id of the API, for one that was accepted</label><input id="id-${run}" name="messageId" maxlength="1000" autocomplete="off"></p>
+<p class="field wide"><label for="note-${run}">Note, kept for ever</label><input id="note-${run}" name="note" maxlength="1000"></p>
+<p class="actions"><button name="as" value="accepted">The API has them</button><button name="as" value="rejected">The API does not have them</button></p>
+</div></fieldset>`;
+}
+
+/** What is about to be recorded, before it is. */
+export interface DoubtQuestion {
+  readonly run: string;
+  readonly as: 'accepted' | 'rejected';
+  readonly lines: readonly number[];
+  readonly messageId: string;
+  readonly note: string;
+}
+
+export function doubtQuestionPage(view: View, { run, as, lines, messageId, note }: DoubtQuestion): Content {
+  const meaning =
+    as === 'accepted'
+      ? 'They are recorded as accepted, and never sent to again.'
+      : 'They are recorded as rejected. They are sent to again only with --retry-rejected.';
+  const shown = lines
+    .slice(0, 50)
+    .map((line) => view.formats.number(line))
+    .join(', ');
+  const title = `Record ${view.formats.count(lines.length, 'recipient')} as ${as}?`;
+  return {
+    title,
+    parts: [
+      {
+        id: 'question',
+        isLive: false,
+        content: html`<h1>${title}</h1>
+<p>Run ${run}, ${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > 50 ? ' and more' : ''}.</p>
+<p>${meaning} This is kept for ever, with who said so.</p>
+${note === '' ? null : html`<p>Note: ${note}</p>`}${messageId === '' ? null : html`<p>Message id: <code>${messageId}</code></p>`}
+<form method="post" action="/doubt" class="actions">${csrfField(view)}<input type="hidden" name="run" value="${run}"><input type="hidden" name="as" value="${as}"><input type="hidden" name="messageId" value="${messageId}"><input type="hidden" name="note" value="${note}">${lines.map((line) => html`<input type="hidden" name="line" value="${line}">`)}<button class="main" name="sure" value="yes">Record as ${as}</button><a class="button" href="/doubt">Back</a></form>`,
+      },
+    ],
+  };
+}

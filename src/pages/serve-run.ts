@@ -1,0 +1,201 @@
+import { OUTCOMES, type OutcomeState, type Report } from '../model.ts';
+import { nextSteps } from '../report/next-steps.ts';
+import { reasonWords } from '../report/reason-words.ts';
+import { totalsKey } from '../report/tally.ts';
+import { DELIVERY_WORDS, duration, milliseconds, OUTCOME_WORDS, repliesText } from '../report/words.ts';
+import { type Html, html } from '../util/html.ts';
+import { stackedBar } from './charts/stacked-bar.ts';
+import { address, type Content, type View } from './serve-layout.ts';
+import { facts, stateMark, table, tone } from './serve-parts.ts';
+import { type RunDetail, runCharts, variantsTable } from './serve-run-detail.ts';
+
+export interface RunData {
+  readonly report: Report;
+  /** Messages that came to an outcome in a second, over the last minute; null where nobody sends. */
+  readonly perSecond: number | null;
+  /** What takes a pass over everybody; null while it is being looked at. */
+  readonly detail: RunDetail | null;
+  /** The campaign as its owner would name it on the command line. */
+  readonly campaignFile: string;
+  readonly planFile: string | null;
+  readonly currency: string | null;
+}
+
+/** One run: how far it is, what became of whom and why, what is left to do. */
+export function runPage(view: View, data: RunData): Content {
+  const { report } = data;
+  const title = `${report.campaign} · ${report.occurrence}`;
+  return {
+    title,
+    said: saidOf(view, report),
+    parts: [
+      { id: 'head', content: head(view, data), isLive: true },
+      { id: 'totals', content: totals(view, report), isLive: true },
+      { id: 'steps', content: steps(data), isLive: true },
+      {
+        id: 'why',
+        content: html`<div class="two">${reasons(view, report)}${deliveries(view, report)}</div>`,
+        isLive: true,
+      },
+      { id: 'charts', content: data.detail === null ? counting() : runCharts(data.detail), isLive: true },
+      {
+        id: 'variants',
+        content: data.detail === null ? html`` : (variantsTable(view, report.run, data.detail) ?? html``),
+        isLive: true,
+      },
+      { id: 'figures', content: figures(view, data), isLive: true },
+    ],
+  };
+}
+
+/** Changes with the state and each tenth: those who listen are not told of every message. */
+function saidOf({ formats }: View, report: Report): string {
+  const { totals: of, state, campaign } = report;
+  const done = of.recipients - of.pending;
+  const tenth = of.recipients === 0 ? 1 : Math.floor((10 * done) / of.recipients) / 10;
+  const doubt = of.inDoubt === 0 ? '' : ` ${formats.number(of.inDoubt)} in doubt.`;
+  return state === 'running' ? `${campaign}: ${formats.percent(tenth, 1)} done.` : `${campaign} is ${state}.${doubt}`;
+}
+
+function head({ formats }: View, { report, perSecond }: RunData): Html {
+  const { run, environment, state, startedAt, finishedAt, purgedAt, totals: of } = report;
+  return html`<p class="crumbs"><a href="/">Runs</a> / ${run}</p>
+<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}</div>
+<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(startedAt, finishedAt)})`}</p>
+${state === 'running' ? progress(formats, of, perSecond) : null}
+${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
+<p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Report to pass on</a></p>`;
+}
+
+function took(startedAt: string, finishedAt: string): string {
+  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+}
+
+function progress(formats: View['formats'], of: Report['totals'], perSecond: number | null): Html {
+  const done = of.recipients - of.pending;
+  const rate = perSecond ?? 0;
+  const left = rate > 0 && of.pending > 0 ? `, about ${duration((of.pending / rate) * 1000)} left` : '';
+  const pace =
+    rate > 0
+      ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
+      : 'nothing in the last minute';
+  return html`<p><progress max="${of.recipients}" value="${done}" aria-label="Recipients done"></progress> <strong>${formats.number(done)} of ${formats.number(of.recipients)}</strong> (${formats.percent(done, of.recipients)}), ${pace}.</p>`;
+}
+
+function totals({ formats }: View, { run, totals: of }: Report): Html {
+  const cards = OUTCOMES.flatMap((outcome) => {
+    const count = of[totalsKey(outcome)];
+    if (count === 0) return [];
+    const to = address(['runs', run, 'recipients'], { outcome });
+    return [
+      html`<li class="${tone(outcome)}"><a href="${to}">${outcome}</a><b>${formats.number(count)}</b><span class="soft">${formats.percent(count, of.recipients)} · ${OUTCOME_WORDS[outcome]}</span></li>`,
+    ];
+  });
+  const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: of[totalsKey(outcome)], tone: outcome }));
+  const description = `What became of ${formats.count(of.recipients, 'recipient')}.`;
+  return html`<h2>${formats.count(of.recipients, 'recipient')}</h2>
+${of.recipients === 0 ? null : stackedBar({ title: 'Outcomes', description, parts, unit: 'Recipients' })}
+<ul class="cards">${cards}</ul>`;
+}
+
+function steps({ report, campaignFile, planFile }: RunData): Html {
+  // A run that goes on needs nobody: how far it is stands above.
+  const isShown = (command: string | null) => report.state !== 'running' || !command?.startsWith('handbill report ');
+  const left = nextSteps(report, campaignFile, planFile).filter(({ command }) => isShown(command));
+  if (left.length === 0) return html``;
+  return html`<h2>What to do</h2>
+${left.map(
+  ({
+    text,
+    command,
+  }) => html`<div class="step"><p>${text}</p>${command === null ? null : html`<pre tabindex="0" role="group" aria-label="Command"><code>${command}</code></pre>`}</div>
+`,
+)}`;
+}
+
+function reasons({ formats }: View, { run, reasons: by }: Report): Html {
+  const rows = OUTCOMES.flatMap((outcome: OutcomeState) =>
+    Object.entries(by[totalsKey(outcome)] ?? {}).map(([reason, count]) => ({
+      cells: [
+        html`<span><a href="${address(['runs', run, 'recipients'], { outcome, reason })}">${reason}</a><br><span class="soft">${reasonWords(reason)}</span></span>`,
+        outcome,
+        formats.number(count),
+      ],
+    })),
+  );
+  if (rows.length === 0) return html`<section><h2>Reasons</h2><p class="soft">No outcome needs one.</p></section>`;
+  const columns = [{ title: 'Reason' }, { title: 'Outcome' }, { title: 'Recipients', isFigure: true }];
+  return html`<section><h2>Reasons</h2>
+${table('Why recipients were not simply accepted.', columns, rows)}</section>`;
+}
+
+function deliveries({ formats }: View, report: Report): Html {
+  const entries = Object.entries(report.deliveries);
+  if (entries.length === 0)
+    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet.</p></section>`;
+  const all = Math.max(
+    entries.reduce((sum, [, count]) => sum + count, 0),
+    report.totals.accepted + report.totals.inDoubt,
+  );
+  const words: Readonly<Record<string, string>> = DELIVERY_WORDS;
+  const rows = entries.map(([delivery, count]) => ({
+    cells: [
+      html`<span><a href="${address(['runs', report.run, 'recipients'], { delivery })}">${delivery}</a><br><span class="soft">${words[delivery] ?? ''}</span></span>`,
+      formats.number(count),
+      formats.percent(count, all),
+    ],
+  }));
+  const columns = [{ title: 'Came back' }, { title: 'Recipients', isFigure: true }, { title: 'Share', isFigure: true }];
+  return html`<section><h2>Deliveries</h2>
+${table('What delivery reports and replies say.', columns, rows)}</section>`;
+}
+
+function counting(): Html {
+  return html`<h2>Over time</h2><p class="soft">Being looked at: it takes a pass over everybody.</p>`;
+}
+
+function figures({ formats }: View, { report, currency }: RunData): Html {
+  const { requests, sms, legs, replies, winner, opensAt } = report;
+  const { latencyMs } = requests;
+  return html`<h2>Figures</h2>
+${facts([
+  [
+    'Requests',
+    requests.posted === 0
+      ? null
+      : `${formats.number(requests.posted)} posted, ${formats.number(requests.retried)} of them again, ${formats.number(requests.perSecond)} a second`,
+  ],
+  [
+    'Latency',
+    requests.posted === 0
+      ? null
+      : `half ${milliseconds(latencyMs.p50)}, 95 % ${milliseconds(latencyMs.p95)}, 99 % ${milliseconds(latencyMs.p99)}`,
+  ],
+  ['SMS parts', sms.parts === 0 ? null : formats.number(sms.parts)],
+  ['Cost', sms.cost === null ? null : `${formats.number(sms.cost)}${currency === null ? '' : ` ${currency}`}`],
+  ['Replies', replies === undefined ? null : repliesText(replies)],
+  ['Opens again', opensAt === undefined ? null : formats.time(opensAt)],
+  ['Winner of the test', winner?.variant ?? null],
+  ['Run', report.run],
+])}
+${legs === undefined ? null : channels(formats, legs)}`;
+}
+
+function channels(formats: View['formats'], legs: NonNullable<Report['legs']>): Html {
+  const rows = legs.map((leg) => ({
+    cells: [leg.channel, ...CHANNEL_COLUMNS.map(([, key]) => formats.number(leg[key]))],
+  }));
+  const columns = [{ title: 'Channel' }, ...CHANNEL_COLUMNS.map(([title]) => ({ title, isFigure: true }))];
+  return html`<h2>Channels</h2>
+${table('What became of the messages on each channel.', columns, rows)}`;
+}
+
+const CHANNEL_COLUMNS = [
+  ['Attempted', 'attempted'],
+  ['Accepted', 'accepted'],
+  ['Rejected', 'rejected'],
+  ['In doubt', 'inDoubt'],
+  ['Failed', 'failed'],
+  ['Fell back', 'fellBack'],
+  ['Pending', 'pending'],
+] as const;

@@ -1,0 +1,92 @@
+/** Counts of one kind of thing or several, over time. */
+export interface TimeCounts<Name extends string> {
+  /** Counts one thing; what happened before the start counts as its beginning. */
+  add(name: Name, atMs: number): void;
+  /** From the first slot in use to the last; empty when nothing was counted. */
+  slots(): readonly Slot<Name>[];
+}
+
+export interface Slot<Name extends string> {
+  readonly fromMs: number;
+  readonly widthMs: number;
+  readonly counts: Readonly<Record<Name, number>>;
+}
+
+/**
+ * Counts in a fixed number of slots, which grow wider as time goes on: nobody knows before how long a run took, and
+ * memory stays flat however long it did. Slots begin at full seconds, minutes, hours or days in UTC.
+ *
+ * @param startMs - in ms since 1970, as all times here
+ */
+export function createTimeCounts<Name extends string>(names: readonly Name[], startMs: number): TimeCounts<Name> {
+  let width = 0;
+  let widthMs = WIDTHS_MS[width] ?? 1_000;
+  let first = Math.floor(startMs / widthMs);
+  const held = names.map((name) => [name, new Float64Array(SLOTS)] as const);
+  const byName = new Map<Name, Float64Array>(held);
+  let last = -1;
+
+  const widen = (toMs: number): void => {
+    const [before, began] = [widthMs, first];
+    while (Math.floor(toMs / widthMs) - first >= SLOTS && width < WIDTHS_MS.length - 1) {
+      widthMs = WIDTHS_MS[++width] ?? widthMs;
+      first = Math.floor(startMs / widthMs);
+    }
+    for (const [, counts] of held) {
+      const old = counts.slice();
+      counts.fill(0);
+      for (const [i, count] of old.entries()) {
+        const at = Math.floor(((began + i) * before) / widthMs) - first;
+        if (count > 0) counts[at] = (counts[at] ?? 0) + count;
+      }
+    }
+    last = last < 0 ? last : Math.floor(((began + last) * before) / widthMs) - first;
+  };
+
+  return {
+    add(name, atMs) {
+      if (!Number.isFinite(atMs)) return;
+      let at = Math.floor(Math.max(atMs, startMs) / widthMs) - first;
+      if (at >= SLOTS) {
+        widen(atMs);
+        at = Math.min(Math.floor(atMs / widthMs) - first, SLOTS - 1);
+      }
+      const counts = byName.get(name);
+      if (counts === undefined) return;
+      counts[at] = (counts[at] ?? 0) + 1;
+      if (at > last) last = at;
+    },
+    slots() {
+      const used = Array.from({ length: last + 1 }, (_, i) => i);
+      const begin = used.findIndex((i) => held.some(([, counts]) => (counts[i] ?? 0) > 0));
+      return used.slice(Math.max(0, begin)).map((i) => ({
+        fromMs: (first + i) * widthMs,
+        widthMs,
+        counts: Object.fromEntries(held.map(([name, counts]) => [name, counts[i] ?? 0])) as Record<Name, number>,
+      }));
+    },
+  };
+}
+
+/** More than a chart has room for, so that it looks well when slots have just grown fivefold. */
+const SLOTS = 240;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Each divides the next, so that slots can be added up. */
+const WIDTHS_MS = [
+  1_000,
+  5_000,
+  15_000,
+  MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  DAY,
+  5 * DAY,
+  30 * DAY,
+  360 * DAY,
+];

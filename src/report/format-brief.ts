@@ -1,0 +1,113 @@
+import type { OutcomeState, Report, RunState } from '../model.ts';
+import { safeLine } from '../util/safe.ts';
+import type { Outcomes, ReportOptions } from './formatter.ts';
+import { nextSteps, shellWord } from './next-steps.ts';
+import { totalsKey } from './tally.ts';
+import { duration, number } from './words.ts';
+
+/** Characters of both lines: what a chat or a text message shows whole. */
+export const BRIEF_LENGTH = 200;
+
+/** Two lines for a chat: what became of the run; what came back, and the command for what is left. ASCII punctuation. */
+export async function* formatBrief(
+  report: Report,
+  _outcomes: Outcomes,
+  options: ReportOptions,
+): AsyncGenerator<string> {
+  yield briefText(report, options);
+}
+
+/**
+ * One line, or two where something came back or is left to do; 200 characters at most together. Where that is not
+ * enough the least important goes: names are cut first, then counts are left out, the skipped ones before all others.
+ */
+export function briefText(
+  report: Report,
+  { campaignFile, planFile }: Pick<ReportOptions, 'campaignFile' | 'planFile'>,
+): string {
+  const advice = adviceOf(report, campaignFile ?? report.campaign, planFile ?? null);
+  // Two ends of lines, and what stands between the halves of the second.
+  const room = BRIEF_LENGTH - advice.length - 4;
+  const came = cameBack(report);
+  const first = firstLine(report, room - Math.min(CAME_LEAST, came.join(', ').length));
+  const second = [joined('', came, ', ', room - first.length), advice].filter((part) => part !== '').join('; ');
+  return second === '' ? `${first}\n` : `${first}\n${second}\n`;
+}
+
+/** Room that is kept for what came back. */
+const CAME_LEAST = 18;
+
+/** A longer command would push aside what became of the run. */
+const NEXT_MOST = 64;
+
+/** The command that is to be run next, or where that is long the report, which says it; empty where nothing is left. */
+function adviceOf(report: Report, campaign: string, planFile: string | null): string {
+  const commands = nextSteps(report, campaign, planFile).flatMap(({ command }) => (command === null ? [] : [command]));
+  if (commands.length === 0) return '';
+  const short = [...commands.slice(0, 1), `handbill report ${shellWord(report.run)}`, 'handbill report'];
+  return `next: ${safeLine(short.find((command) => command.length <= NEXT_MOST) ?? '')}`;
+}
+
+/** `hello (production, once): finished in 2 min 10 s - 4,980 of 5,000 accepted, 12 rejected, 3 in doubt, 5 skipped` */
+function firstLine(report: Report, room: number): string {
+  const { campaign, environment, occurrence, totals } = report;
+  const state = stateText(report);
+  const accepted = `${number(totals.accepted)} of ${number(totals.recipients)} accepted`;
+  const must = `: ${state} - ${accepted}`;
+  const names = `${safeLine(campaign)} (${safeLine(environment)}, ${safeLine(occurrence.replace(/:00Z$/, 'Z'))})`;
+  const head = shortened(names, Math.max(NAMES_LEAST, room - must.length));
+  return joined(head + must, othersOf(report), ', ', room);
+}
+
+const NAMES_LEAST = 20;
+
+/** The most pressing first: those stay where there is no room for all. */
+const OTHERS: readonly (readonly [OutcomeState, string])[] = [
+  ['in-doubt', 'in doubt'],
+  ['rejected', 'rejected'],
+  ['failed', 'failed'],
+  ['pending', 'pending'],
+  ['deferred', 'deferred'],
+  ['skipped', 'skipped'],
+];
+
+function othersOf({ totals }: Report): readonly string[] {
+  return OTHERS.flatMap(([outcome, word]) => {
+    const count = totals[totalsKey(outcome)];
+    return count === 0 ? [] : [`${number(count)} ${word}`];
+  });
+}
+
+function cameBack({ deliveries }: Report): readonly string[] {
+  return Object.entries(deliveries).map(([word, count]) => `${word} ${number(count)}`);
+}
+
+function stateText({ state, startedAt, finishedAt, halt }: Report): string {
+  const ms = finishedAt === null ? -1 : Date.parse(finishedAt) - Date.parse(startedAt);
+  const word = state === 'halted' && halt !== null ? `${STATES[state]} (${halt.rule})` : STATES[state];
+  if (state === 'running' || ms < 0) return word;
+  return `${word} ${state === 'finished' ? 'in' : 'after'} ${duration(ms)}`;
+}
+
+const STATES: Readonly<Record<RunState, string>> = {
+  running: 'running',
+  finished: 'finished',
+  partial: 'not finished',
+  halted: 'halted',
+  interrupted: 'interrupted',
+};
+
+/** As many parts as there is room for, in their order. */
+function joined(start: string, parts: readonly string[], between: string, room: number): string {
+  let text = start;
+  for (const part of parts) {
+    const longer = text === '' ? part : `${text}${between}${part}`;
+    if (longer.length > room) return text;
+    text = longer;
+  }
+  return text;
+}
+
+function shortened(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 3)}...`;
+}

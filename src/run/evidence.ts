@@ -1,0 +1,44 @@
+import type { DeliveryRecord, UnsettledRow } from '../ledger/event-records.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createReferences } from '../plan/reference.ts';
+
+type Events = Pick<Ledger['events'], 'unsettled' | 'quoting' | 'hasMessage' | 'hasOther' | 'reportsOf' | 'settle'>;
+
+/** Clocks of two machines differ by so much. */
+const SKEW_MS = 5 * 60_000;
+
+/** Networks give up on a message after three days at most (DOMAIN, section 1.4). */
+const LONGEST_MS = 72 * 3_600_000;
+
+/**
+ * K2: ends doubts about which a report has come in: it names our reference, or the id of the API; or it quotes the
+ * text, to that address, at that time, and nothing else of ours can be meant. Whoever was to be sent to again is spared
+ * it. Needs no lock. Returns how many were settled.
+ */
+export function settleByReports({ events }: { readonly events: Events }, nowMs: number): number {
+  const references = new Map<number, ReturnType<typeof createReferences>>();
+  let settled = 0;
+  // Taken as a whole first: what is settled leaves the order in which they are read.
+  for (const row of [...events.unsettled()].flat()) {
+    const referenceOf = references.get(row.run) ?? createReferences(row.identity);
+    references.set(row.run, referenceOf);
+    const own = events.reportsOf({ reference: referenceOf(row.key, row.channel), messageId: row.messageId });
+    const report = own[0] ?? quoted(events, row);
+    if (report === null) continue;
+    const messageId = own.find((one) => one.messageId !== null)?.messageId ?? report.messageId;
+    if (events.settle(row, { messageId, note: `reported ${report.state}`, nowMs })) settled += 1;
+  }
+  return settled;
+}
+
+/** The one report that quotes this message, where all of them are about one message that is nobody else's. */
+function quoted(events: Events, row: UnsettledRow): DeliveryRecord | null {
+  if (row.sinceMs === null) return null;
+  const reports = events.quoting(row, row.sinceMs - SKEW_MS, row.sinceMs + LONGEST_MS);
+  const [first] = reports;
+  if (first === undefined || first.messageId === null) return null;
+  if (reports.some(({ messageId }) => messageId !== first.messageId)) return null;
+  if (events.hasMessage(first.messageId)) return null;
+  // One that was sent long before may be reported only now.
+  return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
+}

@@ -1,0 +1,76 @@
+import type { Spelling } from './respell.ts';
+
+/** What a report of the sandbox can say; `unheard-of` stands for the words that nobody documented. */
+export type ReportWord =
+  | 'queued'
+  | 'sent'
+  | 'delivered'
+  | 'read'
+  | 'expired'
+  | 'failed'
+  | 'undeliverable'
+  | 'rejected'
+  | 'unheard-of';
+
+/** Why a message did not arrive. */
+export interface ReportError {
+  /** In small letters and hyphens; dialects have their own forms of it. */
+  readonly code: string;
+  readonly detail: string;
+  /** Nothing will change by itself. */
+  readonly isPermanent: boolean;
+}
+
+/** One thing that comes back. */
+export type Beat =
+  | { readonly kind: 'report'; readonly word: ReportWord; readonly error: ReportError | null }
+  | { readonly kind: 'reply'; readonly text: string; readonly spelling: Spelling };
+
+/** What comes back of one message, in the order in which it happens; how it is posted may be another. */
+export interface Story {
+  readonly beats: readonly Beat[];
+  /** Every event is posted twice. */
+  readonly isDoubled: boolean;
+  /** The last report is posted first. */
+  readonly isReordered: boolean;
+  /** The first report of how it ended is posted before the request is answered. */
+  readonly isEarly: boolean;
+  /** That report is posted late. */
+  readonly isLate: boolean;
+  /** The request is never answered. */
+  readonly losesAnswer: boolean;
+}
+
+const PLAIN = { isDoubled: false, isReordered: false, isEarly: false, isLate: false, losesAnswer: false } as const;
+
+/** A story as it is usually posted, but for what is said. */
+export function storyOf(beats: readonly Beat[], posted: Partial<Omit<Story, 'beats'>> = {}): Story {
+  return { beats, ...PLAIN, ...posted };
+}
+
+export function report(word: ReportWord, error: ReportError | null = null): Beat {
+  return { kind: 'report', word, error };
+}
+
+export function reply(text: string, spelling: Spelling = 'as-sent'): Beat {
+  return { kind: 'reply', text, spelling };
+}
+
+export const ERRORS = {
+  absent: { code: 'absent-subscriber', detail: 'The handset could not be reached in time.', isPermanent: false },
+  network: { code: 'network-error', detail: 'The network could not carry the message.', isPermanent: false },
+  blocked: { code: 'blocked', detail: 'The network refused the message.', isPermanent: true },
+  gone: { code: 'unknown-subscriber', detail: 'The number is not in use.', isPermanent: true },
+  optedOut: { code: 'opted-out', detail: 'The recipient has opted out.', isPermanent: true },
+} as const satisfies Record<string, ReportError>;
+
+/** The channel cannot reach this person: a fallback may. */
+export function unsupportedOn(channel: string): ReportError {
+  const detail = `The recipient cannot receive ${channel}: channel not supported.`;
+  return { code: 'channel-not-supported', detail, isPermanent: true };
+}
+
+/** Whether everybody with a phone takes the channel, by its name on the wire. */
+export function isForEveryPhone(channel: string): boolean {
+  return /^(?:sms|voice|email)$/i.test(channel);
+}

@@ -1,0 +1,147 @@
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import type { HmacScheme } from '../model.ts';
+import {
+  type Delays,
+  type Echo,
+  NO_SHARES,
+  type Shares,
+  USUAL_DELAYS_MS,
+  USUAL_HMAC,
+  USUAL_RETRIES_MS,
+  type WebhookOptions,
+  type WebhookScheme,
+} from './webhook-options.ts';
+
+/** The same as the options, checked and complete. */
+export interface WebhookSettings {
+  readonly origin: string;
+  /** Path and query; with the scheme `path` the secret is in it. */
+  readonly path: string;
+  /** For eyes: without the secret. */
+  readonly shownUrl: string;
+  readonly scheme: WebhookScheme;
+  readonly secret: string;
+  readonly hmac: Omit<HmacScheme, 'kind' | 'toleranceMs'>;
+  readonly shares: Shares;
+  readonly delaysMs: Delays;
+  readonly echo: Echo;
+  readonly batch: number;
+  readonly atOnce: number;
+  readonly retriesMs: readonly number[];
+  readonly timeoutMs: number;
+  readonly seed: number;
+  readonly maxWaiting: number;
+}
+
+/**
+ * Checks the options and fills in what is absent.
+ *
+ * @throws HandbillError (exit 2) with everything that is wrong: a URL of another machine, shares that are none or sum
+ * up to more than everybody, a missing secret.
+ */
+export function settleWebhook(options: WebhookOptions): WebhookSettings {
+  const url = URL.parse(options.url);
+  const scheme = options.scheme ?? 'standard';
+  const shares = sharesOf(options.shares ?? {});
+  const faults = [...urlFaults(options.url, url), ...shareFaults(shares), ...secretFaults(scheme, options.secret)];
+  if (url === null || faults.length > 0) throw refuse(...faults);
+  // `localhost` may resolve to either family; the sandbox's own is 127.0.0.1.
+  const host = url.host.replace(/^localhost(?=:|$)/, '127.0.0.1');
+  const secret = options.secret ?? '';
+  return {
+    origin: `http://${host}`,
+    path: `${url.pathname}${scheme === 'path' ? `/${secret}` : ''}${url.search}`,
+    shownUrl: `http://${host}${url.pathname}`,
+    scheme,
+    secret,
+    hmac: { ...USUAL_HMAC, ...options.hmac },
+    shares,
+    delaysMs: { ...USUAL_DELAYS_MS, ...options.delaysMs },
+    echo: options.echo ?? 'metadata',
+    batch: options.batch ?? 1,
+    atOnce: options.atOnce ?? 4,
+    retriesMs: options.retriesMs ?? USUAL_RETRIES_MS,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    seed: options.seed ?? 1,
+    maxWaiting: options.maxWaiting ?? 250_000,
+  };
+}
+
+/** How a message can end; they exclude each other. */
+export const ENDS = ['delivered', 'expired', 'failed', 'undeliverable', 'rejected'] as const;
+export type End = (typeof ENDS)[number];
+
+function sharesOf(given: Partial<Shares>): Shares {
+  const shares = { ...NO_SHARES, ...given };
+  if (given.delivered !== undefined) return shares;
+  const others = ENDS.slice(1).reduce((sum, end) => sum + shares[end], 0);
+  return { ...shares, delivered: Math.max(0, 1 - others) };
+}
+
+/** Shares are written in per cent with up to six decimals, and their sum is not exact. */
+const ROUNDING = 1e-9;
+
+function shareFaults(shares: Shares): Diagnostic[] {
+  const wrong = Object.entries(shares).filter(([, share]) => !(share >= 0 && share <= 1));
+  if (wrong.length > 0) {
+    return wrong.map(([name]) => problem('usage', `The share ${name} must lie between 0 and 1.`));
+  }
+  const over: Diagnostic[] = [];
+  const ends = ENDS.reduce((sum, end) => sum + shares[end], 0);
+  if (ends > 1 + ROUNDING) {
+    const asked = ENDS.filter((end) => shares[end] > 0).join(', ');
+    const hint = 'Each message ends once: lower one of these shares. Whoever is left over stays at sent.';
+    over.push(problem('usage', `The shares of ${asked} sum up to more than all messages.`, { hint }));
+  }
+  if (shares.reply + shares.stop > 1 + ROUNDING) {
+    const hint = 'Each delivered message is answered once: lower one of these shares.';
+    over.push(problem('usage', 'The shares of reply and stop sum up to more than all delivered messages.', { hint }));
+  }
+  return over;
+}
+
+const LOOPBACK_NAME = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+
+function urlFaults(text: string, url: URL | null): Diagnostic[] {
+  const hint = 'Write it as http://127.0.0.1:4011/webhooks: nothing that is sent to the sandbox leaves this machine.';
+  if (url === null) return [problem('usage', `${JSON.stringify(text)} is not a URL.`, { hint })];
+  if (url.protocol !== 'http:') return [problem('usage', `A webhook of the sandbox begins with http://.`, { hint })];
+  if (url.username !== '' || url.password !== '') {
+    return [problem('usage', 'User and password stand in the URL of the webhook.', { hint: 'Use the scheme basic.' })];
+  }
+  if (LOOPBACK_NAME.test(url.hostname)) return [];
+  return [problem('usage', `The sandbox posts to this machine only, not to ${JSON.stringify(url.host)}.`, { hint })];
+}
+
+function secretFaults(scheme: WebhookScheme, secret: string | undefined): Diagnostic[] {
+  if (scheme === 'none') return [];
+  if (secret === undefined || secret === '') {
+    const hint = 'Name the variable or the file that holds it, or choose the scheme none.';
+    return [problem('missing-webhook-secret', `The scheme ${scheme} needs a secret.`, { hint })];
+  }
+  if (FORMS[scheme].test(secret)) return [];
+  const hint = `Take the secret that handbill listen has${MAKE[scheme] ?? ''}.`;
+  return [problem('invalid-webhook-secret', `The secret ${NEEDS[scheme]}.`, { hint })];
+}
+
+/** How one is made for both. */
+const MAKE: Readonly<Partial<Record<WebhookScheme, string>>> = {
+  standard: ', or make one for both: openssl rand -base64 32',
+  path: ', or make one for both: openssl rand -hex 16',
+};
+
+/** What a header or a path can hold. */
+const FORMS: Readonly<Record<Exclude<WebhookScheme, 'none'>, RegExp>> = {
+  standard: /^(?:whsec_)?(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
+  hmac: /^[\s\S]+$/,
+  basic: /^[^:]+:[\s\S]*$/,
+  bearer: /^[\x21-\x7e]+$/,
+  path: /^[A-Za-z0-9._~-]+$/,
+};
+const NEEDS: Readonly<Record<Exclude<WebhookScheme, 'none'>, string>> = {
+  standard: 'of the scheme standard is base64, with whsec_ or without',
+  hmac: 'is empty',
+  basic: 'of the scheme basic is user:password',
+  bearer: 'of the scheme bearer is printable ASCII without spaces',
+  path: 'of the scheme path is of letters, digits and - . _ ~',
+};

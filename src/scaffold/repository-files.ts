@@ -1,0 +1,85 @@
+import type { NewProject } from './new-project.ts';
+
+/** The ledger and everything with personal data in it that handbill writes by itself, and keys. */
+export const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this machine, and in a backup.
+.handbill/
+# Keys
+.env
+.env.*
+node_modules/
+`;
+
+/** What must not get into git, whoever wrote .gitignore. */
+export const IGNORED: readonly string[] = ['.handbill/', '.env'];
+
+/**
+ * The version is exact: everybody who works on the campaigns, and CI, checks and sends with the same handbill, and an
+ * older one could not open the ledger that a newer one wrote.
+ */
+export function packageFile({ dependency }: Pick<NewProject, 'dependency'>): string {
+  const text = {
+    private: true,
+    scripts: { validate: 'handbill validate', preview: 'handbill preview', send: 'handbill send' },
+    dependencies: { handbill: dependency },
+  };
+  return `${JSON.stringify(text, null, 2)}\n`;
+}
+
+/** Completion, hover texts and errors while one types, from the schemas in the project: no network is needed. */
+export function editorFiles(): readonly (readonly [path: string, text: string])[] {
+  const settings = {
+    'yaml.schemas': {
+      './schemas/project.schema.json': 'handbill.yaml',
+      './schemas/campaign.schema.json': 'campaigns/**/campaign.yaml',
+    },
+    // Else completion writes every default below a key such as `send`.
+    'yaml.disableDefaultProperties': true,
+    'files.associations': { '*.hbs': 'handlebars' },
+  };
+  const extensions = { recommendations: ['redhat.vscode-yaml'] };
+  return [
+    ['.vscode/settings.json', `${JSON.stringify(settings, null, 2)}\n`],
+    ['.vscode/extensions.json', `${JSON.stringify(extensions, null, 2)}\n`],
+  ];
+}
+
+/** For whoever finds the repository without knowing handbill. */
+export function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dependency'>): string {
+  const elsewhere = dependency.startsWith('file:')
+    ? `
+\`package.json\` names the handbill on the disk that made these files. Other machines, and CI, need one that they can
+install: a version, or the file that \`npm pack\` makes of handbill.
+`
+    : '';
+  return `# Campaigns
+
+Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file, a template and a
+list of recipients.
+
+\`\`\`sh
+npm install                      # once; commit package-lock.json, which CI installs from
+npx handbill validate            # every error at once, with file, line and column
+npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
+npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
+npx handbill report ${campaign}${gap(campaign, 'report')}# what became of everybody
+\`\`\`
+${elsewhere}
+| file | what it is |
+|---|---|
+| \`handbill.yaml\` | what all campaigns share, and the APIs that they can be sent to |
+| \`campaigns/${campaign}/\` | the first campaign |
+| \`schemas/\` | completion and errors in your editor; take those of a newer handbill when you update it |
+| \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
+| \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
+
+To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its key, and look at everything with
+\`npx handbill doctor\`. Lists that must not lie in git are passed with \`--recipients FILE\`.
+`;
+}
+
+/** Comments stand below each other. */
+function gap(campaign: string, command: string): string {
+  return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
+}
+
+const COMMENT_COLUMN = 33;

@@ -1,0 +1,39 @@
+/** The characters with which progress and questions are drawn, each one column wide. */
+export interface TerminalChars {
+  /** What was done of a bar, and what is left of it. */
+  readonly done: string;
+  readonly left: string;
+  /** Between the parts of a line. */
+  readonly dot: string;
+  /** Where a text was cut. */
+  readonly cut: string;
+  /** Everything that the terminal shows; false where it shows ASCII alone. */
+  readonly unicode: boolean;
+}
+
+const UNICODE: TerminalChars = { done: '━', left: '─', dot: '·', cut: '…', unicode: true };
+const ASCII: TerminalChars = { done: '#', left: '-', dot: '-', cut: '~', unicode: false };
+
+/**
+ * What a terminal can show. POSIX: what the locale says (`LC_ALL`, else `LC_CTYPE`, else `LANG`), of which none is the
+ * locale C, in which there is ASCII alone; the console of Linux has 256 or 512 glyphs. Windows: its terminals of today
+ * say who they are; the console before them has the glyphs of its code page.
+ */
+export function charsFor(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): TerminalChars {
+  const term = env['TERM'] ?? '';
+  if (term === 'dumb' || term === 'linux') return ASCII;
+  if (platform === 'win32') return isModernOnWindows(env, term) ? UNICODE : ASCII;
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((name) => name !== undefined && name !== '') ?? 'C';
+  return /utf-?8/i.test(locale) ? UNICODE : ASCII;
+}
+
+function isModernOnWindows(env: Readonly<Record<string, string | undefined>>, term: string): boolean {
+  return (
+    (env['WT_SESSION'] ?? '') !== '' ||
+    env['TERM_PROGRAM'] === 'vscode' ||
+    env['TERMINAL_EMULATOR'] === 'JetBrains-JediTerm' ||
+    env['ConEmuTask'] === '{cmd::Cmder}' ||
+    term.startsWith('xterm') ||
+    term === 'alacritty'
+  );
+}

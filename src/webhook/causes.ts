@@ -1,0 +1,95 @@
+import type { DeliveryCause, DeliveryState } from '../model.ts';
+import { foldName } from './states.ts';
+
+/** What an error says of itself, as far as a cause follows from it. */
+export interface Fault {
+  readonly code: string | null;
+  /** Names of errors and states, which are codes in words. */
+  readonly names: readonly string[];
+  readonly text: string | null;
+  /** The provider says that trying again is of no use. */
+  readonly isPermanent: boolean;
+}
+
+/** What a report follows from beside the words of its error. */
+interface Surroundings {
+  readonly state: DeliveryState;
+  /** It was to go by RCS, where 404 means a user whom RCS does not reach. */
+  readonly isRcs: boolean;
+  /** Codes of the project that mean `unsupported-channel`, folded. */
+  readonly unsupported: ReadonlySet<string>;
+}
+
+/**
+ * Why a message did not arrive, where something follows from it. Codes come first, those of the project before all;
+ * then sentences, because few providers document their codes. Null for messages that are on their way or have arrived.
+ *
+ * Somebody who opted out is suppressed, so a sentence that speaks of a sender, a text or a link on some list is none:
+ * it would suppress everybody.
+ */
+export function causeOf(fault: Fault, { state, isRcs, unsupported }: Surroundings): DeliveryCause | null {
+  if (ON_ITS_WAY.has(state)) return null;
+  const { text, isPermanent } = fault;
+  const codes = [fault.code, ...fault.names].filter((code) => code !== null).map(foldName);
+  if (codes.some((code) => unsupported.has(code)) || (text !== null && unsupported.has(foldName(text)))) {
+    return 'unsupported-channel';
+  }
+  for (const [cause, known] of CODES) if (codes.some((code) => known.has(code))) return cause;
+  if (isRcs && codes.includes('404')) return 'unsupported-channel';
+  const sentences = [text, ...fault.names].filter((one) => one !== null).map(spaced);
+  if (sentences.some(saysOptedOut)) return 'opted-out';
+  if (sentences.some((one) => UNSUPPORTED.test(one) && !ABOUT_CONTENT.test(one))) return 'unsupported-channel';
+  if (sentences.some((one) => GONE.test(one))) return 'gone';
+  // Refused by the provider is not the same: it says nothing of the address.
+  return isPermanent && (state === 'undeliverable' || state === 'failed') ? 'gone' : null;
+}
+
+const ON_ITS_WAY: ReadonlySet<DeliveryState> = new Set(['queued', 'sent', 'delivered', 'read']);
+
+/** Vonage 12xx and 13xx, Twilio 2xxxx, 3xxxx and 6xxxx, WhatsApp 131xxx, Sinch and the words of `wire`; folded. */
+const CODES: readonly (readonly [DeliveryCause, ReadonlySet<string>])[] = [
+  [
+    'opted-out',
+    foldedSet('1240 21610 131050 unsubscribed user-unsubscribed recipient-unsubscribed opted-out recipient-opted-out'),
+  ],
+  [
+    'unsupported-channel',
+    foldedSet(`1300 63003 63024 131026 channel-not-supported unsupported-channel channel-unsupported
+      channel-not-supported-by-recipient recipient-channel-not-supported recipient-invalid-channel-identity
+      recipient-not-reachable-on-channel no-channels-left no-channel-left not-rcs-enabled rcs-not-supported
+      rcs-not-enabled not-rcs-capable no-capability channel-capability-missing`),
+  ],
+  ['gone', foldedSet('1190 30005 unknown-subscriber ec-unknown-subscriber unallocated-number absent-permanent')],
+];
+
+function foldedSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(/\s+/).map(foldName));
+}
+
+/** `USER_OPTED_OUT` and `UserOptedOut` as a sentence in small letters, of a length that costs no time. */
+function spaced(text: string): string {
+  const short = text.slice(0, 500);
+  // Only names are taken apart: in a sentence, WhatsApp is one word.
+  const parts = short.includes(' ') ? short : short.replace(/([a-z])([A-Z])/g, '$1 $2');
+  return parts.replace(/[\s_-]+/g, ' ').toLowerCase();
+}
+
+function saysOptedOut(sentence: string): boolean {
+  if (OPTED_OUT.test(sentence) && !NOT_OPTED_OUT.test(sentence)) return true;
+  return LISTED.test(sentence) && !ABOUT_US.test(sentence);
+}
+
+const OPTED_OUT =
+  /\bunsubscribed?\b|\bopt(?:ed)? ?out\b|\bdo not contact\b|\bstop (?:message|keyword|request|reply)\b|\b(?:sent|replied|texted|said|with) stop\b/;
+/** What a text lacks, or a message must have. */
+const NOT_OPTED_OUT =
+  /\bnot (?:yet )?(?:unsub|opt)|\b(?:no|missing|without|lacks?|requires?|needs?|must) .{0,40}\b(?:opt|unsub|stop)|\b(?:opt ?out|unsubscribe|stop) (?:text|instruction|language|link|option|wording|line|notice|url|header)/;
+const LISTED = /\b(?:black|block) ?list(?:ed)?\b/;
+const ABOUT_US =
+  /\b(?:sender|source|originator|from|content|text|body|keyword|template|url|link|domain|ip|account|traffic|brand|campaign)\b/;
+const UNSUPPORTED =
+  /\bnot supported\b|\bunsupported\b|\bdoes ?n[o']t support\b|\bcapabilit|\bnot (?:an? )?(?:(?:valid )?(?:rcs|whatsapp|viber) (?:user|number|account|contact)|(?:rcs|whatsapp) (?:enabled|capable|reachable|registered))\b|\bnot (?:enabled|registered|reachable) (?:for|on|with|by|via) (?:rcs|whatsapp|viber)\b/;
+const ABOUT_CONTENT =
+  /\b(?:media|file|mime|format|type|template|parameter|character|encoding|charset|content|attachment|image|video|language|button|field|version|sender|method)\b/;
+const GONE =
+  /\bunknown subscriber\b|\bunallocated\b|\b(?:not|no longer) (?:in (?:service|use)|assigned|active)\b|\b(?:number|subscriber|mailbox|user|address) (?:does not|doesn't|no longer) exists?\b|\bpermanently absent\b|\bdisconnected (?:number|subscriber)\b|\bnumber (?:is )?(?:disconnected|deactivated)\b/;

@@ -1,0 +1,129 @@
+import { parseExactly } from '../util/json-exact.ts';
+
+/** How a body is written. */
+export type BodyForm = 'json' | 'json-lines' | 'form' | 'empty';
+
+/** What is wrong with a whole body: nothing of it is read. */
+export interface BodyProblem {
+  readonly kind: 'not-readable' | 'too-deep' | 'too-many-events';
+  /** A sentence for whoever sends it, without anything that the body holds. */
+  readonly message: string;
+  /** What an HTTP server answers. */
+  readonly status: 400 | 413;
+}
+
+/** A body taken apart: its documents, and the lines that are none. */
+export interface ParsedBody {
+  readonly form: BodyForm;
+  readonly documents: readonly unknown[];
+  /** Lines of JSON lines that cannot be read, as they stand. */
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * Of nested arrays and objects. The deepest shape that is known has 10 (WhatsApp); JSON.stringify ends at thousands.
+ */
+const MAX_DEPTH = 32;
+/** Of a form: Twilio sends some 30. */
+const MAX_FORM_FIELDS = 1_000;
+
+/**
+ * Takes a body apart: JSON in UTF-8 or UTF-16, with or without a byte order mark; JSON lines; a form as Twilio posts
+ * it. The body itself shows what it is; what a sender calls it decides nothing, because senders get it wrong. Bytes
+ * that are no UTF-8 are windows-1252, which holds every byte.
+ */
+export function parseBody(bytes: Uint8Array): ParsedBody | BodyProblem {
+  const text = decode(bytes);
+  const trimmed = text.trim();
+  if (trimmed === '') return { form: 'empty', documents: [], unreadable: [] };
+  const document = parseShallow(trimmed);
+  if (document !== undefined) return { form: 'json', documents: [document], unreadable: [] };
+  return parseLines(trimmed) ?? parseForm(trimmed) ?? (isTooDeep(trimmed) ? TOO_DEEP : NOT_READABLE);
+}
+
+/** JSON whose nesting was looked at before anything parses it (SECURITY S30); undefined for all else. */
+function parseShallow(text: string): unknown {
+  return isTooDeep(text) ? undefined : parseExactly(text);
+}
+
+const TOO_DEEP: BodyProblem = {
+  kind: 'too-deep',
+  message: `The body is nested more deeply than ${MAX_DEPTH} levels.`,
+  status: 400,
+};
+
+const NOT_READABLE: BodyProblem = {
+  kind: 'not-readable',
+  message: 'The body is neither JSON, nor JSON lines, nor a form.',
+  status: 400,
+};
+
+/** JSON lines: several, and the first is JSON. A line that is none is kept, and the others are read. */
+function parseLines(text: string): ParsedBody | null {
+  if (!/^[[{]/.test(text) || !text.includes('\n')) return null;
+  const documents: unknown[] = [];
+  const unreadable: string[] = [];
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed === '') continue;
+    const document = parseShallow(trimmed);
+    if (document !== undefined) documents.push(document);
+    else if (documents.length === 0) return null;
+    else unreadable.push(trimmed);
+  }
+  return { form: 'json-lines', documents, unreadable };
+}
+
+/** The first of fields with one name counts. A field that holds JSON alone is the document (`payload={...}`). */
+function parseForm(text: string): ParsedBody | null {
+  if (!FORM.test(text)) return null;
+  const fields = Object.create(null) as Record<string, string>;
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name === '' || Object.hasOwn(fields, name)) continue;
+    if (++count > MAX_FORM_FIELDS) return null;
+    fields[name] = value;
+  }
+  const [only] = Object.values(fields);
+  const inner = count === 1 && only !== undefined && /^\s*[[{]/.test(only) ? only : null;
+  const document = inner === null ? undefined : parseShallow(inner);
+  if (document !== undefined) return { form: 'form', documents: [document], unreadable: [] };
+  return { form: 'form', documents: [fields], unreadable: [] };
+}
+
+const FORM = /^[A-Za-z0-9_.%+[\]-]{1,200}=[^&\s<>{}"]*(?:&[^&\s<>{}"]*)*$/;
+
+/** Brackets that stand in strings do not count. Never looks at more than it must. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === QUOTE) i = endOfString(text, i);
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === BACKSLASH) i++;
+    else if (unit === QUOTE) return i;
+  }
+  return text.length;
+}
+
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}

@@ -1,0 +1,177 @@
+import type { DeliveryReport, DeliveryState, EventMapping, Reply, UnreadEvent, WebhookEvent } from '../model.ts';
+import type { Pointer } from '../util/pointer.ts';
+import { type CompiledFields, compileFields, type Level, type Trace, takeField, turnTo } from './fields.ts';
+import { type BodyForm, type BodyProblem, parseBody } from './interpret-body.ts';
+import { foldChannels } from './interpret-channel.ts';
+import { eventsIn, isEmptyEnvelope } from './interpret-events.ts';
+import { faultOf, type SaidFault } from './interpret-fault.ts';
+import { isReceived, type Naming, namingOf, type SaidState, saidState } from './interpret-kind.ts';
+import { type EventMeanings, type Reading, readReply, readReport } from './interpret-parts.ts';
+import { cutText, wordOf } from './interpret-values.ts';
+import { foldName, foldStates } from './states.ts';
+
+export interface Interpretation {
+  readonly events: readonly WebhookEvent[];
+  /** Why the whole body was refused: then there are no events. Empty where it is read. */
+  readonly problems: readonly BodyProblem[];
+  readonly form: BodyForm;
+}
+
+export interface Interpreter {
+  /** Reads the bytes of a body, or of one line of a file. Never throws. */
+  interpret(body: Uint8Array, nowMs: number): Interpretation;
+  /** Reads a document that was parsed elsewhere; it is no deeper than 32 levels. */
+  interpretDocument(document: unknown, nowMs: number): Interpretation;
+}
+
+/** How an event was read: for whoever wants to know why. */
+export type Follow = (event: WebhookEvent, level: Level | null, found: readonly Found[]) => void;
+export interface Found {
+  readonly field: Parameters<Trace>[0];
+  readonly level: Level;
+  readonly pointer: Pointer;
+}
+
+/**
+ * Most events in one body. Shapes that are known have at most some hundred in 64 KiB; a body with more is refused as a
+ * whole (413), so that its sender splits it, instead of a part of it being lost.
+ */
+export const MAX_EVENTS = 1_000;
+/** Of an event that nobody understands, in UTF-16 units. */
+const MAX_UNREAD = 64 * 1024;
+
+/** Makes the reader of a project's events: the mapping is compiled once. */
+export function createInterpreter(
+  mapping: EventMapping,
+  meanings: EventMeanings,
+  { follow = null, maxEvents = MAX_EVENTS }: { readonly follow?: Follow | null; readonly maxEvents?: number } = {},
+): Interpreter {
+  const reading: Reading = {
+    fields: compileFields(mapping, meanings.referenceNames),
+    states: foldStates(mapping.states),
+    unsupported: new Set(mapping.unsupported.map(foldName)),
+    channels: foldChannels(meanings.channels),
+    meanings,
+  };
+
+  const interpretAll = (
+    documents: readonly unknown[],
+    unreadable: readonly string[],
+    form: BodyForm,
+    nowMs: number,
+  ): Interpretation => {
+    const events: WebhookEvent[] = [];
+    let toRead = 0;
+    for (const [i, document] of documents.entries()) {
+      const at = documents.length === 1 ? [] : [String(i)];
+      const levels = eventsIn(document, reading.fields, maxEvents, at);
+      if (levels === null) return tooMany(form, maxEvents);
+      for (const level of levels) {
+        // None that is read makes more than one event, and each costs time.
+        toRead += countOf(level);
+        if (toRead > maxEvents) return tooMany(form, maxEvents);
+        readEvents(level, nowMs, reading, follow, events);
+      }
+    }
+    if (events.length + unreadable.length > maxEvents) return tooMany(form, maxEvents);
+    for (const line of unreadable) {
+      const event = unread(line);
+      events.push(event);
+      follow?.(event, null, []);
+    }
+    return { events, problems: [], form };
+  };
+
+  return {
+    interpret(body, nowMs) {
+      const parsed = parseBody(body);
+      if ('kind' in parsed) return { events: [], problems: [parsed], form: 'empty' };
+      return interpretAll(parsed.documents, parsed.unreadable, parsed.form, nowMs);
+    },
+    interpretDocument: (document, nowMs) => interpretAll([document], [], 'json', nowMs),
+  };
+}
+
+function tooMany(form: BodyForm, maxEvents: number): Interpretation {
+  const message = `The body holds more than ${maxEvents} events.`;
+  return { events: [], problems: [{ kind: 'too-many-events', message, status: 413 }], form };
+}
+
+/** Recipients that an event lists; each is read, and may be an event. */
+function countOf({ list }: Level): number {
+  return list?.entries.length ?? 1;
+}
+
+/** An event, or one for each of the recipients that it lists. */
+function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follow | null, into: WebhookEvent[]): void {
+  let isKept = false;
+  for (let entry = 0; entry < countOf(level); entry++) {
+    if (entry > 0) turnTo(entry, level);
+    const found: Found[] = [];
+    const trace: Trace | null =
+      follow === null ? null : (field, at, pointer) => void found.push({ field, level: at, pointer });
+    const read = readEvent(level, nowMs, reading, trace);
+    // What nobody understands is kept as a whole, with all recipients, and so it is kept once.
+    if (read === null && (isKept || isEmptyEnvelope(level, reading.fields))) continue;
+    isKept ||= read === null;
+    const event = read ?? unread(level.value);
+    into.push(event);
+    follow?.(event, level, found);
+    if (event.kind === 'reply') return;
+  }
+}
+
+/**
+ * Which event it is, in this order:
+ *
+ * 1. a name or a state that speaks of what people send (`inbound`, `MO`, `received`): a reply;
+ * 2. a state that is known, or an error: a report, also where it quotes a text;
+ * 3. a name that speaks of delivery: a report;
+ * 4. a sender and a text: a reply, also where a state stands beside them that nobody knows (a STOP must not be lost);
+ * 5. a state that nobody knows, or a time whose name is one (`seenAt`): a report.
+ *
+ * A report that names neither a message nor a recipient is a reply if it has a sender and a text, unless a name speaks
+ * of delivery. A reply without sender or text is not understood: null.
+ */
+function readEvent(level: Level, nowMs: number, reading: Reading, trace: Trace | null): DeliveryReport | Reply | null {
+  const { fields, states } = reading;
+  const naming = namingOf(level, fields, states, trace);
+  const said = saidState(level, fields, states, trace);
+  if (naming.direction === 'inbound' || (said !== null && isReceived(said))) {
+    return readReply(level, nowMs, reading, trace);
+  }
+  const fault = faultOf(level, fields, trace);
+  const state = stateSaid(level, fields, naming, said, fault);
+  const report = (): DeliveryReport | null =>
+    state === null ? null : readReport(level, state, fault, nowMs, reading, trace);
+  const reply = (): Reply | null => (naming.direction === 'outbound' ? null : readReply(level, nowMs, reading, trace));
+  const isClear = state !== null && (state.isKnown || fault?.isPlain === true);
+  return isClear ? (report() ?? reply()) : (reply() ?? report());
+}
+
+/** The state of a report, by what says most. */
+function stateSaid(
+  level: Level,
+  fields: CompiledFields,
+  naming: Naming,
+  said: SaidState | null,
+  fault: SaidFault | null,
+): SaidState | null {
+  // Infobip tells of `SEEN` in the name of an event whose state is that of its delivery.
+  if (naming.state?.state === 'read' && (said === null || said.state === 'delivered')) {
+    return { ...naming.state, isKnown: true };
+  }
+  if (said !== null) return said;
+  if (naming.state !== null) return { ...naming.state, isKnown: true };
+  const inTime = (field: 'readTime' | 'deliveredTime', state: DeliveryState): SaidState | null =>
+    takeField(field, level, fields, wordOf, { reach: 'event' }) === null ? null : { state, word: '', isKnown: false };
+  return (
+    inTime('readTime', 'read') ??
+    inTime('deliveredTime', 'delivered') ??
+    (fault?.isPlain === true ? { state: 'failed', word: '', isKnown: false } : null)
+  );
+}
+
+function unread(value: unknown): UnreadEvent {
+  return { kind: 'unread', body: cutText(JSON.stringify(value) ?? 'null', MAX_UNREAD) };
+}

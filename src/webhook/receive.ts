@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { problem, refuse as refuseStart } from '../errors.ts';
+import type { Receiver } from '../model.ts';
+import { createReceiverApp } from './receive-app.ts';
+import { createGroup, type Record } from './receive-group.ts';
+import { rememberIds } from './receive-ids.ts';
+import { createRefusalLog } from './receive-log.ts';
+import type { Interpret } from './receive-request.ts';
+import { limitConnections } from './server-connections.ts';
+import { createVerifier } from './verify.ts';
+
+export interface ReceiverOptions {
+  readonly receiver: Pick<Receiver, 'path' | 'scheme'>;
+  /** As `readWebhookSecrets` gives them: at least one, any of which counts. */
+  readonly secrets: readonly string[];
+  /** Reads a body; never called for one whose sender did not prove itself. */
+  readonly interpret: Interpret;
+  /** Holds events durably, those of several requests at once. What it throws is answered with 503. */
+  readonly record: Record;
+  /** TCP port; 0 takes a free one. 4011 when absent. */
+  readonly port?: number;
+  /** Address to listen on; `127.0.0.1` when absent. */
+  readonly host?: string;
+  /** Milliseconds since 1970; the clock of this machine when absent. */
+  readonly now?: () => number;
+  /** Called with a line for what is refused; it holds nothing that a sender wrote. */
+  readonly log?: (line: string) => void;
+}
+
+export interface RunningReceiver {
+  /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes nothing new, finishes what has come in, and resolves when all of it is held and answered. */
+  close(): Promise<void>;
+}
+
+export const DEFAULT_PORT = 4011;
+export const DEFAULT_HOST = '127.0.0.1';
+
+/**
+ * Receives webhooks: verifies, has the events held, then answers 200 with an empty body. It knows no ledger.
+ *
+ * @throws HandbillError (exit status 2) when the port cannot be had
+ */
+export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
+  const { receiver, secrets, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
+  const { path, scheme } = receiver;
+  const group = createGroup(options.record);
+  const log = createRefusalLog(options.log ?? null, now);
+  const app = createReceiverApp(path, {
+    scheme,
+    verify: createVerifier(scheme, secrets),
+    ids: rememberIds('toleranceMs' in scheme ? scheme.toleranceMs : 0),
+    interpret: options.interpret,
+    group,
+    log,
+    now,
+    connections: () => connections,
+    isClosing: () => !server.listening,
+  });
+  const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
+    app.fetch(request, env as HttpBindings);
+  // Without patching the globals, which no library may do to the process that it runs in.
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const serve: RequestListener = (incoming, outgoing) => {
+    // What Hono refuses by itself, such as a Host that is none, may still be on its way: nobody reads a gigabyte of it.
+    outgoing.once('finish', () => {
+      if (outgoing.statusCode !== 200) incoming.socket.destroySoon();
+    });
+    void listener(incoming, outgoing);
+  };
+  const server = createServer(TIMEOUTS, serve);
+  // A sender that asks before it sends its body gets `100 Continue` when nothing in its headers speaks against it.
+  server.on('checkContinue', serve);
+  const connections = limitConnections(server);
+  await listen(server, wanted, host);
+  const port = portOf(server);
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`,
+    port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      connections.closeIdle();
+      const timer = setTimeout(() => server.closeAllConnections(), LONGEST_FINISH_MS);
+      await closed;
+      clearTimeout(timer);
+      await group.idle();
+      log.flush();
+    },
+  };
+}
+
+/**
+ * SECURITY S30. Proxies keep idle connections for 60 seconds: a server that closes them first would cut the request
+ * that is just on its way.
+ */
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 65_000,
+  // Node looks at timeouts only every 30 seconds otherwise.
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/** How long the end waits for answers that are being written. A commit may wait for another process meanwhile. */
+const LONGEST_FINISH_MS = 10_000;
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const hint =
+      isTaken || host === DEFAULT_HOST
+        ? 'Choose another port with --port; 0 takes a free one.'
+        : 'Take an address of this machine with --host, or leave it out: 127.0.0.1 is for a proxy on this machine.';
+    throw refuseStart(problem('usage', `Webhooks cannot be received on ${host}: ${message}.`, { hint }));
+  }
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,108 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Connections of senders, and which of them go when there are too many. */
+export interface Connections {
+  /** The headers of a request are complete; the rest of it may not be. */
+  began(socket: Socket): void;
+  /** A request is complete and proven: it must get its answer. */
+  answering(socket: Socket): void;
+  /** The answer is written: the connection belongs to a sender that has proved itself. */
+  answered(socket: Socket): void;
+  /** Cuts every connection on which no request is being answered. */
+  closeIdle(): void;
+  readonly size: number;
+}
+
+/** SECURITY S30. */
+export const MAX_CONNECTIONS = 100;
+
+/** With a surge of those that have just come, whose first request may be on its way; above it, they go too. */
+const MOST_IN_A_SURGE = 1_000;
+
+/** How long an honest sender may take for its request when there are too many connections. */
+const GRACE_MS = 250;
+
+type State =
+  /** No complete headers yet, and nobody knows who it is. */
+  | 'new'
+  /** Headers, of whoever it may be. */
+  | 'receiving'
+  /** Between two requests of a sender that has proved itself. */
+  | 'idle'
+  | 'answering';
+
+interface Entry {
+  readonly socket: Socket;
+  state: State;
+  proven: boolean;
+  sinceMs: number;
+}
+
+/**
+ * Keeps the connections of a server to a number. A limit that turns the next one away (Node's `maxConnections`) shuts
+ * out honest senders as long as others hold connections open; here the one that has said least for longest goes. So 200
+ * connections that send nothing cost an honest sender nothing.
+ *
+ * First go those without complete headers, then those without a complete body. Those of senders that have proved
+ * themselves go only when they are too many by themselves, and those that are being answered never do.
+ *
+ * @param monotonicMs a clock that never goes back, in milliseconds
+ */
+export function limitConnections(
+  server: Server,
+  monotonicMs: () => number = () => performance.now(),
+  most = MAX_CONNECTIONS,
+): Connections {
+  const entries = new Map<Socket, Entry>();
+  let planned: NodeJS.Immediate | NodeJS.Timeout | null = null;
+
+  const oldest = (state: State): readonly Entry[] =>
+    [...entries.values()].filter((entry) => entry.state === state).sort((a, b) => a.sinceMs - b.sinceMs);
+  const drop = ({ socket }: Entry): void => {
+    entries.delete(socket);
+    socket.destroy();
+  };
+  const enforce = (): void => {
+    planned = null;
+    const now = monotonicMs();
+    for (const entry of [...oldest('new'), ...oldest('receiving')]) {
+      if (entries.size <= most) return;
+      if (now - entry.sinceMs >= GRACE_MS || entries.size > MOST_IN_A_SURGE) drop(entry);
+    }
+    const idle = oldest('idle');
+    for (const entry of idle.slice(0, Math.max(0, idle.length - most))) drop(entry);
+    // Whoever is still within its grace is looked at again when it is over.
+    if (entries.size > most) planned = setTimeout(enforce, GRACE_MS).unref();
+  };
+  const check = (): void => {
+    // Not at once: what has come in with a connection may be a whole request, which is read in this turn of the loop.
+    if (entries.size > most && (planned === null || entries.size > MOST_IN_A_SURGE)) planned = setImmediate(enforce);
+  };
+
+  server.on('connection', (socket) => {
+    entries.set(socket, { socket, state: 'new', proven: false, sinceMs: monotonicMs() });
+    socket.once('close', () => entries.delete(socket));
+    check();
+  });
+  const move = (socket: Socket, state: State): void => {
+    const entry = entries.get(socket);
+    if (entry === undefined) return;
+    entry.sinceMs = monotonicMs();
+    entry.proven ||= state === 'idle';
+    // Another request of a known sender is no reason to let it go before others.
+    entry.state = state === 'receiving' && entry.proven ? 'idle' : state;
+    if (state === 'idle') check();
+  };
+  return {
+    began: (socket) => move(socket, 'receiving'),
+    answering: (socket) => move(socket, 'answering'),
+    answered: (socket) => move(socket, 'idle'),
+    closeIdle() {
+      for (const { socket, state } of [...entries.values()]) if (state !== 'answering') socket.destroy();
+    },
+    get size() {
+      return entries.size;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { DeliveryState } from '../model.ts';
+
+/**
+ * Words of public APIs for what became of a message (DOMAIN, section 1.6), folded as `foldName` does. `cancelled` is
+ * `rejected`: nobody sends it any more. A message of which some parts arrived was not delivered as far as anybody can
+ * tell, and is `sent`.
+ */
+const WORDS: Readonly<Record<DeliveryState, string>> = {
+  queued: `queued enqueued queue accepted acceptd submitted scheduled pending processing buffered waiting initiated created
+    authorised authorized held queued-on-channel switching-channel pending-waiting-delivery pending-accepted`,
+  sent: `sent sending dispatched enroute pending-enroute in-transit connecting forwarded transmitted ringing answered
+    in-progress partially-delivered delivered-to-operator delivered-to-carrier delivered-to-network delivered-to-gateway
+    delivered-to-smsc sent-to-operator sent-to-carrier message-sent`,
+  delivered: `delivered delivrd acknowledged delivered-to-handset delivered-to-device delivered-to-terminal
+    delivered-to-recipient delivered-to-user message-delivered delivery-success delivery-confirmed completed`,
+  read: 'read seen displayed opened viewed clicked message-read',
+  expired: `expired validity-period-expired message-expired delivery-expired timed-out timeout delivery-timed-out
+    expired-expired expired-dlr-unknown delivery-report-time-out`,
+  undeliverable: `undeliverable undelivered undeliv not-delivered undeliverable-not-delivered delivery-impossible
+    unreachable absent-subscriber bounced bounce hard-bounce busy no-answer`,
+  failed: `failed failure error delivery-failed delivery-failure sending-failed send-failed message-failed aborted deleted
+    permanent-failure temporary-failure soft-bounce dropped`,
+  rejected: `rejected rejectd refused denied blocked declined cancelled canceled failed-authorisation
+    failed-authorization message-rejected`,
+  unknown: 'unknown',
+};
+
+const TABLE: ReadonlyMap<string, DeliveryState> = new Map(
+  (Object.entries(WORDS) as [DeliveryState, string][]).flatMap(([state, words]) =>
+    words.split(/\s+/).map((word) => [foldName(word), state] as const),
+  ),
+);
+
+/** Groups of Infobip, which are numbers only where they are called so (`status.groupId`). */
+const GROUPS: ReadonlyMap<string, DeliveryState> = new Map([
+  ['1', 'queued'],
+  ['2', 'undeliverable'],
+  ['3', 'delivered'],
+  ['4', 'expired'],
+  ['5', 'rejected'],
+]);
+
+/**
+ * Letter case and whatever is neither letter nor digit do not count: `DELIVERED_TO_HANDSET` is `delivered to handset`.
+ */
+export function foldName(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** Own words of a project, folded. */
+export function foldStates(written: Readonly<Record<string, DeliveryState>>): ReadonlyMap<string, DeliveryState> {
+  return new Map(Object.entries(written).map(([word, state]) => [foldName(word), state]));
+}
+
+/**
+ * The state that a word means, or null for one that nobody knows. A word of the project comes first; then the table;
+ * then the last part of a name of several, as in `message.delivered` and `sms/failed`.
+ */
+export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): DeliveryState | null {
+  if (word.length > MAX_WORD) return null;
+  const folded = foldName(word);
+  const known = own.get(folded) ?? TABLE.get(folded);
+  if (known !== undefined) return known;
+  const last = LAST_PART.exec(word)?.[0];
+  return last === undefined ? null : (TABLE.get(foldName(last)) ?? null);
+}
+
+/** The state that the number of an Infobip group means. */
+export function stateOfGroup(group: string): DeliveryState | null {
+  return GROUPS.get(group) ?? null;
+}
+
+/** A longer word is none. */
+export const MAX_WORD = 100;
+const LAST_PART = /(?<=[.:/])[^.:/]+$/;

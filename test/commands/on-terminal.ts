@@ -1,0 +1,76 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { COMPILED, until } from '../helpers/cli.ts';
+
+const NODE = join(import.meta.dirname, '..', '..', 'node_modules', 'node', 'bin', 'node');
+
+export interface TerminalOptions {
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What is done by the shell of the terminal with the command: `> file`, `| cat`. */
+  readonly shell?: string;
+}
+
+/** A process on a terminal of its own. */
+export interface OnTerminal {
+  readonly done: Promise<{ readonly status: number | null; readonly screen: string }>;
+  readonly pid: number;
+  screen(): string;
+  type(keys: string): void;
+  resize(columns: number): void;
+}
+
+/** Runs a script on a terminal. Needs `script` of util-linux; throws where there is none. */
+export async function onTerminal(
+  script: string,
+  args: readonly string[],
+  { columns = 80, env = {}, cwd = '/', shell = '' }: TerminalOptions = {},
+): Promise<OnTerminal> {
+  if (spawnSync('script', ['--version']).status !== 0) throw new Error('This proof needs script (util-linux).');
+  const run = shell === '' ? 'exec ' : '';
+  const command = `stty cols ${columns} rows 24; ${run}${[NODE, script, ...args].join(' ')} ${shell}`;
+  const base = { PATH: process.env['PATH'], HOME: cwd, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/sh', TZ: 'UTC' };
+  const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
+    cwd,
+    env: { ...base, NODE_COMPILE_CACHE: COMPILED, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let screen = '';
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    screen += text;
+  });
+  terminal.stdin.on('error', () => undefined);
+  const done = new Promise<{ status: number | null; screen: string }>((resolve, reject) => {
+    terminal.on('error', reject);
+    terminal.on('close', (status) => resolve({ status, screen }));
+  });
+  const children = `/proc/${terminal.pid}/task/${terminal.pid}/children`;
+  const found = () => (existsSync(children) ? readFileSync(children, 'utf8').trim() : '');
+  await until('the command on its terminal', () => found() !== '');
+  const pid = Number(found());
+  return {
+    done,
+    pid,
+    screen: () => screen,
+    type: (keys) => void terminal.stdin.write(keys),
+    resize: (to) => {
+      const set = spawnSync('stty', ['-F', readlinkSync(`/proc/${pid}/fd/2`), 'cols', String(to)]);
+      if (set.status !== 0) throw new Error(`stty: ${String(set.stderr)}`);
+    },
+  };
+}
+
+/** Every line that stood on the screen at some time, without what moves the cursor or colours. */
+export function linesOf(screen: string): readonly string[] {
+  const plain = screen.replaceAll(ESCAPES, '\n').replaceAll(COLOURS, '');
+  return plain.split(/[\r\n]+/).filter((line) => line !== '');
+}
+
+const ESC = String.fromCharCode(27);
+const ESCAPES = new RegExp(`${ESC}\\[[0-9;?]*[A-HJKSThl]`, 'g');
+const COLOURS = new RegExp(`${ESC}\\[[0-9;]*m`, 'g');
+export const HIDES_CURSOR = `${ESC}[?25l`;
+export const hasColour = (screen: string): boolean => screen.search(COLOURS) !== -1;

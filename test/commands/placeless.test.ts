@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it, test } from 'vitest';
+import { placelessOptOut } from '../../src/commands/placeless.ts';
+import { reconcile } from '../../src/commands/reconcile.ts';
+import { reconcileText } from '../../src/commands/reconcile-text.ts';
+import { createProject } from '../helpers/project.ts';
+
+test.each([
+  ['07700 900123', true],
+  ['(020) 7946-0000', true],
+  ['447700900123', true],
+  ['+447700900123', false],
+  ['ann@example.com', false],
+  ['c-1', false],
+  ['12', false],
+])('an opt-out from %s is of nobody: %s', (address, isPlaceless) => {
+  expect(placelessOptOut([address]) !== null).toBe(isPlaceless);
+});
+
+it('is said with what to do, and not where the country is known', async () => {
+  const said = async (project: string) => {
+    using here = createProject({ 'handbill.yaml': project });
+    writeFileSync(here.path('replies.csv'), 'from,to,text\n07700 900123,12345,STOP\n');
+    return reconcileText(await reconcile(['replies.csv'], { cwd: here.root, env: {} }));
+  };
+  expect(await said('locale: en\n')).toMatch(/An opt-out came from a number without a country code.*defaultCountry/);
+  expect(await said('defaultCountry: GB\n')).not.toContain('country code');
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it, test } from 'vitest';
+import { stalePages } from '../../.scripts/docs.ts';
+import { diagnosticsPage, EXPLAINED } from '../../.scripts/docs-diagnostics.ts';
+import { type Example, type Ran, runExample } from '../../.scripts/docs-example.ts';
+import { CODES, type Code } from '../../src/errors.ts';
+
+/** Codes without an example: what it would take stands in `cause`. */
+const WITHOUT: readonly Code[] = [
+  ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked'] as const),
+  ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug'] as const),
+];
+
+const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {
+  const { example } = EXPLAINED[code];
+  return example === null ? [] : [[code, example] as const];
+});
+
+const ran = new Map<Code, Ran>();
+
+async function once(code: Code, example: Example): Promise<Ran> {
+  const found = ran.get(code) ?? (await runExample(code, example));
+  ran.set(code, found);
+  return found;
+}
+
+describe('the example of', () => {
+  test.each(EXAMPLES)('%s makes handbill say exactly that', async (code, example) => {
+    const { codes, said } = await once(code, example);
+    expect([...codes]).toEqual([code]);
+    expect(said).toMatch(/^(?:error|warning)\[/);
+  });
+
+  it('every code is there, but for those that need more than an example has', () => {
+    const without = (Object.keys(CODES) as readonly Code[]).filter((code) => EXPLAINED[code].example === null);
+    expect(without.toSorted()).toEqual([...WITHOUT].toSorted());
+  });
+});
+
+describe('cause and cure of', () => {
+  test.each(Object.entries(EXPLAINED))('%s are sentences', (_code, { cause, cure }) => {
+    expect(cause).toMatch(/^[`A-Za-z].{15,}[.)]$/);
+    expect(cure).toMatch(/^[`A-Za-z].{10,}\.$/);
+  });
+});
+
+it('docs/diagnostics.md is what the codes and their examples make of it', async () => {
+  const page = await diagnosticsPage(once);
+  expect(stalePages(new Map([['docs/diagnostics.md', page]])), 'run `node .scripts/docs.ts`').toEqual([]);
+  for (const code of Object.keys(CODES)) expect(page).toContain(`\n## \`${code}\`\n`);
+});

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { COMPILED } from '../helpers/cli.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+
+/**
+ * A step of a guide: a file that it shows, below a line with nothing but its path (`` `campaigns/hello/people.csv`: ``),
+ * or a command with what it prints. A comment above a file names the encoding in which it is written.
+ */
+export type Step =
+  | { readonly kind: 'file'; readonly path: string; readonly bytes: Buffer }
+  | { readonly kind: 'command'; readonly command: string; readonly shown: string };
+
+/** The steps of a page, in its order. */
+export function stepsOf(page: string): readonly Step[] {
+  const text = readFileSync(join(ROOT, 'docs', page), 'utf8');
+  return [...text.matchAll(BLOCK)].flatMap(([, path, encoding = 'utf-8', language, body = '']): readonly Step[] => {
+    if (language === 'console') return commandsIn(body);
+    return path === undefined ? [] : [{ kind: 'file', path, bytes: encoded(body, encoding) }];
+  });
+}
+
+const BLOCK = /(?:^`([^`\n]+)`[^\n]*:\n\n(?:<!-- ([a-z0-9-]+) -->\n)?)?^```(\w+)\n([\s\S]*?)^```$/gm;
+
+function commandsIn(body: string): readonly Step[] {
+  return body
+    .split(/^\$ /m)
+    .slice(1)
+    .map((block) => {
+      // A command goes on behind a backslash.
+      const [, command = '', shown = ''] = /^((?:.*\\\n)*.*)\n([\s\S]*)$/.exec(block) ?? [];
+      return { kind: 'command', command, shown };
+    });
+}
+
+function encoded(text: string, encoding: string): Buffer {
+  if (encoding === 'utf-8-bom') return Buffer.from(`\uFEFF${text}`);
+  if (encoding === 'utf-16le-bom') return Buffer.from(`\uFEFF${text}`, 'utf16le');
+  if (encoding === 'windows-1252') return Buffer.from(text, 'latin1');
+  if (encoding !== 'utf-8') throw new Error(`No file is written in ${encoding}.`);
+  return Buffer.from(text);
+}
+
+/** A shell in a folder of its own, with `handbill` among its commands. */
+export interface Walk extends Disposable {
+  readonly folder: string;
+  /** Writes the file, or runs the command and returns what it printed, on both streams in turn. */
+  take(step: Step): Promise<string>;
+}
+
+export function startWalk(): Walk {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handbill-walk-')));
+  const bin = join(folder, '..', `${folder.slice(folder.lastIndexOf('/') + 1)}-bin`);
+  mkdirSync(bin);
+  const script = join(bin, 'handbill');
+  writeFileSync(script, `#!/bin/sh\nexec '${NODE}' '${join(ROOT, 'src', 'cli.ts')}' "$@"\n`);
+  chmodSync(script, 0o755);
+  // Exported variables and the current folder go from one command to the next, as in the reader's shell.
+  const state = join(bin, 'state');
+  writeFileSync(state, `cd '${folder}'\n`);
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: bin, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED };
+  return {
+    folder,
+    take: async (step) => {
+      if (step.kind === 'file') {
+        mkdirSync(dirname(join(folder, step.path)), { recursive: true });
+        writeFileSync(join(folder, step.path), step.bytes);
+        return '';
+      }
+      return await shell(`. '${state}'\n${step.command}\n{ export -p; echo "cd '$PWD'"; } > '${state}'\n`, folder, env);
+    },
+    [Symbol.dispose]: () => {
+      rmSync(folder, { recursive: true, force: true });
+      rmSync(bin, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a reader sees: stdout and stderr as they come. */
+async function shell(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn('sh', ['-c', `exec 2>&1\n${script}`], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+  });
+  await new Promise((resolve) => child.on('close', resolve));
+  return text;
+}
+
+/**
+ * What a page shows as a pattern: a line `...` stands for any lines, `…` for anything within a line (a time, a duration, a
+ * random id).
+ */
+export function patternOf(shown: string): RegExp {
+  const lines = shown.split('\n').map((line) => {
+    if (line === '...') return '(?:.*\\n)*?';
+    return `${line.split('…').map(literally).join('.*?')}\n`;
+  });
+  // The last piece is what stands behind the last line end: nothing.
+  return new RegExp(`^${lines.slice(0, -1).join('')}$`);
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const INSTALLED = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/opt/google/chrome/chrome',
+];
+
+/** A page in a real browser, and everything that it did besides being shown. */
+export interface Watched extends AsyncDisposable {
+  readonly page: Page;
+  /** What it wrote to the console, refusals by its content security policy among them, and errors that nobody caught. */
+  readonly logged: readonly string[];
+  /** Addresses of everything that it asked for, itself first. */
+  readonly requests: readonly string[];
+  /** Texts of dialogs (`alert` and the like). */
+  readonly dialogs: readonly string[];
+}
+
+/**
+ * Starts Chromium without a window: the installed one, else the one that comes as a package. Never left out in silence.
+ */
+export async function startChromium(): Promise<Browser & AsyncDisposable> {
+  const installed = INSTALLED.find((path) => existsSync(path));
+  const { executablePath, args } = installed === undefined ? await packed() : { executablePath: installed, args: [] };
+  const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+  return await chromium.launch({ executablePath, args: [...args, ...flags], headless: true });
+}
+
+async function packed(): Promise<{ executablePath: string; args: string[] }> {
+  const { default: packedChromium } = await import('@sparticuz/chromium');
+  return { executablePath: await packedChromium.executablePath(), args: packedChromium.args };
+}
+
+/** Opens an address (`file://` or `http://`) in a context of its own, and writes down what the page does. */
+export async function openWatched(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const logged: string[] = [];
+  const requests: string[] = [];
+  const dialogs: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
+  page.on('pageerror', (error) => logged.push(String(error)));
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.accept().catch(() => undefined);
+  });
+  await page.goto(url, { waitUntil: 'load' });
+  return { page, logged, requests, dialogs, [Symbol.asyncDispose]: async () => await context.close() };
+}
+
+/**
+ * What axe finds wrong with a page, one line each; empty is good. Rules of WCAG 2.2 A and AA and best practice. Its
+ * script is put into the page from outside, past the content security policy.
+ */
+export async function axeViolations(page: Page): Promise<readonly string[]> {
+  const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  const session = await page.context().newCDPSession(page);
+  const { readFileSync } = await import('node:fs');
+  await session.send('Runtime.evaluate', { expression: readFileSync(path, 'utf8') });
+  const expression = `axe.run(document, { iframes: false }).then(({ violations }) =>
+    violations.flatMap(({ id, help, nodes }) => nodes.map(({ target }) => id + ': ' + help + ' at ' + target.join(' '))))`;
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'axe failed');
+  return result.value as string[];
+}

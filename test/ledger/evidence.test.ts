@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { UnsettledRow } from '../../src/ledger/event-records.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { RunRecord } from '../../src/ledger/records.ts';
+import type { DeliveryReport } from '../../src/model.ts';
+import { createReference } from '../../src/plan/reference.ts';
+import { settleByReports } from '../../src/run/evidence.ts';
+import { unreachedRows } from '../../src/run/unreached.ts';
+import { fates, givenRun, open, scratchPath } from './scratch.ts';
+import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
+
+const MINUTE = 60_000;
+const WEBHOOK = { nowMs: NOON + MINUTE, source: 'webhook' };
+
+function report(state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport {
+  const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
+  return { kind: 'delivery', ...nothing, textHash: null, eventId: null, word: null, state, atMs: NOON, ...changes };
+}
+
+const referenceOf = (row: number): string => createReference(HELLO, 'sms')(keyOf(row));
+
+/** Two recipients: the first accepted as `m-0`, the second in doubt. */
+function given(
+  doubt: Parameters<typeof resultOf>[1] = {},
+  { ledger = open(scratchPath()), atMs = NOON } = {},
+): { ledger: Ledger; run: RunRecord } {
+  const run = givenRun(ledger, rows(2));
+  ledger.commit(run, [], [claimOf(0), claimOf(1)], atMs);
+  const facts = { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null, ...doubt } as const;
+  ledger.commit(run, [resultOf(0, { messageId: 'm-0' }), resultOf(1, facts)], [], atMs);
+  return { ledger, run };
+}
+
+function unsettled(ledger: Ledger): readonly UnsettledRow[] {
+  return [...ledger.events.unsettled()].flat();
+}
+
+const FACTS = { messageId: 'm-9', note: 'reported sent', nowMs: NOON + MINUTE };
+
+describe('K2: a doubt that a report ends', () => {
+  it('is accepted with the id of the report, and history says by what', () => {
+    const { ledger, run } = given();
+    ledger.events.record([report('sent', { reference: referenceOf(1), messageId: 'm-9' })], WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
+    expect([...ledger.resolutions(run)].flat()).toMatchObject([
+      { key: keyOf(1), verdict: 'accepted', resolvedBy: 'report', messageId: 'm-9', note: 'reported sent' },
+    ]);
+    expect(settleByReports(ledger, NOON)).toBe(0);
+  });
+
+  it('is taken by one of two who looked at it at the same time', () => {
+    const { ledger, run } = given();
+    const [seen] = unsettled(ledger);
+    if (seen === undefined) throw new Error('somebody is in doubt');
+    const resolved = [...ledger.doubts(run)].flat();
+    const order = { verdict: 'accepted', messageId: 'm-8', who: 'anna', note: null, nowMs: NOON } as const;
+    ledger.resolve(run, resolved, order);
+    expect(ledger.events.settle(seen, FACTS)).toBe(false);
+    expect([...ledger.resolutions(run)].flat()).toHaveLength(1);
+    expect([...ledger.outcomes(run)].flat()[1]).toMatchObject({ outcome: 'accepted', messageId: 'm-8' });
+  });
+
+  it('is of that attempt: a later one is another doubt', () => {
+    const { ledger } = given();
+    const [seen] = unsettled(ledger);
+    if (seen === undefined) throw new Error('somebody is in doubt');
+    expect(ledger.events.settle({ ...seen, attempts: seen.attempts + 1 }, FACTS)).toBe(false);
+    expect(ledger.events.settle({ ...seen, key: keyOf(0) }, FACTS)).toBe(false);
+    expect(ledger.events.settle(seen, FACTS)).toBe(true);
+  });
+
+  it('spares whoever was to be sent to again the second message', () => {
+    const { ledger, run } = given();
+    const order = { verdict: 'resend', messageId: null, who: 'anna', note: null, nowMs: NOON } as const;
+    ledger.resolve(run, [...ledger.doubts(run)].flat(), order);
+    expect(fates(ledger, run)).toEqual(['accepted', 'pending(resend)']);
+    ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(fates(ledger, run)).toEqual(['accepted', 'accepted(resolved)']);
+    expect(ledger.commit(ledger.start(run, NOON).run, [], [claimOf(1)], NOON)).toEqual(['taken']);
+  });
+
+  it('is not that of another environment, although campaign and person have the same names', () => {
+    const { ledger, run } = given();
+    const elsewhere = createReference({ ...HELLO, environment: 'live' }, 'sms')(keyOf(1));
+    ledger.events.record([report('delivered', { reference: elsewhere })], WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(0);
+    expect(fates(ledger, run)).toEqual(['accepted', 'in-doubt(no-response)']);
+  });
+
+  it('ends the run with it, whatever halted that', () => {
+    const { ledger, run } = given();
+    const halt = { rule: 'doubt', message: 'too many', next: 'look' } as const;
+    ledger.finish(run, { state: 'halted', halt, figures: null, nowMs: NOON });
+    ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
+    settleByReports(ledger, NOON);
+    expect(ledger.findRun(HELLO)).toMatchObject({ state: 'finished', halt: null });
+  });
+});
+
+describe('a report about one of several in doubt', () => {
+  it.each<[string, readonly Parameters<typeof resultOf>[]]>([
+    ['in doubt', [[2, { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null }]]],
+    ['to be sent to', []],
+  ])('does not end the run while somebody is %s', (_, results) => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(3));
+    const doubt = resultOf(1, { state: 'in-doubt', reason: 'no-response', httpStatus: null, messageId: null });
+    ledger.commit(run, [], [claimOf(0), claimOf(1), ...results.map(([row]) => claimOf(row))], NOON);
+    ledger.commit(run, [resultOf(0), doubt, ...results.map((facts) => resultOf(...facts))], [], NOON);
+    const halt = { rule: 'doubt', message: 'too many', next: 'look' } as const;
+    ledger.finish(run, { state: 'halted', halt, figures: null, nowMs: NOON });
+    ledger.events.record([report('delivered', { reference: referenceOf(1) })], WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(1);
+    expect(ledger.findRun(HELLO)).toMatchObject({ state: 'halted', halt });
+  });
+});
+
+describe('a report that quotes the text', () => {
+  const TEXT = 'a'.repeat(64);
+  const quoting = (changes: Partial<DeliveryReport> = {}) =>
+    report('delivered', { messageId: 'm-9', address: keyOf(1), textHash: TEXT, ...changes });
+
+  it.each<[string, readonly DeliveryReport[], number]>([
+    ['ends the doubt', [quoting()], 1],
+    ['twice of one message, too', [quoting(), quoting({ state: 'sent' })], 1],
+    ['of two messages ends none', [quoting(), quoting({ messageId: 'm-8' })], 0],
+    ['of a message without an id ends none', [quoting({ messageId: null })], 0],
+    ['long before it was sent ends none', [quoting({ atMs: NOON - 10 * MINUTE })], 0],
+  ])('%s', (_, reports, count) => {
+    const { ledger } = given({ textHash: TEXT });
+    ledger.events.record(reports, WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(count);
+  });
+
+  it.each<[string, boolean, number, number]>([
+    ['whose id nobody knows', false, 60, 0],
+    ['whose id is known', true, 60, 1],
+    ['so long ago that nobody reports on it any more', false, 80 * 60, 1],
+  ])('ends no doubt where another message to the same address may be meant: %s', (_, hasId, minutes, count) => {
+    const ledger = open(scratchPath());
+    const other = { ...HELLO, campaign: 'other' };
+    const draft = ledger.beginLoad(other, { channel: 'sms', nowMs: NOON });
+    ledger.load(draft, rows(2));
+    const sealed = ledger.sealLoad(draft, { inputs: [], identityHash: 'identity', nowMs: NOON });
+    const run = ledger.start(sealed, NOON).run;
+    ledger.commit(run, [], [claimOf(1)], NOON);
+    ledger.commit(run, [resultOf(1, { messageId: hasId ? 'm-7' : null })], [], NOON);
+    const atMs = NOON + minutes * MINUTE;
+    given({ textHash: TEXT }, { ledger, atMs });
+    ledger.events.record([quoting({ atMs: atMs + 2 * MINUTE })], { ...WEBHOOK, nowMs: atMs + 3 * MINUTE });
+    expect(settleByReports(ledger, NOON)).toBe(count);
+  });
+});
+
+describe('a report that a message reached nobody', () => {
+  const fallbacks = [{ channel: 'rcs' }] as unknown as Parameters<typeof unreachedRows>[2]['fallbacks'];
+  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, { fallbacks })].map(({ row }) => row);
+  const claim = { ...claimOf(0), leg: 1, attempts: 0, byReport: true } as const;
+  const facts = { channel: 'rcs', variant: null, parts: null, encoding: null, costMicros: null } as const;
+
+  it('is about one recipient of a request, where all of them have one id and it names whose it is', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2));
+    ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON);
+    ledger.commit(run, [resultOf(0, { messageId: 'm-1' }), resultOf(1, { messageId: 'm-1' })], [], NOON);
+    ledger.events.record([report('undeliverable', { messageId: 'm-1', reference: referenceOf(1) })], WEBHOOK);
+    expect(due(ledger, run)).toEqual([1]);
+  });
+
+  it('lets the message fall back in the move that claims the fallback', () => {
+    const { ledger, run } = given();
+    expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['claimed']);
+    expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['taken']);
+    expect([...ledger.outcomes(run)].flat()[0]?.legs).toMatchObject([
+      { channel: 'sms', outcome: 'rejected', reason: 'fell-back' },
+      { channel: 'rcs' },
+    ]);
+  });
+
+  it('K3: leaves it as it was where the person opted out before the claim', () => {
+    const { ledger, run } = given();
+    ledger.suppress(keyOf(0), { reason: null, untilMs: NOON + MINUTE, source: 'user', nowMs: NOON });
+    expect(ledger.commit(run, [], [{ ...claim, facts }], NOON)).toEqual(['suppressed']);
+    expect(fates(ledger, run)[0]).toBe('accepted');
+  });
+
+  it('makes nobody due who opted out for good', () => {
+    const { ledger, run } = given();
+    ledger.events.record([report('undeliverable', { messageId: 'm-0' })], WEBHOOK);
+    expect(due(ledger, run)).toEqual([0]);
+    ledger.suppress(keyOf(0), { reason: null, untilMs: null, source: 'user', nowMs: NOON });
+    expect(due(ledger, run)).toEqual([]);
+  });
+});

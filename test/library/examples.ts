@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ROOT } from './consumer.ts';
+
+export const EXAMPLES = join(ROOT, 'docs', 'examples', 'library');
+
+/** A program of docs/library.md. */
+export interface Example {
+  readonly name: string;
+  /** The file, with what it prints. */
+  readonly text: string;
+  readonly prints: string;
+}
+
+/** The page, whose programs are those of the folder, in the order in which they are run. */
+export function readPage(): { readonly page: string; readonly examples: readonly Example[] } {
+  const page = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
+  const named = [...page.matchAll(/^\[`([a-z-]+\.ts)`\]\(examples\/library\/\1\)/gm)].map(([, file = '']) => file);
+  return { page, examples: named.map(readExample) };
+}
+
+/** The files that are there, whether or not the page shows them. */
+export function exampleFiles(): readonly string[] {
+  return globSync('*.ts', { cwd: EXAMPLES }).sort();
+}
+
+function readExample(file: string): Example {
+  const text = readFileSync(join(EXAMPLES, file), 'utf8');
+  const prints = /\/\* prints\n([\s\S]*)\*\/\n$/.exec(text)?.[1];
+  if (prints === undefined) throw new Error(`${file} does not say what it prints`);
+  return { name: basename(file, '.ts'), text, prints };
+}
+
+/**
+ * A program that runs the examples one after the other in the project, and prints as JSON what each of them prints. In
+ * one process: a process for each would take most of the time to start.
+ */
+export const RUNNER = `import { formatWithOptions } from 'node:util';
+const [project, ...names] = process.argv.slice(2);
+process.chdir(project);
+const said = {};
+for (const name of names) {
+  const lines = [];
+  console.log = (...args) => void lines.push(formatWithOptions({ colors: false }, ...args) + '\\n');
+  console.error = console.log;
+  await import('./examples/' + name + '.ts');
+  said[name] = lines.join('');
+}
+process.stdout.write(JSON.stringify(said));
+`;

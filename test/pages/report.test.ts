@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it, test } from 'vitest';
+import type { Outcome, Report } from '../../src/model.ts';
+import { reportPage } from '../../src/pages/report.ts';
+import type { ReportPageOptions } from '../../src/pages/report-options.ts';
+import { LISTED_RECIPIENTS } from '../../src/pages/report-recipients.ts';
+import { createLatency, latencyGroups } from '../../src/report/latency.ts';
+import { REASON_ADVICE, REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
+import {
+  collect,
+  FELL_BACK,
+  OUTCOMES_OF_ALL_KINDS,
+  outcome,
+  PLAIN,
+  RETURNED,
+  RUN,
+  SPLIT,
+  TROUBLED,
+} from '../report/examples.ts';
+
+const START = Date.parse(RUN.startedAt);
+const OPTIONS: ReportPageOptions = { nowMs: START + 3_600_000 };
+const page = (report: Report, outcomes: readonly Outcome[], options: Partial<ReportPageOptions> = {}) =>
+  collect(reportPage(report, [outcomes], { ...OPTIONS, ...options }));
+const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString();
+
+/** What stands in the part of the page with this heading. */
+function part(text: string, heading: string): string {
+  const from = text.indexOf(`<h2>${heading}</h2>`);
+  return from < 0 ? '' : text.slice(from, text.indexOf('</section>', from));
+}
+
+describe('the page', () => {
+  it.each([
+    ['in trouble', TROUBLED],
+    ['with legs and variants', SPLIT],
+    ['about which something came back', RETURNED],
+    ['without trouble', PLAIN],
+  ])('of a run %s closes every element that it opens, and asks for nothing', async (_label, report) => {
+    const text = await page(report, [...OUTCOMES_OF_ALL_KINDS, FELL_BACK], { latency: latency(100) });
+    const open: string[] = [];
+    for (const [, slash, name = '', own] of text.matchAll(/<(\/?)([a-z0-9]+)(?:"[^"]*"|[^>"])*?(\/?)>/g)) {
+      if (name === 'meta' || name === 'br' || own === '/') continue;
+      if (slash === '') open.push(name);
+      else expect(open.pop()).toBe(name);
+    }
+    expect(open).toEqual([]);
+    expect(text).toContain('content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;">');
+    expect(text).not.toMatch(/<script|<link|<img|<iframe|<form|<a[ >]|\bhref|\bsrc=|url\(|@import|\s(?:on\w+|style)=/i);
+    expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('shows who needs attention first, and says how many more there are', async () => {
+    const waiting = Array.from({ length: 1500 }, (_, row) => outcome({ row, line: row + 2, outcome: 'pending' }));
+    const doubtful = outcome({ row: 1500, line: 1502, to: '+447700900999', outcome: 'in-doubt', reason: 'timeout' });
+    const text = await page(TROUBLED, [...waiting, doubtful, outcome({ line: 9999 })]);
+    const listed = part(text, 'Recipients that were not accepted');
+    expect(listed.match(/<tr><th scope="row" class="n">\d+<\/th><td>\+/g)).toHaveLength(LISTED_RECIPIENTS);
+    expect(listed.indexOf('>1502<')).toBeLessThan(listed.indexOf('>2<'));
+    expect(listed).toContain('1,501 recipients');
+    expect(listed).toContain('the first 1,000 are shown, 501 more are in handbill report');
+    expect(listed).not.toContain('9999');
+  });
+
+  it('has no table of recipients when everybody was accepted', async () => {
+    expect(await page(PLAIN, [outcome({})])).not.toContain('not accepted');
+  });
+
+  it('S34: masks addresses, also in what the API said, unless it is asked for them', async () => {
+    const refused = [
+      outcome({ outcome: 'rejected', reason: 'status', error: 'no +44 7700 900123 here, nor ann@example.com' }),
+      outcome({ outcome: 'rejected', reason: 'status', to: null, key: 'anna@example.com' }),
+    ];
+    const masked = await page(TROUBLED, refused);
+    expect(masked).not.toMatch(/7700 ?900123|ann@|anna@/);
+    expect(masked).toContain('+44••••••0123');
+    expect(masked).toContain('Addresses are masked.');
+    const whole = await page(TROUBLED, refused, { addresses: 'whole' });
+    for (const text of ['+447700900123', '+44 7700 900123', 'ann@example.com', 'anna@example.com']) {
+      expect(whole).toContain(text);
+    }
+    expect(whole).not.toContain('Addresses are masked.');
+  });
+
+  it('counts everybody, and lists who is chosen', async () => {
+    const refused = [2, 3].map((line) => outcome({ line, outcome: 'rejected', reason: 'status' }));
+    const accepted = Array.from({ length: 10 }, (_, i) => outcome({ line: i + 4, updatedAt: at(i) }));
+    const text = await page(TROUBLED, [...refused, ...accepted], { isListed: ({ line }) => line === 3 });
+    expect(part(text, 'Recipients that were not accepted')).toContain('1 recipient, by line of the list');
+    expect(part(text, 'Pace')).toContain('10 messages, at most 1 a second.');
+  });
+});
+
+describe('pace', () => {
+  const rates = (text: string) =>
+    [...part(text, 'Pace').matchAll(/<th scope="row">[\d-]+ [\d:]+ UTC<\/th><td class="n">([\d.,]+)</g)].map(
+      ([, rate = '']) => Number(rate.replaceAll(',', '')),
+    );
+
+  test.each([
+    ['a second', 64, 'messages a second', 1],
+    ['seconds of a run of minutes', 600, 'messages a second', 5],
+    ['minutes of a run of hours', 3 * 3_600, 'messages a minute', 1],
+    ['hours of a run of days', 4 * 86_400, 'messages an hour', 1],
+  ])('adds up to those accepted: %s', async (_label, seconds, unit, each) => {
+    const accepted = Array.from({ length: 500 }, (_, i) => outcome({ row: i, updatedAt: at((i * seconds) / 499) }));
+    const text = await page(PLAIN, accepted);
+    expect(text).toContain(unit);
+    expect(Math.round(rates(text).reduce((sum, rate) => sum + rate * each, 0))).toBe(500);
+  });
+
+  it('is a sentence where all were accepted at once, and absent where nobody was', async () => {
+    expect(part(await page(PLAIN, [outcome({})]), 'Pace')).toContain('1 message was accepted within 1.0 s.');
+    const idle = { ...PLAIN, requests: { ...PLAIN.requests, posted: 0 } };
+    expect(part(await page(idle, []), 'Pace')).toBe('');
+  });
+
+  it('shows the latency as far as the ledger holds it', async () => {
+    const shown = part(await page(PLAIN, [], { latency: latency(1_000) }), 'Pace');
+    const counts = [...shown.matchAll(/ m?s to [\d.]+ m?s<\/th><td class="n">([\d,]+)</g)];
+    expect(counts.reduce((sum, [, count = '']) => sum + Number(count.replaceAll(',', '')), 0)).toBe(1_000);
+    expect(part(await page(PLAIN, []), 'Pace')).toContain('95 % within 6.02 ms');
+  });
+
+  test.each([1, 2, 7, 36])('latencies in %i groups at most are all there', (most) => {
+    const groups = latencyGroups(latency(5_000), most);
+    expect(groups.length).toBeLessThanOrEqual(most);
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(5_000);
+    for (const { fromMs, toMs } of groups) expect(toMs).toBeGreaterThan(fromMs);
+  });
+});
+
+function latency(count: number) {
+  const measured = createLatency();
+  for (let i = 0; i < count; i++) measured.add(2 + ((i * 7919) % 997) * (i % 50 === 0 ? 20 : 0.3));
+  return measured.save();
+}
+
+describe('what came back', () => {
+  it('is counted at the time that was said, within the run and the present', async () => {
+    const rows = Array.from({ length: 6 }, (_, row) => outcome({ row, delivery: 'delivered' }));
+    const times = [START - 9e9, START, START + 60_000, START + 120_000, START + 9e12, START + 60_000];
+    const text = await page(RETURNED, rows, {
+      timesOf: ({ row }) => ({ arrived: times[row] ?? null, read: null, replied: null, 'did not arrive': null }),
+    });
+    const shown = part(text, 'Deliveries');
+    expect(shown).toContain('In the end: arrived 6.');
+    expect(shown).toMatch(/10:0\d:00 UTC<\/th><td class="n">6</);
+    expect(shown).not.toMatch(/20[013-9]\d-/);
+  });
+
+  it('has replies by what they mean, and none of their words', async () => {
+    const replies = { 'opt-out': 3, review: 2, 'opt-in': 1, answer: 1_009 };
+    const shown = part(await page(RETURNED, [], { replies }), 'Replies');
+    expect(shown).toContain('15 recipients replied, and 2 replies wait for somebody to read them.');
+    expect(shown).toContain('1,015 replies');
+    expect(shown).toContain('want no more messages: 3');
+    expect(part(await page(SPLIT, []), 'Replies')).toBe('');
+  });
+});
+
+describe('reasons', () => {
+  it('each says what to do', () => {
+    expect(Object.keys(REASON_ADVICE)).toEqual(Object.keys(REASON_WORDS));
+    for (const advice of Object.values(REASON_ADVICE)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
+    expect(reasonAdvice('toString')).toBe('');
+    expect(reasonAdvice('of another version')).toBe('');
+  });
+
+  it('stand with their count, their meaning and what to do, what is most pressing first', async () => {
+    const shown = part(await page(TROUBLED, []), 'Reasons');
+    const rows = [...shown.matchAll(/<\/svg>([a-z-]+)<\/th><td>([a-z-]+)<\/td><td class="n">(\d+)</g)];
+    expect(rows.map(([, reason, outcome, count]) => [outcome, reason, Number(count)])).toEqual([
+      ['in-doubt', 'timeout', 4],
+      ['in-doubt', 'no-response', 1],
+      ['rejected', 'status', 12],
+      ['failed', 'connect', 1],
+      ['skipped', 'duplicate', 17],
+      ['skipped', 'suppressed', 3],
+    ]);
+    expect(shown).toContain('Find out from the provider, then <code>handbill doubt resolve</code>.');
+  });
+});
+
+it('1,000,000 outcomes need a heap of 32 MB', () => {
+  const script = new URL('../fixtures/pages/stream-report.ts', import.meta.url).pathname;
+  const printed = execFileSync(process.execPath, ['--max-old-space-size=32', script, '1000000'], { encoding: 'utf8' });
+  const { characters } = JSON.parse(printed);
+  expect(characters).toBeGreaterThan(200_000);
+  expect(characters).toBeLessThan(2_000_000);
+});

@@ -1,0 +1,291 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NOW, numberOf, recordRun, replyOf, reportOf, servePages, withLedger } from '../commands/serve-ledger.ts';
+import { axeViolations, openWatched, startChromium, type Watched } from '../helpers/browser.ts';
+import { startCli } from '../helpers/cli.ts';
+import { createProject, type TestProject } from '../helpers/project.ts';
+import { SCRIPTS } from '../security/payloads.ts';
+
+const HELLO = {
+  'handbill.yaml': 'defaultCountry: GB\n',
+  'campaigns/hello/campaign.yaml':
+    'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hello {{first}}." }\nrecipients: people.csv\nsend: { rate: 100/s }\n',
+};
+
+let browser: Browser;
+let project: TestProject;
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(async () => await browser.close());
+beforeEach(() => {
+  const people = Array.from({ length: 300 }, (_, i) => `+4474001${String(i).padStart(5, '0')},Ann\n`);
+  project = createProject({ ...HELLO, 'campaigns/hello/people.csv': `msisdn,first\n${people.join('')}` });
+});
+afterEach(() => project[Symbol.dispose]());
+
+/** Nothing was asked of anybody else, and nothing went wrong. */
+function expectQuiet({ logged, dialogs, requests }: Watched, base: string): void {
+  expect(logged).toEqual([]);
+  expect(dialogs).toEqual([]);
+  expect(requests.filter((url) => !url.startsWith(`${base}/`))).toEqual([]);
+}
+
+function recordAll(): string {
+  return withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+    const rows = [
+      ...Array.from({ length: 60 }, (_, i) => ({ variant: i % 2 === 0 ? 'a' : 'b' })),
+      { state: 'in-doubt', reason: 'timeout' },
+      { state: 'in-doubt', reason: 'no-response', error: 'gone' },
+      { state: 'rejected', reason: 'status', error: 'no such number' },
+      { state: 'skipped', reason: 'duplicate' },
+    ] as const;
+    const run = recordRun(ledger, { campaign: 'past' }, rows);
+    const reports = [reportOf('m-0', 'delivered'), reportOf('m-1', 'undeliverable')];
+    const replies = [replyOf(numberOf(0), 'no more, please', 'review'), replyOf(numberOf(1), 'thanks', 'answer')];
+    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook' });
+    ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
+    return run.id;
+  });
+}
+
+describe('while something is sent', () => {
+  it('a run appears, goes on and ends before whoever looks, without a reload', async () => {
+    await using pages = await servePages(project.root, { now: Date.now });
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    const { page } = watched;
+    await page.evaluate('globalThis.isSamePage = true');
+    expect(await page.locator('.empty').innerText()).toContain('No run yet');
+    const send = startCli(['send', 'hello'], { cwd: project.root });
+    await page.locator('a.name', { hasText: 'hello' }).waitFor();
+    await page.locator('.state', { hasText: 'running' }).waitFor();
+    const seen = new Set<string>();
+    while (!(await page.locator('.state', { hasText: 'finished' }).isVisible())) {
+      seen.add((await page.locator('#runs td .soft').first().textContent()) ?? '');
+      await page.waitForTimeout(150);
+    }
+    expect(seen.size).toBeGreaterThan(2);
+    expect((await send.done).status).toBe(0);
+    await page.getByText('300 accepted').waitFor();
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+    await page.locator('a.name').click();
+    await page.locator('h1', { hasText: 'hello' }).waitFor();
+    expectQuiet(watched, pages.base);
+  });
+
+  it('what is typed, chosen and opened stays, and so does the focus', async () => {
+    recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    await page.goto(`${pages.base}/doubt`);
+    await page.getByLabel('Note, kept for ever').fill('half a note');
+    await page.locator('input[name=line]').first().check();
+    await page.locator('#live[data-state=live]').waitFor();
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(ledger, { campaign: 'newer', atMs: NOW + 9e6 }, [{ state: 'in-doubt', reason: 'timeout' }]),
+    );
+    await page.locator('h2', { hasText: 'newer' }).waitFor();
+    const note = page.getByLabel('Note, kept for ever').last();
+    expect(await note.inputValue()).toBe('half a note');
+    expect(await page.locator('input[name=line]').nth(1).isChecked()).toBe(true);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('it is said that the process has ended, and a page that was open goes on with the next', async () => {
+    recordAll();
+    const pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/`);
+    await watched.page.locator('#live[data-state=live]').waitFor();
+    await pages.close();
+    await watched.page.getByText('Connecting again').waitFor();
+    await using _next = await servePages(project.root, { port: pages.port });
+    await watched.page.locator('#live[data-state=live]').waitFor();
+  });
+});
+
+describe('a reader', () => {
+  it('gets everywhere by keyboard', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}/recipients`);
+    const { page } = watched;
+    const press = async (...keys: readonly string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.id');
+    await press('Tab');
+    expect(await focused()).toBe('Skip to the content');
+    await press('Enter', 'Tab', 'Tab', 'Tab');
+    expect(await focused()).toBe('q');
+    await page.keyboard.type('07700 900 062');
+    await press('Enter');
+    await page.waitForURL(/q=07700/);
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByLabel('Line, key, address or message id').focus();
+    // Fields, buttons, and the only row.
+    for (let i = 0; i < 12 && (await focused()) !== numberOf(62); i++) await press('Tab');
+    await press('Enter');
+    await page.waitForURL(/recipients\/62/);
+    expect(await page.locator('h1').textContent()).toBe(numberOf(62));
+    expect(await page.locator('main').innerText()).toContain('no such number');
+    expectQuiet(watched, pages.base);
+  });
+
+  it('filters, and goes on to the next page', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/runs/${id}`);
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Recipients', exact: true }).click();
+    await page.getByRole('link', { name: 'Next page' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(14);
+    await page.getByLabel('Outcome').selectOption('in-doubt');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/outcome=in-doubt/);
+    expect(await page.locator('tbody tr').count()).toBe(2);
+    expect(await page.locator('caption').textContent()).toContain('2 recipients');
+    expectQuiet(watched, pages.base);
+  });
+
+  it('without JavaScript reads, searches and acts', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', { javaScriptEnabled: false });
+    const { page } = watched;
+    await page.locator('a.name').click();
+    expect(await page.locator('noscript').textContent()).toContain('reload it');
+    await page.goto(`${pages.base}/runs/${id}/recipients`);
+    await page.getByLabel('Line, key').fill('m-7');
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.goto(`${pages.base}/doubt`);
+    await page.locator('input[name=line]').first().check();
+    await page.getByRole('button', { name: 'The API has them' }).click();
+    await page.getByRole('button', { name: 'Record as accepted' }).click();
+    await page.getByText('1 recipient recorded as accepted.').waitFor();
+    await page.goto(`${pages.base}/suppressions`);
+    await page.getByLabel('Number, email address, contact:ID or hash').fill('07700 900 044');
+    await page.getByRole('button', { name: 'Suppress' }).click();
+    await page.getByRole('button', { name: `Remove ${numberOf(44)}` }).click();
+    await page.getByRole('button', { name: 'Take it off' }).click();
+    await page.getByText('is off the list.').waitFor();
+    await page.goto(`${pages.base}/replies?meaning=review`);
+    await page.getByRole('button', { name: /^Opt-out/ }).click();
+    await page.getByText('1 address suppressed since.').waitFor();
+    expectQuiet(watched, pages.base);
+  });
+
+  it('opens the preview of a campaign and the report of a run', async () => {
+    const id = recordAll();
+    await using pages = await servePages(project.root);
+    await using watched = await openWatched(browser, `${pages.base}/campaigns`);
+    const { page } = watched;
+    await page.getByRole('link', { name: 'Preview' }).click();
+    await page.getByText('Hello Ann.').first().waitFor();
+    await page.goto(`${pages.base}/runs/${id}/report`);
+    expect(await page.title()).toContain('handbill report');
+    expectQuiet(watched, pages.base);
+  });
+});
+
+describe('every page', () => {
+  it.each<[BrowserContextOptions]>([
+    [{ colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
+    [{ colorScheme: 'dark', viewport: { width: 390, height: 800 } }],
+  ])('is as it should be for those who hear it or see it differently: %j', async (options) => {
+    const id = recordAll();
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '', options);
+    const paths = [
+      '/',
+      `/runs/${id}`,
+      `/runs/${id}/recipients`,
+      `/runs/${id}/recipients/1`,
+      '/doubt',
+      '/replies',
+      '/suppressions',
+      '/campaigns',
+    ];
+    for (const path of paths) {
+      await watched.page.goto(pages.base + path);
+      expect([path, await axeViolations(watched.page)]).toEqual([path, []]);
+      expect([path, await watched.page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
+        path,
+        true,
+      ]);
+    }
+    await ask(watched.page, pages.base);
+    expectQuiet(watched, pages.base);
+  });
+
+  it('shows hostile text as text', async () => {
+    expect(SCRIPTS.length).toBeGreaterThanOrEqual(30);
+    const id = withLedger(project.path('.handbill/ledger.db'), (ledger) => {
+      const rows = SCRIPTS.map((text, i) => ({
+        key: `${text} ${i}`,
+        to: text,
+        variant: text,
+        state: 'in-doubt' as const,
+        reason: text,
+        error: text,
+      }));
+      const run = recordRun(
+        ledger,
+        { campaign: SCRIPTS[0] ?? '', environment: SCRIPTS[1] ?? '', occurrence: SCRIPTS[2] ?? '' },
+        rows,
+      );
+      ledger.events.record(
+        SCRIPTS.map((text) => replyOf(text, text, 'review')),
+        { nowMs: NOW, source: 'webhook' },
+      );
+      for (const text of SCRIPTS) ledger.suppress(text, { reason: text, untilMs: null, source: text, nowMs: NOW });
+      return run.id;
+    });
+    await using pages = await servePages(project.root, { allowActions: true });
+    await using watched = await openWatched(browser, pages.signInUrl ?? '');
+    const { page } = watched;
+    const run = encodeURIComponent(id);
+    const plain = SCRIPTS[11] ?? '';
+    for (const path of [
+      '/',
+      `/runs/${run}`,
+      `/runs/${run}/recipients`,
+      `/runs/${run}/recipients/11`,
+      '/doubt',
+      '/replies',
+      '/suppressions',
+    ]) {
+      await page.goto(pages.base + path);
+      await page.locator('#live[data-state=live]').waitFor();
+      expect([path, await page.locator('script').count()]).toEqual([path, 1]);
+      expect([path, await page.locator('img,iframe,object,embed,video,base,math').count()]).toEqual([path, 0]);
+      if (path !== '/' && path !== '/suppressions')
+        expect([path, (await page.locator('main').innerText()).includes(plain)]).toEqual([path, true]);
+    }
+    // What comes later comes the same way.
+    withLedger(project.path('.handbill/ledger.db'), (ledger) =>
+      recordRun(ledger, { campaign: SCRIPTS[10] ?? '', atMs: NOW + 9e6 }, [{}]),
+    );
+    await page.goto(`${pages.base}/`);
+    await page.locator('a.name').nth(1).waitFor();
+    for (const query of SCRIPTS.slice(0, 12))
+      await page.goto(
+        `${pages.base}/runs/${run}/recipients?q=${encodeURIComponent(query)}&variant=${encodeURIComponent(query)}`,
+      );
+    expectQuiet(watched, pages.base);
+  });
+});
+
+/** The questions before something is changed. */
+async function ask(page: Page, base: string): Promise<void> {
+  await page.goto(`${base}/doubt`);
+  await page.locator('input[name=line]').first().check();
+  await page.getByRole('button', { name: 'The API has them' }).click();
+  await page.getByRole('button', { name: 'Record as accepted' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.goto(`${base}/suppressions`);
+  await page.getByRole('button', { name: /^Remove/ }).click();
+  await page.getByRole('button', { name: 'Take it off' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { foldDelivery } from '../../src/delivery/fold.ts';
+import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
+import { createReference } from '../../src/plan/reference.ts';
+import { countDeliveries, openDeliveries } from '../../src/run/deliveries.ts';
+import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';
+import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
+import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
+
+function report(changes: Partial<DeliveryReport>): DeliveryReport {
+  const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
+  const rest = { textHash: null, eventId: null, word: null, atMs: NOON };
+  return { kind: 'delivery', ...nothing, ...rest, state: 'delivered', ...changes };
+}
+
+/** Four accepted messages with the ids `m-0` to `m-3`, and a fifth that was skipped. */
+function given() {
+  const ledger = open(scratchPath());
+  const run = givenRun(ledger, rows(5));
+  const four = [0, 1, 2, 3];
+  ledger.commit(run, [], four.map(claimOf), NOON);
+  const results = four.map((row) => resultOf(row, { state: 'accepted', messageId: row === 3 ? null : `m-${row}` }));
+  ledger.commit(run, results, [], NOON);
+  ledger.skip(run, [{ row: 4, leg: 0, reason: 'suppressed' }], NOON);
+  return { ledger, run };
+}
+
+const WEBHOOK = { nowMs: NOON + 1, source: 'webhook' };
+
+describe('what came back about the messages of a run', () => {
+  it('is joined by the id of the API, or by our reference', () => {
+    const { ledger, run } = given();
+    const reference = createReference(HELLO, 'sms')(keyOf(3));
+    ledger.events.record(
+      [
+        report({ messageId: 'm-0' }),
+        report({ messageId: 'm-0', state: 'sent' }),
+        report({ messageId: 'm-1', state: 'failed', error: '1190 absent' }),
+        report({ reference, state: 'read' }),
+        report({ messageId: 'elsewhere' }),
+      ],
+      WEBHOOK,
+    );
+    const deliveries = openDeliveries(ledger, run);
+    const joined = [...ledger.outcomes(run)].flatMap((batch) => deliveries?.join(batch) ?? []);
+    expect(joined.map(({ delivery }) => delivery ?? null)).toEqual(['delivered', 'failed', null, 'read', null]);
+    expect(joined.map(({ error }) => error)).toEqual([null, '1190 absent', null, null, null]);
+    expect(countDeliveries(ledger, run)).toEqual([
+      { variant: null, delivery: 'delivered', count: 1 },
+      { variant: null, delivery: 'failed', count: 1 },
+      { variant: null, delivery: 'read', count: 1 },
+    ]);
+  });
+
+  it('is of one recipient alone where the API gave several one id, and the report says of whom', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(3));
+    const all = [0, 1, 2];
+    ledger.commit(run, [], all.map(claimOf), NOON);
+    ledger.commit(
+      run,
+      all.map((row) => resultOf(row, { state: 'accepted', messageId: 'shared' })),
+      [],
+      NOON,
+    );
+    const reference = createReference(HELLO, 'sms')(keyOf(1));
+    ledger.events.record([report({ messageId: 'shared', reference, state: 'failed' })], WEBHOOK);
+    ledger.events.record([report({ messageId: 'shared', state: 'sent' })], WEBHOOK);
+    const deliveries = openDeliveries(ledger, run);
+    const joined = [...ledger.outcomes(run)].flatMap((batch) => deliveries?.join(batch) ?? []);
+    expect(joined.map(({ delivery }) => delivery)).toEqual(['sent', 'failed', 'sent']);
+  });
+
+  it('costs nothing where nothing came back', () => {
+    const { ledger, run } = given();
+    expect(openDeliveries(ledger, run)).toBeNull();
+    expect(countDeliveries(ledger, run)).toEqual([]);
+  });
+
+  it('of another environment is not that of this one, although the campaign has the same name', () => {
+    const { ledger, run } = given();
+    const reference = createReference({ ...HELLO, environment: 'live' }, 'sms')(keyOf(3));
+    ledger.events.record([report({ reference })], WEBHOOK);
+    expect(countDeliveries(ledger, run)).toEqual([]);
+  });
+
+  it('of each leg is its own, and the last leg counts for the recipient', () => {
+    const { ledger, run } = fellBack(2, [0]);
+    ledger.commit(run, [], [{ ...claimOf(0), leg: 1, to: BY_MAIL.to }], NOON + 2000);
+    ledger.commit(run, [{ ...resultOf(0), leg: 1, messageId: 'mail-0' }], [], NOON + 3000);
+    const first = createReference(HELLO, 'sms')(keyOf(0));
+    const last = createReference(HELLO, 'email')(keyOf(0));
+    ledger.events.record(
+      [
+        report({ reference: first, state: 'undeliverable' }),
+        report({ reference: last, state: 'sent' }),
+        report({ messageId: 'mail-0', state: 'expired' }),
+        report({ messageId: 'mail-0', state: 'failed', atMs: NOON - 1 }),
+      ],
+      WEBHOOK,
+    );
+    const joined = [...ledger.outcomes(run)].flatMap((batch) => openDeliveries(ledger, run)?.join(batch) ?? []);
+    expect(joined[0]?.legs?.map(({ delivery }) => delivery)).toEqual(['undeliverable', 'expired']);
+    expect(joined.map(({ delivery }) => delivery ?? null)).toEqual(['expired', null]);
+  });
+
+  it('is, of many at once, what it is of each alone', () => {
+    const { ledger, run } = given();
+    const referenceOf = createReference(HELLO, 'sms');
+    const reports = fc.array(
+      fc.record({
+        row: fc.nat(4),
+        by: fc.constantFrom('reference' as const, 'messageId' as const, 'both' as const, 'neither' as const),
+        state: fc.constantFrom(...DELIVERY_STATES),
+        atMs: fc.constantFrom(null, NOON, NOON + 1, NOON + 2),
+      }),
+      { minLength: 1, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(reports, (drawn) => {
+        const events = drawn.map(({ row, by, state, atMs }) =>
+          report({
+            reference: by === 'reference' || by === 'both' ? referenceOf(keyOf(row)) : null,
+            messageId: by === 'messageId' || by === 'both' ? `m-${row}` : null,
+            state,
+            atMs,
+          }),
+        );
+        ledger.events.record(events, WEBHOOK);
+        const outcomes = [...ledger.outcomes(run)].flat();
+        const joined = openDeliveries(ledger, run)?.join(outcomes) ?? [];
+        const alone = outcomes.map(({ key, messageId, outcome }) => {
+          const ids = { reference: referenceOf(key ?? ''), messageId };
+          return outcome === 'skipped' ? null : (foldDelivery(ledger.events.reportsOf(ids))?.state ?? null);
+        });
+        expect(joined.map(({ delivery }) => delivery ?? null)).toEqual(alone);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

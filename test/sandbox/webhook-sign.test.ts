@@ -1,0 +1,95 @@
+import { describe, expect, it, test } from 'vitest';
+import type { HmacScheme, Scheme } from '../../src/model.ts';
+import { USUAL_HMAC, type WebhookOptions } from '../../src/sandbox/webhook-options.ts';
+import { signerOf } from '../../src/sandbox/webhook-sign.ts';
+import { createVerifier } from '../../src/webhook/verify.ts';
+import { MANNERS } from './receiver.ts';
+import { send, withWebhook } from './with-webhook.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const TOLERANCE = { toleranceMs: 300_000 };
+const HMAC: HmacScheme = { kind: 'hmac', ...USUAL_HMAC, ...TOLERANCE };
+const FULL = {
+  header: 'x-signature',
+  algorithm: 'sha512',
+  encoding: 'base64',
+  prefix: '',
+  signed: '{id}.{timestamp}.{body}',
+  timestampHeader: 'x-timestamp',
+  idHeader: 'x-id',
+} as const;
+
+describe('a receiver takes what the sandbox signs, and not with another secret', () => {
+  test.each<[label: string, Scheme, Partial<WebhookOptions>, other: string]>([
+    ['standard', { kind: 'standard', ...TOLERANCE }, { secret: SECRET }, Buffer.alloc(32, 8).toString('base64')],
+    ['hmac, as Meta signs', HMAC, { scheme: 'hmac', secret: 'hush hush' }, 'hush hush!'],
+    ['hmac over id, time and body', { ...HMAC, ...FULL }, { scheme: 'hmac', secret: 's€cret', hmac: FULL }, 'secret'],
+    ['basic', { kind: 'basic' }, { scheme: 'basic', secret: 'user:pässword' }, 'user:password'],
+    ['bearer', { kind: 'bearer' }, { scheme: 'bearer', secret: 'token' }, 'tokem'],
+    ['path', { kind: 'path' }, { scheme: 'path', secret: 'a-part-of-the-path' }, 'another-part'],
+  ])('%s', async (_label, scheme, webhook, other) => {
+    await withWebhook({ webhook }, async (sandbox, receiver) => {
+      await send(sandbox, 'SMS', '+447700900605');
+      await sandbox.settled();
+      expect(receiver.posts).toHaveLength(3);
+      for (const { headers, text, path } of receiver.posts) {
+        const segment = path.split('/')[2] ?? null;
+        const proof = { headers, body: Buffer.from(text), segment };
+        const verdictWith = (secret: string) => createVerifier(scheme, [secret])(proof, Date.now());
+        expect(verdictWith(webhook.secret ?? '')).toMatchObject({ verified: true });
+        expect(verdictWith(other)).toMatchObject({ verified: false });
+      }
+    });
+  });
+});
+
+it('the vector of the specification', () => {
+  const sign = signerOf({ scheme: 'standard', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', hmac: USUAL_HMAC });
+  expect(sign('msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330_000, '{"test": 2432232314}')).toEqual({
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+});
+
+it('a repeated post has its old id, and a time and a signature of its own', async () => {
+  let nowMs = Date.UTC(2026, 10, 21, 9);
+  const now = (): number => {
+    nowMs += 1_000;
+    return nowMs;
+  };
+  const webhook = { secret: SECRET, shares: { sent: 0 } } as const;
+  await withWebhook({ webhook, sandbox: { now }, manner: MANNERS['500 first'] }, async (sandbox, receiver) => {
+    await send(sandbox, 'SMS', '+447911123456');
+    await sandbox.settled();
+    const [first, second] = receiver.posts.map(({ headers }) => headers);
+    expect(second?.['webhook-id']).toBe(first?.['webhook-id']);
+    expect(Number(second?.['webhook-timestamp'])).toBeGreaterThan(Number(first?.['webhook-timestamp']));
+    expect(second?.['webhook-signature']).not.toBe(first?.['webhook-signature']);
+  });
+});
+
+it('every post has an id that no other start gives', async () => {
+  const ids = new Set<unknown>();
+  for (let start = 0; start < 2; start += 1) {
+    await withWebhook({ webhook: { secret: SECRET } }, async (sandbox, receiver) => {
+      await send(sandbox, 'SMS', '+447700900608');
+      await sandbox.settled();
+      for (const { headers } of receiver.posts) ids.add(headers['webhook-id']);
+    });
+  }
+  expect(ids.size).toBe(8);
+});
+
+it('nothing is signed where nothing is asked for', async () => {
+  await withWebhook({}, async (sandbox, receiver) => {
+    await send(sandbox, 'SMS', '+447700900613');
+    await sandbox.settled();
+    expect(Object.keys(receiver.posts[0]?.headers ?? {}).toSorted()).toEqual([
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+    ]);
+  });
+});

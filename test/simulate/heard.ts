@@ -1,0 +1,110 @@
+import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
+import type { Told } from './provider.ts';
+
+/** What the ledger holds of what came back, as somebody knows it who looked at each event when it was written. */
+export interface Heard {
+  /** Every event that was written, in the order in which that happened first, each once. */
+  readonly told: readonly Told[];
+  /** Somebody must not be sent to, by their own word or the provider's. */
+  isOptedOut(address: string): boolean;
+  /** They were not to be sent to at some time, whatever they said since. */
+  wasOptedOut(address: string): boolean;
+  /** They wrote back; with a word of opting out, if it is asked for. */
+  hasReplied(address: string, toOptOut: boolean): boolean;
+  /** A report says that the message reached nobody, and none said before `sinceMs` that it did. */
+  isUnreached(reference: string, sinceMs: number): boolean;
+  /** Some report is about this message. */
+  isReported(reference: string): boolean;
+}
+
+/** The same, while it is being filled. */
+export interface Hearing extends Heard {
+  /** @param receivedAtMs - what was said later was said then: a clock was wrong */
+  note(told: readonly Told[], monotonicMs: number, receivedAtMs: (replyId: string) => number): void;
+}
+
+interface Words {
+  readonly stops: number[];
+  readonly starts: number[];
+  hasComplaint: boolean;
+  hasAnswered: boolean;
+}
+
+export function createHeard(startLifts: boolean): Hearing {
+  const told: Told[] = [];
+  const known = new Set<Told['event']>();
+  const words = new Map<string, Words>();
+  const reported = new Set<string>();
+  const unreached = new Set<string>();
+  const arrivedMs = new Map<string, number>();
+
+  const wordsOf = (address: string): Words => {
+    const found = words.get(address) ?? { stops: [], starts: [], hasComplaint: false, hasAnswered: false };
+    words.set(address, found);
+    return found;
+  };
+  const noteOne = ({ event, about }: Told, nowMs: number, receivedAtMs: (replyId: string) => number): void => {
+    if (event.kind === 'reply') {
+      const saidMs = Math.min(event.atMs ?? Number.POSITIVE_INFINITY, receivedAtMs(event.replyId ?? ''));
+      if (event.meaning === 'answer') wordsOf(event.from).hasAnswered = true;
+      if (event.meaning === 'opt-out') wordsOf(event.from).stops.push(saidMs);
+      if (event.meaning === 'opt-in') wordsOf(event.from).starts.push(saidMs);
+    } else if (event.kind === 'delivery') {
+      if (event.cause === 'opted-out' && event.address !== null) wordsOf(event.address).hasComplaint = true;
+      if (about === null) return;
+      reported.add(about);
+      if (saysUnreached(event)) unreached.add(about);
+      if (hasArrived(event.state) && !arrivedMs.has(about)) arrivedMs.set(about, nowMs);
+    }
+  };
+  return {
+    told,
+    note(all, nowMs, receivedAtMs) {
+      for (const one of all) {
+        if (known.has(one.event)) continue;
+        known.add(one.event);
+        told.push(one);
+        noteOne(one, nowMs, receivedAtMs);
+      }
+    },
+    isOptedOut(address) {
+      const said = words.get(address);
+      if (said === undefined) return false;
+      if (said.hasComplaint || !startLifts) return said.hasComplaint || said.stops.length > 0;
+      return said.stops.length > 0 && Math.max(...said.stops) >= Math.max(...said.starts, Number.NEGATIVE_INFINITY);
+    },
+    wasOptedOut: (address) => {
+      const said = words.get(address);
+      return said !== undefined && (said.hasComplaint || said.stops.length > 0);
+    },
+    hasReplied(address, toOptOut) {
+      const said = words.get(address);
+      if (said === undefined) return false;
+      return said.stops.length > 0 || (!toOptOut && (said.hasAnswered || said.starts.length > 0));
+    },
+    isUnreached: (about, sinceMs) => unreached.has(about) && (arrivedMs.get(about) ?? sinceMs) >= sinceMs,
+    isReported: (about) => reported.has(about),
+  };
+}
+
+/** Nothing came back. */
+export const NOTHING_HEARD: Heard = createHeard(false);
+
+export function saysUnreached({ state, cause }: Pick<DeliveryReport, 'state' | 'cause'>): boolean {
+  return state === 'undeliverable' || cause === 'unsupported-channel';
+}
+
+export function hasArrived(state: DeliveryState): boolean {
+  return state === 'delivered' || state === 'read';
+}
+
+const RISING: readonly DeliveryState[] = ['unknown', 'queued', 'sent'];
+
+/** What all reports about a message say together, worked out the slow way; null: nothing. */
+export function stateOf(reports: readonly Pick<DeliveryReport, 'state' | 'atMs'>[]): DeliveryState | null {
+  const states = new Set(reports.map(({ state }) => state));
+  for (const arrived of ['read', 'delivered'] as const) if (states.has(arrived)) return arrived;
+  const ends = reports.filter(({ state }) => !RISING.includes(state));
+  const last = ends.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0)).at(-1);
+  return last?.state ?? RISING.findLast((state) => states.has(state)) ?? null;
+}

@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { RunRecord } from '../../src/ledger/records.ts';
+import type { Channel, Delivery, DeliveryReport, LegOutcome, Outcome } from '../../src/model.ts';
+import { countDeliveries, openDeliveries } from '../../src/run/deliveries.ts';
+import { settleByReports } from '../../src/run/evidence.ts';
+import { type Heard, saysUnreached, stateOf } from './heard.ts';
+import type { Told } from './provider.ts';
+import type { Random } from './random.ts';
+
+/** What the ledger makes of what it was told, at the very end. */
+export interface Accounts {
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  readonly outcomes: readonly Outcome[];
+  readonly heard: Heard;
+  readonly referenceOf: (key: string, channel: Channel) => string;
+  /** Somebody is to get the next leg, were this one not to reach them; null: nobody is asked. */
+  readonly isDue: ((outcome: Outcome) => boolean) | null;
+  /** No two processes were at it at the same time: else one may have ended the run while the other had claims. */
+  readonly alone: boolean;
+}
+
+/** Every event is there once, is joined to its message, and had the effect that it must have. */
+export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue, alone }: Accounts): Generator<string> {
+  yield* judgeCounts(ledger, heard);
+  const index = indexOf(heard.told);
+  const about = (key: string | null, { channel, messageId }: LegOutcome): readonly DeliveryReport[] => {
+    const reference = key === null ? '' : referenceOf(key, channel);
+    // The API may give several recipients one id: a report that names the reference of one is about that one alone.
+    const byId = (index.get(messageId ?? '') ?? []).filter((report) => [null, reference].includes(report.reference));
+    return [...new Set([...(index.get(reference) ?? []), ...byId])];
+  };
+  const deliveries = openDeliveries(ledger, run);
+  const joined = deliveries === null ? outcomes : deliveries.join(outcomes);
+  const counts = new Map<Delivery, number>();
+  for (const [at, outcome] of outcomes.entries()) {
+    const { key, row } = outcome;
+    const shown = joined[at];
+    if (isNobody(outcome)) {
+      if (shown?.delivery) counts.set(shown.delivery, (counts.get(shown.delivery) ?? 0) + 1);
+      continue;
+    }
+    for (const [leg, one] of (outcome.legs ?? [outcome]).entries()) {
+      const reports = about(key, one);
+      const own = (shown?.legs ?? [shown])[leg]?.delivery ?? null;
+      const expected = one.outcome === 'skipped' ? own : stateOf(reports);
+      const isAnswer = (own === 'replied' || own === 'opted-out') && one.channel === outcome.channel;
+      if (isAnswer) {
+        if (!heard.hasReplied(outcome.to ?? '', own === 'opted-out')) yield `row ${row} is ${own}, and said nothing`;
+      } else if (own !== expected) yield `row ${row}, leg ${leg}, is shown as ${own}, and reports say ${expected}`;
+      const mayStay = !alone && one.reason === 'crash';
+      if (one.outcome === 'in-doubt' && !mayStay && reports.length > 0)
+        yield `row ${row} is in doubt, and reports are about it`;
+    }
+    const last = shown?.delivery ?? null;
+    if (last !== null) counts.set(last, (counts.get(last) ?? 0) + 1);
+    const missed = outcome.outcome === 'accepted' && isUnreached(about(key, outcome));
+    if (missed && isDue?.(outcome) === true) yield `row ${row} was not reached, and got no fallback`;
+  }
+  const shownCounts = new Map<Delivery, number>();
+  for (const { delivery, count } of countDeliveries(ledger, run)) {
+    shownCounts.set(delivery, (shownCounts.get(delivery) ?? 0) + count);
+  }
+  const own = JSON.stringify([...shownCounts].toSorted());
+  const expected = JSON.stringify([...counts].toSorted());
+  if (own !== expected) yield `deliveries add up to ${own}, and are ${expected}`;
+}
+
+/** A duplicate or a bad row: nothing was sent for it. */
+function isNobody({ outcome, key }: Outcome): boolean {
+  return outcome === 'skipped' || key === null;
+}
+
+function* judgeCounts(ledger: Ledger, { told }: Heard): Generator<string> {
+  const { reports, replies } = ledger.events.counts();
+  const expected = { reports: 0, replies: 0 };
+  for (const { event } of told) expected[event.kind === 'reply' ? 'replies' : 'reports'] += 1;
+  if (reports !== expected.reports) yield `${reports} reports are held, of ${expected.reports}`;
+  if (replies !== expected.replies) yield `${replies} replies are held, of ${expected.replies}`;
+}
+
+/** By everything that names a message. */
+function indexOf(told: readonly Told[]): ReadonlyMap<string, readonly DeliveryReport[]> {
+  const index = new Map<string, DeliveryReport[]>();
+  for (const { event } of told) {
+    if (event.kind !== 'delivery') continue;
+    for (const id of [event.reference, event.messageId]) {
+      if (id !== null) index.set(id, [...(index.get(id) ?? []), event]);
+    }
+  }
+  return index;
+}
+
+function isUnreached(reports: readonly DeliveryReport[]): boolean {
+  const state = stateOf(reports);
+  return state !== null && state !== 'delivered' && state !== 'read' && reports.some(saysUnreached);
+}
+
+interface Replay {
+  /** A copy of the ledger for each of the two. */
+  readonly folders: readonly [string, string];
+  readonly told: readonly Told[];
+  readonly random: Random;
+  readonly nowMs: number;
+  readonly startLifts: boolean;
+}
+
+/** Whether the same events come to the same whatever their order, however often they come, and whenever doubts are looked at. */
+export function* judgeReplay({ folders, told, random, nowMs, startLifts }: Replay): Generator<string> {
+  const facts = { nowMs, source: 'webhook', startLifts };
+  const again = told.filter(() => random.chance(0.3));
+  const [inOrder, anyhow] = folders;
+  const first = replayed(inOrder, nowMs, (ledger) => {
+    for (const group of inGroups(told, random)) {
+      ledger.events.record(group, facts);
+      settleByReports(ledger, nowMs);
+    }
+  });
+  const second = replayed(anyhow, nowMs, (ledger) => {
+    for (const group of inGroups(shuffled([...told, ...again], random), random)) ledger.events.record(group, facts);
+    settleByReports(ledger, nowMs);
+  });
+  for (const [what, one] of Object.entries(first)) {
+    const other = second[what] ?? [];
+    const odd = [...one.filter((line) => !other.includes(line)), ...other.filter((line) => !one.includes(line))];
+    if (odd.length > 0) yield `in another order events come to other ${what}: ${odd.slice(0, 4).join(' | ')}`;
+  }
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  rows: 'SELECT list, leg, row, state, reason, message_id FROM recipients ORDER BY list, leg, row',
+  suppressions: 'SELECT address, source, until_at FROM suppressions ORDER BY address',
+  runs: 'SELECT number, state FROM runs ORDER BY number',
+};
+
+function replayed(folder: string, nowMs: number, work: (ledger: Ledger) => void): Record<string, string[]> {
+  const path = join(folder, 'ledger.db');
+  const ledger = openLedger(path, { mode: 'write', nowMs });
+  try {
+    work(ledger);
+  } finally {
+    ledger.close();
+  }
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const read = (sql: string) =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => JSON.stringify(Object.values(row)));
+    return Object.fromEntries(Object.entries(STATES).map(([what, sql]) => [what, read(sql)]));
+  } finally {
+    db.close();
+  }
+}
+
+function inGroups(told: readonly Told[], random: Random): Told['event'][][] {
+  const groups: Told['event'][][] = [];
+  for (const { event } of told) {
+    if (groups.length === 0 || random.chance(0.4)) groups.push([]);
+    groups.at(-1)?.push(event);
+  }
+  return groups;
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, by: random.next() }))
+    .toSorted((a, b) => a.by - b.by)
+    .map(({ item }) => item);
+}

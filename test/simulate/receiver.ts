@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { settleByReports } from '../../src/run/evidence.ts';
+import { joinReplies } from '../../src/run/join-replies.ts';
+import { createHeard, type Heard } from './heard.ts';
+import { createProvider, drawProvider, type Provider, type ProviderPlan, type Told } from './provider.ts';
+import type { Random } from './random.ts';
+import { openedFor, type SqliteWatch } from './sqlite.ts';
+import type { LedgerView } from './watch.ts';
+import type { World } from './world.ts';
+
+/** The process that `handbill listen` is, and those who report to it. */
+export interface OtherSide {
+  readonly plan: ProviderPlan;
+  readonly provider: Provider;
+  readonly heard: Heard;
+  /** The process ends, however it does: another one goes on when the next event comes. */
+  letGo(): void;
+}
+
+export interface OtherSideOptions {
+  readonly world: World;
+  readonly random: Random;
+  /** Where the ledger is now. */
+  readonly folder: () => string;
+  /** Of the runs whose rows may change. */
+  readonly views: () => readonly LedgerView[];
+  readonly mostClaimed: () => number;
+}
+
+class Killed extends Error {}
+
+type Site = 'before commit' | 'after commit' | 'before settling';
+
+/** Doubts are looked at so long after a report, at most. */
+const SETTLE_AFTER_MS = 1000;
+
+export function createOtherSide({ world, random, folder, views, mostClaimed }: OtherSideOptions): OtherSide {
+  const plan = drawProvider(random);
+  const heard = createHeard(plan.startLifts);
+  let open: { readonly ledger: Ledger; readonly db: DatabaseSync; readonly in: string } | null = null;
+  let dies: Site | null = null;
+  let operation: 'open' | 'record' | 'settle' = 'open';
+  let cancel: (() => void) | null = null;
+
+  const committed = (db: DatabaseSync): void => {
+    world.cover(`received:${operation}`);
+    const by = { name: 'the receiver', operation, winner: null, sinceMs: world.monotonicMs } as const;
+    const claimed = (): void => world.object('the receiver claims');
+    for (const view of views()) view.committed(db, { ...by, mostClaimed: mostClaimed(), claimed });
+  };
+  const connect = () => {
+    if (open !== null && open.in === folder()) return open;
+    letGo();
+    const held: { db: DatabaseSync | null } = { db: null };
+    const watch: SqliteWatch = {
+      opened(db) {
+        held.db = db;
+      },
+      decide(word, run) {
+        if (word === 'rollback' && dies === 'after commit') throw new Killed();
+        if (word === 'commit' && operation === 'record' && dies === 'before commit') throw new Killed();
+        run();
+        if (word === 'commit' && held.db !== null) committed(held.db);
+        if (word === 'commit' && operation === 'record' && dies === 'after commit') throw new Killed();
+      },
+    };
+    operation = 'open';
+    // It has been there since before the clock was set.
+    const path = join(folder(), 'ledger.db');
+    const ledger = openedFor(watch, () => openLedger(path, { mode: 'write', nowMs: world.latestMs }));
+    if (held.db === null) throw new Error('the ledger of the receiver is watched');
+    open = { ledger, db: held.db, in: folder() };
+    return open;
+  };
+  const letGo = (): void => {
+    cancel?.();
+    cancel = null;
+    if (open?.db.isOpen === true) open.db.close();
+    open = null;
+  };
+  const settle = (): void => {
+    cancel = null;
+    const { ledger } = connect();
+    operation = 'settle';
+    const count = settleByReports(ledger, world.wallMs);
+    if (count > 0) world.cover('doubt settled', count);
+    if (random.chance(0.5)) joinReplies(ledger, { startLifts: plan.startLifts, now: () => world.wallMs });
+  };
+  const hear = (told: readonly Told[]): boolean => {
+    const site = random.chance(plan.kills)
+      ? random.pick(['before commit', 'after commit', 'before settling'] as const)
+      : null;
+    const { ledger, db } = connect();
+    dies = site;
+    operation = 'record';
+    const events = told.map(({ event }) => event);
+    try {
+      ledger.events.record(events, { nowMs: world.wallMs, source: 'webhook', startLifts: plan.startLifts });
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+    dies = null;
+    if (site !== 'before commit') {
+      const received = db.prepare('SELECT received_at AS at FROM replies WHERE reply_id = ?');
+      heard.note(told, world.monotonicMs, (replyId) => Number(received.get(replyId)?.['at']));
+      for (const { event } of told) world.cover(event.kind === 'reply' ? `told:${event.text}` : `told:${event.kind}`);
+    }
+    world.note(() => `${site === null ? 'received' : `KILLED ${site} of`} ${told.map(describe).join(', ')}`);
+    if (site !== null) {
+      world.cover(`receiver killed:${site}`);
+      letGo();
+    } else cancel ??= world.after(random.chance(0.3) ? 0 : random.scale(1, SETTLE_AFTER_MS), settle);
+    return site === null || site === 'before settling';
+  };
+
+  return { plan, heard, letGo, provider: createProvider(world, random.fork(), plan, hear) };
+}
+
+function describe({ event, about }: Told): string {
+  if (event.kind === 'unread') return 'something';
+  return event.kind === 'reply'
+    ? `${event.text} of ${event.from}`
+    : `${event.state}${event.cause === null ? '' : ` (${event.cause})`} of ${about ?? event.address}`;
+}

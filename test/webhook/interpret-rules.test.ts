@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_EVENTS } from '../../src/webhook/interpret.ts';
+import { AT, eventsOf, interpret, interpreter, NOW, readOne, said } from './reading.ts';
+
+const TIME = '2026-11-21T09:00:00Z';
+const PERSON = '+447700900123';
+
+describe('which event it is', () => {
+  it.each<[label: string, event: unknown, read: object]>([
+    ['a state and an id', { messageId: 'm', status: 'sent' }, { kind: 'delivery', state: 'sent' }],
+    ['a sender and a text', { from: PERSON, text: 'Hi' }, { kind: 'reply', text: 'Hi' }],
+    ['an empty text too', { from: PERSON, text: '' }, { kind: 'reply', text: '' }],
+    [
+      'both, with a state that is known: a report that quotes',
+      { messageId: 'm', from: 'Riverside', to: PERSON, text: 'Hi', status: 'delivered' },
+      { kind: 'delivery', address: PERSON },
+    ],
+    [
+      'both, with an error: a report that quotes',
+      { messageId: 'm', from: 'Riverside', to: PERSON, text: 'Hi', error: 'barred' },
+      { kind: 'delivery', state: 'failed' },
+    ],
+    [
+      'both, with a state that nobody knows: a STOP must not be lost',
+      { messageId: 'm', from: PERSON, text: 'STOP', status: 'new-and-shiny' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
+    [
+      'both, with a name of delivery: a report',
+      { type: 'delivery_report', messageId: 'm', from: 'Riverside', to: PERSON, text: 'Hi', status: 'new-and-shiny' },
+      { kind: 'delivery', state: 'unknown', word: 'new-and-shiny' },
+    ],
+    [
+      'both, with a name of what comes in: a reply, whatever its state',
+      { direction: 'inbound', messageId: 'm', from: PERSON, text: 'STOP', status: 'delivered' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
+    [
+      'both, with a state that is known, of no message and to nobody: a STOP must not be lost',
+      { from: PERSON, text: 'STOP', status: 'delivered' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
+    [
+      'both, with an error, of no message and to nobody',
+      { from: PERSON, text: 'STOP', reason: 'keyword' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
+    [
+      'a name of delivery, of no message and to nobody',
+      { type: 'delivery_report', from: PERSON, text: 'STOP', status: 'delivered' },
+      { kind: 'unread' },
+    ],
+    [
+      'several places for a text, of which one is empty',
+      { from: PERSON, text: '', body: 'STOP' },
+      { kind: 'reply', text: 'STOP', meaning: 'opt-out' },
+    ],
+    [
+      'the state of what comes in: a reply',
+      { SmsStatus: 'received', From: PERSON, Body: 'STOP' },
+      { kind: 'reply', meaning: 'opt-out' },
+    ],
+    [
+      'a state that nobody knows',
+      { messageId: 'm', status: 'parked' },
+      { kind: 'delivery', state: 'unknown', word: 'parked' },
+    ],
+    [
+      'a known word beside a raw one',
+      { messageId: 'm', status: { name: 'X1', groupName: 'EXPIRED' } },
+      { state: 'expired' },
+    ],
+    ['a group by its number', { messageId: 'm', status: { groupId: 5 } }, { state: 'rejected', word: '5' }],
+    ['a number that is no group is a word', { messageId: 'm', status: 5 }, { state: 'unknown', word: '5' }],
+    ['a time whose name is a state', { messageId: 'm', seenAt: TIME }, { kind: 'delivery', state: 'read', atMs: AT }],
+    ['an error alone', { messageId: 'm', error: { code: 7 } }, { kind: 'delivery', state: 'failed', error: '7' }],
+    ['an error that is none', { messageId: 'm', error: { code: 0 } }, { kind: 'unread' }],
+    ['a state of nothing', { status: 'delivered', timestamp: TIME }, { kind: 'unread' }],
+    ['a text of nobody', { text: 'Hi' }, { kind: 'unread' }],
+    ['a picture', { type: 'inbound', from: PERSON, image: {} }, { kind: 'unread' }],
+    ['neither', { hello: 'world' }, { kind: 'unread', body: '{"hello":"world"}' }],
+    ['no object', 7, { kind: 'unread', body: '7' }],
+    ['null', null, { kind: 'unread', body: 'null' }],
+  ])('%s', (_label, event, read) => {
+    expect(readOne(event)).toMatchObject(read);
+  });
+});
+
+describe('where events are', () => {
+  const one = { messageId: 'm-1', status: 'sent' };
+  const two = { messageId: 'm-2', status: 'read' };
+  it.each<[label: string, body: unknown, ids: readonly string[]]>([
+    ['alone', one, ['m-1']],
+    ['an array', [one, two], ['m-1', 'm-2']],
+    ['results', { results: [one, two] }, ['m-1', 'm-2']],
+    ['events', { events: [one] }, ['m-1']],
+    ['data as an array', { data: [one, two] }, ['m-1', 'm-2']],
+    ['data as an object', { data: one }, ['m-1']],
+    ['entry', { entry: [one, two] }, ['m-1', 'm-2']],
+    ['entries that hold more', { entry: [{ changes: [{ value: { statuses: [one] } }] }, two] }, ['m-1', 'm-2']],
+    ['one key that nobody knows', { whatever: [one, two] }, ['m-1', 'm-2']],
+    ['a status of the envelope', { status: 'success', data: [one] }, ['m-1']],
+    [
+      'what is said once for all',
+      { messageId: 'm-1', events: [{ status: 'sent' }, { status: 'read' }] },
+      ['m-1', 'm-1'],
+    ],
+    ['an object beside the event', { ...one, data: { more: 1 } }, ['m-1']],
+    ['an empty array beside the event', { ...one, events: [] }, ['m-1']],
+    ['no events', { results: [] }, []],
+    ['an empty array', [], []],
+    ['no events on a page', { object: 'account', results: [], page: 1 }, []],
+    ['an event whose time is its state, beside an empty array', { messageId: 'm-1', seenAt: AT, data: [] }, ['m-1']],
+    ['an event whose type is its state, beside an empty array', { type: 'delivered', id: 'm-1', data: [] }, ['m-1']],
+    ['an error beside an empty array', { messageId: 'm-1', error: 'barred', events: [] }, ['m-1']],
+  ])('%s', (_label, body, ids) => {
+    expect(eventsOf(body).map((event) => said(event)['messageId'])).toEqual(ids);
+  });
+
+  it.each<[label: string, body: object]>([
+    ['something', { results: [], other: { said: 1 } }],
+    ['somebody', { messages: [], from: PERSON, html: '<p>STOP</p>' }],
+    ['an id', { data: [], messageId: 'm-1', phase: 'over' }],
+  ])('what nobody understands is kept where %s stands beside an empty array', (_label, body) => {
+    expect(eventsOf(body)).toEqual([{ kind: 'unread', body: JSON.stringify(body) }]);
+  });
+
+  it.each<[label: string, recipients: readonly object[]]>([
+    ['the second', [{ to: PERSON }, { who: '+447700900124' }, { who: '+447700900125' }]],
+    ['the first', [{ who: '+447700900124' }, { to: PERSON }, { who: '+447700900125' }]],
+  ])(
+    'of several recipients, %s is not understood: the event is kept once, and the others are read',
+    (_, recipients) => {
+      const body = { status: 'delivered', recipients };
+      const events = eventsOf(body);
+      expect(events.filter((event) => event.kind === 'delivery')).toMatchObject([{ address: PERSON }]);
+      expect(events.filter((event) => event.kind !== 'delivery')).toEqual([
+        { kind: 'unread', body: JSON.stringify(body) },
+      ]);
+    },
+  );
+
+  it('a list of more recipients than a body may have events is refused', () => {
+    const recipients = [{ to: PERSON }, ...Array.from({ length: MAX_EVENTS }, (_, i) => i)];
+    expect(interpreter().interpretDocument({ status: 'delivered', recipients }, NOW).problems).toMatchObject([
+      { kind: 'too-many-events' },
+    ]);
+  });
+
+  it('the others are kept where some cannot be read', () => {
+    const kinds = eventsOf({ results: [one, { odd: 1 }, 'x', null, two] }).map((event) => event.kind);
+    expect(kinds).toEqual(['delivery', 'unread', 'unread', 'unread', 'delivery']);
+  });
+
+  it('each of several recipients has a report of its own', () => {
+    const recipients = [
+      { msisdn: PERSON, status: 'delivered', metaData: { handbill: 'a' } },
+      { msisdn: '+447700900124', metaData: { handbill: 'b' } },
+    ];
+    const events = eventsOf({ id: 'm', status: 'failed', error: 'barred', recipients }).map(said);
+    expect(events).toMatchObject([
+      { reference: 'a', address: PERSON, state: 'delivered' },
+      { reference: 'b', address: '+447700900124', state: 'failed' },
+    ]);
+  });
+
+  it('the id of an envelope is no message id', () => {
+    expect(readOne({ id: 'account', entry: [{ status: 'sent', to: PERSON }] })).not.toHaveProperty('messageId');
+    expect(readOne({ id: 'event', data: { id: 'm', status: 'sent' } })).toMatchObject({
+      messageId: 'm',
+      eventId: 'event',
+    });
+  });
+});
+
+describe('fields', () => {
+  it.each<[label: string, event: object, read: object]>([
+    ['a number without +', { messageId: 'm', status: 'sent', to: '447700900123' }, { address: PERSON }],
+    ['a national number', { messageId: 'm', status: 'sent', to: '07700 900123' }, { address: PERSON }],
+    ['00 for +', { messageId: 'm', status: 'sent', to: '00447700900123' }, { address: PERSON }],
+    ['a number as a number', { messageId: 'm', status: 'sent', to: 447700900123 }, { address: PERSON }],
+    ['an email address', { messageId: 'm', status: 'sent', to: 'Ada@EXAMPLE.com' }, { address: 'Ada@example.com' }],
+    ['what is no address', { from: 'Bank', text: 'Hi' }, { from: 'Bank' }],
+    ['a scheme in front', { from: `whatsapp:${PERSON}`, text: 'Hi' }, { from: PERSON, channel: 'messaging-app' }],
+    ['msisdn is the person', { messageId: 'm', status: 'sent', msisdn: PERSON, to: 'Bank' }, { address: PERSON }],
+    ['an id as a number', { messageId: 7, status: 'sent' }, { messageId: '7' }],
+    [
+      'a channel of the environments',
+      { messageId: 'm', status: 'sent', channel: 'whatsapp_number' },
+      { channel: 'messaging-app' },
+    ],
+    ['a channel with a suffix', { messageId: 'm', status: 'sent', channel: 'VIBER_BM' }, { channel: 'messaging-app' }],
+    ['contradicting ids', { messageId: 'm', id: 'e', status: 'sent' }, { messageId: 'm', eventId: 'e' }],
+    ['our reference at its place', { reference: 'r', status: 'sent' }, { reference: 'r' }],
+    ['a reference that somebody else chose', { messageId: 'm', client_ref: 'order 7', status: 'sent' }, {}],
+    [
+      'an error that says no',
+      { messageId: 'm', status: 'delivered', error: { name: 'NO_ERROR' } },
+      { state: 'delivered' },
+    ],
+  ])('%s', (_label, event, read) => {
+    const found = readOne(event);
+    expect(found).toMatchObject(read);
+    if (!('reference' in read)) expect(found).not.toHaveProperty('reference');
+    expect(found['state'] === 'delivered' && 'error' in found).toBe(false);
+  });
+
+  it('an id with more digits than a double holds keeps them', () => {
+    expect(interpret('{"messageId": 12345678901234567890, "status": "sent"}').events).toMatchObject([
+      { messageId: '12345678901234567890' },
+    ]);
+  });
+
+  it('an error has at most 500 characters, and no half of one', () => {
+    const error = readOne({ messageId: 'm', status: 'failed', error: '😀'.repeat(400) })['error'];
+    expect(error).toBe('😀'.repeat(250));
+    expect(String(readOne({ messageId: 'm', status: 'failed', error: `x${'😀'.repeat(400)}` })['error'])).toHaveLength(
+      499,
+    );
+  });
+
+  it('what is too long or holds control characters is no id', () => {
+    expect(readOne({ messageId: 'x'.repeat(201), id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
+    expect(readOne({ messageId: 'a\u0007b', id: 'm', status: 'sent' })).toMatchObject({ messageId: 'm' });
+  });
+
+  it('a reference under another name is found there too', () => {
+    const event = { messageId: 'm', status: 'sent', recipients: [{ metaData: { hb_ref: 'r-1' } }] };
+    const body = Buffer.from(JSON.stringify(event));
+    expect(interpreter({}, ['hb_ref']).interpret(body, NOW).events).toMatchObject([{ reference: 'r-1' }]);
+    expect(interpreter({}, ['a/b~c']).interpret(body, NOW).events).toMatchObject([{ reference: null }]);
+  });
+});
+
+describe('a mapping', () => {
+  const event = { report: { number: 'm-1', phase: 'handed-over', who: '07700900123', when: 1_795_251_600, why: 'E7' } };
+
+  it('names what is elsewhere', () => {
+    const fields = {
+      messageId: ['/report/number'],
+      status: ['/nowhere', '/report/phase'],
+      to: ['/report/who'],
+      timestamp: ['/report/when'],
+      error: ['/report/why'],
+    };
+    const mapping = { fields, states: { 'Handed Over': 'undeliverable' } as const, unsupported: ['e-7'] };
+    expect(readOne(event, mapping)).toEqual({
+      kind: 'delivery',
+      messageId: 'm-1',
+      state: 'undeliverable',
+      word: 'handed-over',
+      address: PERSON,
+      atMs: AT,
+      error: 'E7',
+      cause: 'unsupported-channel',
+    });
+  });
+
+  it('takes the place of the usual pointers of that field alone', () => {
+    const body = { id: 'old', number: 'new', status: 'sent', to: PERSON };
+    expect(readOne(body, { fields: { messageId: ['/number'] } })).toMatchObject({ messageId: 'new', address: PERSON });
+    expect(
+      readOne({ id: 'old', status: 'sent', to: PERSON }, { fields: { messageId: ['/number'] } }),
+    ).not.toHaveProperty('messageId');
+  });
+
+  it('looks into what surrounds an event', () => {
+    const body = { batch: { id: 'b-1' }, results: [{ status: 'sent' }] };
+    expect(readOne(body, { fields: { messageId: ['/batch/id'] } })).toMatchObject({ messageId: 'b-1' });
+  });
+
+  it('follows each recipient of a list', () => {
+    const body = {
+      messageId: 'm',
+      recipients: [
+        { phase: 'sent', to: PERSON },
+        { phase: 'read', to: '+447700900124' },
+      ],
+    };
+    const events = eventsOf(body, { fields: { status: ['/recipients/0/phase'] } });
+    expect(events).toMatchObject([{ state: 'sent' }, { state: 'read', address: '+447700900124' }]);
+  });
+
+  it('says where events are, in each other too', () => {
+    const body = {
+      results: [{ messageId: 'no', status: 'sent' }],
+      a: { b: [{ c: { messageId: 'm', status: 'read' } }] },
+    };
+    expect(eventsOf(body, { events: ['/a/b', '/c'] })).toMatchObject([{ messageId: 'm', state: 'read' }]);
+  });
+
+  it('puts own words first', () => {
+    expect(readOne({ messageId: 'm', status: 'Accepted' }, { states: { ACCEPTED: 'delivered' } })).toMatchObject({
+      state: 'delivered',
+      word: 'Accepted',
+    });
+  });
+});
+
+describe('a body', () => {
+  const json = '{"messageId":"m","status":"sent","error":"é"}';
+  it.each<[label: string, body: string | Uint8Array, form: string, count: number]>([
+    ['with a byte order mark', `\ufeff${json}`, 'json', 1],
+    ['in UTF-16', Buffer.from(`\ufeff${json}`, 'utf16le'), 'json', 1],
+    ['in latin-1', Buffer.from(json, 'latin1'), 'json', 1],
+    ['with spaces around', ` \r\n${json}\n `, 'json', 1],
+    ['of lines', `${json}\r\n\r\n${json}\n`, 'json-lines', 2],
+    ['of lines, one too deep', `${json}\n${'['.repeat(40)}${']'.repeat(40)}`, 'json-lines', 2],
+    ['of a form', 'MessageSid=m&MessageStatus=sent&&x', 'form', 1],
+    ['of a form with JSON in it', `payload=${encodeURIComponent(json)}`, 'form', 1],
+    ['of nothing', ' \n', 'empty', 0],
+  ])('%s', (_label, body, form, count) => {
+    const read = interpret(body);
+    expect({ form: read.form, count: read.events.length, problems: read.problems }).toEqual({
+      form,
+      count,
+      problems: [],
+    });
+    expect(read.events[0]?.kind ?? 'delivery').toBe('delivery');
+  });
+
+  it.each<[label: string, body: string | Uint8Array, kind: string, status: number]>([
+    ['prose', 'Hello there', 'not-readable', 400],
+    ['half of JSON', '{"messageId":', 'not-readable', 400],
+    ['XML', '<a b="c=d">e</a>', 'not-readable', 400],
+    ['bytes', new Uint8Array([0, 255, 254, 61]), 'not-readable', 400],
+    ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 'too-deep', 400],
+    ['levels without an end', '['.repeat(65_000), 'too-deep', 400],
+    ['1,001 events', JSON.stringify(Array(1001).fill({})), 'too-many-events', 413],
+    [
+      '1,001 recipients',
+      `{"messageId":"m","status":"sent","recipients":${JSON.stringify(Array(1001).fill('a'))}}`,
+      'too-many-events',
+      413,
+    ],
+    ['10,000 events of no use', JSON.stringify(Array(10_000).fill([])), 'too-many-events', 413],
+  ])('%s is refused as a whole', (_label, body, kind, status) => {
+    expect(interpret(body)).toMatchObject({ events: [], problems: [{ kind, status }] });
+  });
+
+  it('has up to 32 levels and 1,000 events', () => {
+    expect(interpret(`${'['.repeat(32)}${']'.repeat(32)}`).problems).toEqual([]);
+    expect(interpret(JSON.stringify(Array(1000).fill({ messageId: 'm', status: 'sent' }))).events).toHaveLength(1000);
+  });
+
+  it('keeps what it does not understand, up to 64 KiB', () => {
+    expect(interpret(JSON.stringify({ odd: 'x'.repeat(200_000) })).events).toMatchObject([
+      { kind: 'unread', body: expect.stringMatching(/^.{65536}$/) },
+    ]);
+  });
+});
+
+describe('names that objects have by themselves', () => {
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    '%s is a name like any other',
+    (name) => {
+      const body = `{"${name}":{"status":"delivered","polluted":true,"messageId":"x"},"messageId":"m","status":"sent"}`;
+      expect(interpret(body).events).toMatchObject([{ messageId: 'm', state: 'sent' }]);
+      expect(interpret(body, { fields: { status: [`/${name}/status`] } }).events).toMatchObject([
+        { state: 'delivered' },
+      ]);
+      expect(interpret(body, { fields: { status: [`/${name}/name`] } }).events).toMatchObject([{ kind: 'unread' }]);
+      expect(interpret(`${name}=1&MessageSid=m&MessageStatus=sent`).events).toMatchObject([{ messageId: 'm' }]);
+      expect(interpret(`{"messageId":"m","status":"${name}"}`).events).toMatchObject([
+        { state: 'unknown', word: name },
+      ]);
+      expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    },
+  );
+});
