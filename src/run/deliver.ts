@@ -51,7 +51,14 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
     if (stopped.aborted) return;
     let posted: Posted;
     if (unopened === null) {
-      const claimed = takeClaimed(due, await claim(due, attempt - 1, shift), attempt, shift);
+      const answers = await claim(due, attempt - 1, shift);
+      if (answers?.[0] === 'held') {
+        // Then all are: a `Retry-After` came while the claim waited for others.
+        endpoint.release();
+        attempt -= 1;
+        continue;
+      }
+      const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
       const request = own ?? requestFor(due, shift);

@@ -14,6 +14,8 @@ export interface Pace {
   take(): boolean;
   /** Holds back everybody for `ms` from now, as `Retry-After` asks. */
   hold(ms: number): void;
+  /** Everybody is held back now. */
+  isHeld(): boolean;
   /** A pause of one delivery before its next attempt. Ends early when the run stops. */
   pause(ms: number): Promise<void>;
 }
@@ -69,6 +71,7 @@ export function createPace(ratePerSecond: number | null, stopped: AbortSignal, t
     hold(ms) {
       heldUntil = Math.max(heldUntil, monotonicMs() + ms);
     },
+    isHeld: () => heldUntil > 0 && heldUntil > monotonicMs(),
     pause,
   };
 }

@@ -111,12 +111,13 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const ramp = createRamp(concurrency, pool.setWidth);
+  const pace = createPace(options.ratePerSecond, stopping.signal, timers);
   const desk = createDesk(
     {
       commit(results, claims) {
         const nowMs = now();
         const { rules } = lists.current;
-        const answers = claimInTime(claims, nowMs, (inTime) =>
+        const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach),
         );
         if (onCommitted !== undefined) onCommitted(results, claims);
@@ -136,7 +137,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const startMs = run.startedAtMs ?? now();
   // Nothing waits where there is no window: the turns of the event loop are those of a run without.
   const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
-  const start: Start = { options, run, startMs, desk, ramp, stop, window, progress, stopped: stopping.signal };
+  const start: Start = { options, run, startMs, desk, ramp, pace, stop, window, progress, stopped: stopping.signal };
   const shift = createShift(start);
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
@@ -182,7 +183,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
 }
 
 /** What a start is made of, beside its list. */
-interface Start extends Pick<Shift, 'desk' | 'ramp' | 'stop' | 'window' | 'progress' | 'stopped'> {
+interface Start extends Pick<Shift, 'desk' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: RunOptions;
   readonly run: RunRecord;
   /** The run's first start, in ms since 1970: it dates a relative validity. */
@@ -190,7 +191,7 @@ interface Start extends Pick<Shift, 'desk' | 'ramp' | 'stop' | 'window' | 'progr
 }
 
 function createShift({ options, run, startMs, progress, ...parts }: Start): Shift {
-  const { plan, ledger, now, timers = TIMERS, reached = null, costOf = () => null } = options;
+  const { plan, ledger, now, reached = null, costOf = () => null } = options;
   const { notAfterMs, attempts } = plan.campaign.send;
   // Who waited for the winner has no variant in the ledger yet.
   const decidesLate = plan.campaign.split.test !== null;
@@ -198,7 +199,6 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Shif
     ...parts,
     progress,
     endpoint: options.endpoint,
-    pace: createPace(options.ratePerSecond, parts.stopped, timers),
     wire: options.wire,
     attempts,
     expand: plan.expander(startMs),

@@ -11,7 +11,7 @@ const claim = (row: number, untilMs?: number) => ({
 
 it('makes the claims whose window is open by the clock that dates them, and answers each in its place', () => {
   const made: number[] = [];
-  const answers = claimInTime([claim(0, 1000), claim(1, 1001), claim(2), claim(3, 0)], 1000, (claims) => {
+  const answers = claimInTime([claim(0, 1000), claim(1, 1001), claim(2), claim(3, 0)], 1000, false, (claims) => {
     made.push(...claims.map(({ row }) => row));
     return ['taken', 'claimed'];
   });
@@ -22,10 +22,20 @@ it('makes the claims whose window is open by the clock that dates them, and answ
 it('commits also where nobody is left to claim: outcomes are in the same transaction', () => {
   let commits = 0;
   expect(
-    claimInTime([claim(0, 1)], 1, () => {
+    claimInTime([claim(0, 1)], 1, false, () => {
       commits += 1;
       return [];
     }),
   ).toEqual(['closed']);
   expect(commits).toBe(1);
+});
+
+it('F5: claims nobody while the API asks to wait, and writes the outcomes all the same', () => {
+  const made: number[] = [];
+  const answers = claimInTime([claim(0), claim(1, 0)], 1, true, (claims) => {
+    made.push(claims.length);
+    return [];
+  });
+  expect(answers).toEqual(['held', 'held']);
+  expect(made).toEqual([0]);
 });

@@ -175,9 +175,12 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
       if (code === null) idle += 1;
       else {
         const waiter = waiting.shift();
-        watch.connectFailed(code);
         world.note(() => `connecting failed: ${code}`);
-        waiter?.resolve(failed('P1', waiter.since, code));
+        // Beside open connections nobody need be waiting any more, and then nobody is told.
+        if (waiter !== undefined) {
+          watch.connectFailed(code);
+          waiter.resolve(failed('P1', waiter.since, code));
+        }
       }
       serve();
     });
