@@ -266,6 +266,9 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
     }
     // Whoever is left waits for a zone, behind a gate, or for others whose runs were purged.
     const mayWait = (): boolean => true;
+    // Where the last start was refused (its campaign leaves out people of a purged run) nobody took back the claims of
+    // a killed one, and their doubts wait for the next start.
+    const alone = view.rows.every(({ state }) => state !== 'claimed');
     const remains = {
       folder,
       identity,
@@ -274,7 +277,7 @@ function createHistory({ seed, stage, cast, plan, world, random, sabotage }: His
       starts,
       sealed,
       retryStatuses: [],
-      alone: true,
+      alone,
       mayWait,
       heard,
       isOpen: () => false,
