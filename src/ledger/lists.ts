@@ -25,6 +25,11 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
     `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  // To bind a value takes 0.1 to 0.3 us, and most rows of most lists need no more than these.
+  const insertPlain = connection.statement(
+    `INSERT INTO recipients (list, row, line, key, address, state, parts, encoding)
+      VALUES (?1, ?2, ?3, ?4, ?4, 'pending', ?5, ?6)`,
+  );
   const seal = connection.statement(
     `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
       rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0)
@@ -57,7 +62,9 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
           if (r.state !== 'skipped') checkComplete(r);
           const { row, line, key, to, state, reason, parts, encoding, costMicros, variant } = r;
           const channel = ownChannel(r.channel ?? null, run);
-          insertRow(list, row, line, key, to, state, reason, parts, encoding, costMicros, variant, channel);
+          const isPlain = state === 'pending' && key === to && reason === null && costMicros === null;
+          if (isPlain && variant === null && channel === null) insertPlain(list, row, line, key, parts, encoding);
+          else insertRow(list, row, line, key, to, state, reason, parts, encoding, costMicros, variant, channel);
         }
       });
     },

@@ -98,6 +98,51 @@ it('waits a moment for others while most are out, and for nobody when half of th
   expect(written()[1]).toEqual({ results: [3], claims: [] });
 });
 
+it('with many out waits for two of three, and once more for the quick ones', async () => {
+  const ledger = paper();
+  const timers: (() => void)[] = [];
+  const turns: (() => void)[] = [];
+  const turn = (): void => {
+    for (const work of turns.splice(0)) work();
+  };
+  const desk = createDesk(ledger, () => undefined, {
+    soon: (work) => turns.push(work),
+    later: (_ms, work) => timers.push(work),
+  });
+  const answer = (from: number, to: number): void => {
+    for (let row = from; row < to; row++) {
+      desk.record(result(row));
+      void desk.claim([claim(60 + row)]);
+    }
+    turn();
+  };
+  void desk.claim(Array.from({ length: 60 }, (_, row) => claim(row)));
+  turn();
+  const written = () => ledger.transactions.slice(1).map(({ results, claims }) => [results.length, claims.length]);
+
+  // Half of them have an answer, then two of three.
+  answer(0, 30);
+  expect([written(), timers.length]).toEqual([[], 1]);
+  answer(30, 40);
+  expect(written()).toEqual([[40, 40]]);
+
+  // Nothing waits when the time of that wait is over.
+  timers[0]?.();
+  expect(written()).toHaveLength(1);
+
+  // A third has an answer by the end of the wait, so there is another one, and no third.
+  answer(40, 60);
+  timers[1]?.();
+  expect([written().length, timers.length]).toEqual([1, 3]);
+  timers[2]?.();
+  expect([written()[1], timers.length]).toEqual([[20, 20], 3]);
+
+  // Fewer than that: they are slow, and one wait is all.
+  answer(60, 70);
+  timers[3]?.();
+  expect([written()[2], timers.length]).toEqual([[10, 10], 4]);
+});
+
 it('tries once more to keep the outcomes when a commit fails, and refuses every claim from then on', async () => {
   const full = new LedgerError('full', problem('ledger-write', 'No room.'));
   const ledger = paper((n) => (n === 1 ? full : null));
