@@ -10,9 +10,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { parseArgs } from 'node:util';
 import { createBench, type Measurement, type Settings } from './bench.ts';
 import { type Figures, jsonOf, type Kept, mergeFigures, readFigures, tableOf } from './figures.ts';
+import { type Options, readOptions, UsageError } from './options.ts';
 
 /**
  * Every measurement by its name, in the order in which they are taken and stand in tables. Each is a file of its own
@@ -35,22 +35,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
 };
 const NAMES = Object.keys(MEASUREMENTS);
 
-const { values: given } = parseArgs({
-  options: {
-    rows: { type: 'string', default: process.env['HANDBILL_BENCH_ROWS'] ?? '1000000' },
-    messages: { type: 'string', default: process.env['HANDBILL_BENCH_MESSAGES'] ?? '200000' },
-    seconds: { type: 'string', default: '60' },
-    only: { type: 'string', default: NAMES.join(',') },
-    json: { type: 'string' },
-    merge: { type: 'boolean', default: false },
-    'cpu-prof': { type: 'string' },
-  },
-});
-
-const wanted = given.only.split(',');
-const unknown = wanted.filter((name) => !NAMES.includes(name));
-if (unknown.length > 0)
-  throw new Error(`There is no measurement ${unknown.join(', ')}: there are ${NAMES.join(', ')}.`);
+const { wanted, json, merge, ...asked } = optionsOrExit();
 
 const machine = { node: process.versions.node, cores: cpus().length };
 // Says now, and not after an hour, that the two do not go together.
@@ -61,12 +46,12 @@ process.stdout.write(tableOf(taken));
 
 /** After each measurement: what was measured in an hour is not lost to what fails after it. */
 function keep(figures: readonly Kept[]): void {
-  if (given.json !== undefined) writeFileSync(given.json, jsonOf(merged({ ...machine, figures })));
+  if (json !== null) writeFileSync(json, jsonOf(merged({ ...machine, figures })));
 }
 
 /** With what the file has, where that is to stay. Another run may have written it in the meantime. */
 function merged(figures: Figures): Figures {
-  const older = given.json !== undefined && given.merge ? readFigures(given.json) : null;
+  const older = json !== null && merge ? readFigures(json) : null;
   return older === null ? figures : mergeFigures(older, figures, NAMES);
 }
 
@@ -90,11 +75,11 @@ async function measureAll(): Promise<readonly Kept[]> {
 }
 
 function settingsOf(measurement: string, figures: Kept[]): Settings {
-  const profile = given['cpu-prof'];
+  const { sizes, seconds, profile } = asked;
   return {
-    sizes: { rows: wholeNumber(given.rows), messages: wholeNumber(given.messages) },
-    seconds: wholeNumber(given.seconds),
-    profileFolder: profile === undefined ? null : resolve(profile),
+    sizes,
+    seconds,
+    profileFolder: profile === null ? null : resolve(profile),
     add(figure) {
       figures.push({ measurement, ...figure });
       process.stderr.write(`${figure.what}: ${figure.value.toFixed(2)} ${figure.unit}\n`);
@@ -102,8 +87,12 @@ function settingsOf(measurement: string, figures: Kept[]): Settings {
   };
 }
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`Not a whole number above 0: ${text}`);
-  return value;
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2), process.env, NAMES);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
 }
