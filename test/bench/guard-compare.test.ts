@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { compareRatios, type Recorded } from './guard-compare.ts';
-import { GUARDED, type Least } from './guard-takes.ts';
+import { compareFigures, middleOf, type Recorded, recordOf } from './guard-compare.ts';
+import { COUNTED, TIMED } from './guard-takes.ts';
 
-const RECORDED: Recorded = { margin: 1.3, ratios: { send: 2, help: 1.5 } };
+const RECORDED: Recorded = {
+  margin: 0.3,
+  figures: { send: { value: 2, spread: 0.1 }, help: { value: 1.5, spread: 0.05 } },
+};
 
 it.each([
   { why: 'as recorded', measured: { send: 2, help: 1.5 }, failing: [] },
@@ -15,44 +18,66 @@ it.each([
   { why: 'never recorded', measured: { send: 2, help: 1.5, list: 1 }, failing: ['list'] },
   { why: 'not measured any more', measured: { send: 2 }, failing: ['help'] },
 ])('$why: $failing', ({ measured, failing }) => {
-  const verdicts = compareRatios(measured, RECORDED);
+  const verdicts = compareFigures(measured, RECORDED);
   expect(verdicts.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(failing);
 });
 
 it('says on one line what was measured, what was recorded and what is allowed', () => {
-  expect(compareRatios({ send: 2.7, help: 1.2 }, RECORDED).map(({ line }) => line)).toEqual([
-    'FAIL  send: 2.70 times, recorded 2.00, at most 2.60',
-    'ok    help: 1.20 times, recorded 1.50, at most 1.95',
+  expect(compareFigures({ send: 2.7, help: 1.2, list: 1 }, RECORDED).map(({ line }) => line)).toEqual([
+    'FAIL  send: 2.70, recorded 2.00, at most 2.60 (+35.0 %, margin 30 %)',
+    'ok    help: 1.20, recorded 1.50, at most 1.95 (-20.0 %, margin 30 %)',
+    'FAIL  list: 1.00, without a record to compare with',
   ]);
 });
 
-it('takes what is done for each row without the start', () => {
-  const least: Least = { bare: 10, send: 25, csv: 130, validate: 500, preview: 700, empty: 30, help: 45, small: 300 };
-  expect(Object.values(GUARDED).map(({ ratio }) => ratio(least))).toEqual([2.5, 2, 4, 1.5, 10]);
+it('compares what is measured alone', () => {
+  expect(compareFigures({ help: 1.5 }, recordOf(RECORDED, ['help'])).map(({ ok }) => ok)).toEqual([true]);
 });
 
-it('takes anew all that a ratio is made of', () => {
-  const least: Least = { bare: 1, send: 2, csv: 3, validate: 4, preview: 5, empty: 6, help: 7, small: 8 };
-  for (const [name, { takes, ratio }] of Object.entries(GUARDED)) {
+it('records the middle of several runs, and how far apart they lay', () => {
+  const runs = [2.2, 1.9, 2, 2.1, 4].map((send) => ({ send, help: 1.5 }));
+  expect(middleOf(runs)).toEqual({ send: { value: 2.1, spread: 1 }, help: { value: 1.5, spread: 0 } });
+});
+
+it('takes what is done for each row without the start', () => {
+  const least = { bare: 10, send: 25, csv: 130, validate: 500, preview: 700, empty: 30, help: 45, small: 300 };
+  expect(Object.values(TIMED).map(({ figure }) => figure(least))).toEqual([2.5, 2, 4, 1.5, 10]);
+  const counts = { preview: 500e6, validate: 400e6, small: 300e6, help: 60e6, empty: 30e6 };
+  expect(Object.values(COUNTED).map(({ figure }) => figure(counts))).toEqual([20, 10, 10, 2]);
+});
+
+it('takes anew all that a figure is made of', () => {
+  const least = { bare: 1, send: 2, csv: 3, validate: 4, preview: 5, empty: 6, help: 7, small: 8 };
+  for (const [name, { takes, figure }] of Object.entries({ ...TIMED, ...COUNTED })) {
     for (const take of Object.keys(least)) {
-      const changed = ratio({ ...least, [take]: 100 }) !== ratio(least);
+      const changed = figure({ ...least, [take]: 100 }) !== figure(least);
       expect(changed, `${name}: ${take}`).toBe((takes as readonly string[]).includes(take));
     }
   }
 });
 
-it.each([
-  { kind: 'cpu', ratios: 5, least: 1.15, most: 1.5 },
-  { kind: 'instructions', ratios: 4, least: 1.1, most: 1.3 },
-])('has a record of $kind that leaves room for noise and no more', ({ kind, ratios, least, most }) => {
-  const text = readFileSync(join(import.meta.dirname, 'guard.json'), 'utf8');
-  const recorded = (JSON.parse(text) as Record<string, Recorded>)[kind];
-  expect(recorded?.margin).toBeGreaterThan(least);
-  expect(recorded?.margin).toBeLessThan(most);
-  expect(Object.keys(recorded?.ratios ?? {})).toHaveLength(ratios);
-});
+const records = JSON.parse(readFileSync(join(import.meta.dirname, 'guard.json'), 'utf8')) as {
+  readonly cpu: Recorded;
+  readonly instructions: Recorded & { readonly counter: string };
+};
 
-it('has a record of every ratio that is guarded', () => {
-  const text = readFileSync(join(import.meta.dirname, 'guard.json'), 'utf8');
-  expect(Object.keys((JSON.parse(text) as { cpu: Recorded }).cpu.ratios)).toEqual(Object.keys(GUARDED));
+it.each([
+  { kind: 'CPU time', recorded: records.cpu, guarded: TIMED, most: 0.5 },
+  { kind: 'instructions', recorded: records.instructions, guarded: COUNTED, most: 0.15 },
+])(
+  'has a record of $kind that leaves room for noise and no more',
+  ({ recorded: { margin, figures }, guarded, most }) => {
+    expect(Object.keys(figures)).toEqual(Object.keys(guarded));
+    for (const [name, { value, spread }] of Object.entries(figures)) {
+      expect(value, name).toBeGreaterThan(0);
+      expect(spread * 1.5, name).toBeLessThanOrEqual(margin);
+    }
+    expect(margin).toBeLessThanOrEqual(most);
+  },
+);
+
+it('has counted with the Node that is installed: with another one, instructions could not be compared', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
+  const { devDependencies } = JSON.parse(text) as { devDependencies: { node: string } };
+  expect(records.instructions.counter).toBe(`Node ${devDependencies.node} x64`);
 });

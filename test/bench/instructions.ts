@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import process from 'node:process';
 import type { Call } from './measure.ts';
 
-/**
- * Caches are not simulated, only instructions counted. `--smc-check`: V8 writes code and runs it; `--trace-children`:
- * commands that walk a list start themselves again in place.
- */
+/** Caches are not simulated, only instructions counted. `--smc-check`: V8 writes code and runs it. */
 const VALGRIND = [
   '--tool=cachegrind',
   '--cache-sim=no',
@@ -15,19 +12,34 @@ const VALGRIND = [
   '--trace-children=yes',
 ];
 
+/**
+ * So that two runs do the same. Left to itself V8 compiles and collects in other threads, and whether a row is run by the
+ * interpreter or by what was compiled depends on how quick these are: `preview` varied by 20 %. So it differs by less than
+ * 0.01 % between runs, with 15 to 30 other processes on two cores.
+ */
+const STEADY = ['--predictable', '--single-threaded', '--random-seed=1', '--hash-seed=1'];
+
+/** As `src/commands/young-generation.ts` bounds memory, which then need not start the command again in place. */
+const BOUNDS = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--heap-growing-percent=25'];
+
+/** What counts can be compared with: those of the same Node on the same kind of processor. */
+export const COUNTER = `Node ${process.versions.node} ${process.arch}`;
+
 /** Whether instructions can be counted on this machine. */
 export function canCountInstructions(): boolean {
   return spawnSync('valgrind', ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
 /**
- * The instructions that a script takes, its start included. They vary by 0.3 % for a start of handbill and by 4 % for an
- * empty script, however busy the machine is, where CPU time varies by 15 %. It takes 20 to 50 times as long as usual.
+ * The instructions that a script takes, its start included, as many however busy the machine is. It takes 20 to 50 times
+ * as long as usual.
+ * @throws Error with what was said, when it ends with another status than 0 or valgrind cannot run it
  */
 export async function instructionsOf(script: string, args: readonly string[], { cwd, env }: Call): Promise<number> {
-  const child = spawn('valgrind', [...VALGRIND, process.execPath, script, ...args], {
+  const child = spawn('valgrind', [...VALGRIND, process.execPath, ...STEADY, ...BOUNDS, script, ...args], {
     cwd,
-    env: { ...process.env, ...env },
+    // Nothing else of this environment: what a machine sets would be part of the count.
+    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
