@@ -1,5 +1,5 @@
 /**
- * `npm run bench:guard`: whether something became slower, within a minute and on a machine that does other things as
+ * `npm run bench:guard`: whether something became slower, in a minute or two and on a machine that does other things as
  * well. It fails where a figure lies above its record (test/bench/guard.json) by more than a margin. `--record` measures
  * five times and keeps the middle as the new record.
  *
