@@ -44,6 +44,22 @@ function bySet(keys: readonly string[]): readonly boolean[] {
 }
 
 describe('seen', () => {
+  it('is empty and of use again once it was cleared', () => {
+    const seen = createSeen();
+    const keys = Array.from({ length: 20_000 }, (_, n) => `+44770${1_000_000 + n}`);
+    for (const round of [1, 2]) {
+      expect(
+        keys.filter((key) => !seen.add(key)),
+        `round ${round}`,
+      ).toEqual([]);
+      expect(
+        keys.filter((key) => seen.add(key)),
+        `round ${round}, again`,
+      ).toEqual([]);
+      seen.clear();
+    }
+  });
+
   it('knows a number again, without another look', () => {
     const seen = createSeen();
     const keys = ['+447700900123', '+447700900124', '+447700900123'];
