@@ -32,9 +32,14 @@ export function bundle(folder: string): void {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    alias: { 'node:http': './.scripts/http.cjs', 'node:process': './.scripts/process.cjs' },
+    alias: {
+      'node:http': './.scripts/http.cjs',
+      'node:process': './.scripts/process.cjs',
+      undici: './.scripts/undici.cjs',
+    },
     external: installed().flatMap((name) => [name, `${name}/*`]),
-    charset: 'utf8',
+    // V8 keeps a source with a single character beyond Latin-1 in two bytes a character. In patterns they stay.
+    charset: 'ascii',
     legalComments: 'none',
     logLevel: 'warning',
     metafile: true,

@@ -5,5 +5,5 @@ import { createRequire } from 'node:module';
  * does that file teach `require` to load templates, which the entry for Node does to the whole process.
  */
 export const Handlebars = createRequire(import.meta.url)(
-  'handlebars/dist/handlebars.js',
+  'handlebars/dist/handlebars.min.js',
 ) as typeof import('handlebars');

@@ -51,6 +51,17 @@ describe('the published package', () => {
     expect([...new Set(bundled.map(([, name]) => name))].sort()).toEqual(['commander', 'fastest-levenshtein', 'yaml']);
   });
 
+  it('holds large sources in one byte a character: V8 keeps the whole of one with any other in two', () => {
+    const texts = files
+      .filter((file) => CHUNK.test(file))
+      .concat('dist/campaign/validators.cjs')
+      .map((file) => [file, readFileSync(join(root, file), 'utf8')] as const);
+    const large = texts.filter(([, { length }]) => length > 100_000);
+    expect(large.length).toBeGreaterThan(3);
+    const wide = large.filter(([, text]) => /[^\0-\xff]/.test(text)).map(([file]) => file);
+    expect(wide).toEqual([]);
+  });
+
   it('holds validators that were made from its schemas', () => {
     const built = readFileSync(join(root, 'dist/campaign/validators.cjs'), 'utf8');
     expect(built === validatorsSource(), 'run `npm run build`: they are older than the schemas').toBe(true);
