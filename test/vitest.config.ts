@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
+import { inMemory } from './temporary.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
@@ -10,6 +11,7 @@ export default defineConfig({
     // The whole sets play up to fifty times as much, each test beside the disk tests, which keep a machine busy.
     testTimeout: FULL ? 300_000 : 60_000,
     hookTimeout: FULL ? 300_000 : 60_000,
+    env: FULL ? {} : inMemory(process.env),
     // Two cores: more workers only fight for them, and many tests start processes of their own.
     maxWorkers: 2,
     // A process for each file costs 0.5 s of CPU: to start, and to load handbill and its libraries once more. No file
