@@ -1,19 +1,10 @@
 // Builds dist/ from src/. Run by `npm run build`, and by `npm ci` in a clone; there with --if-stale, because npm runs
 // `prepare` again when `npx handbill` is first called in the clone, where a second build would only take time.
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { bundle } from './bundle.ts';
+import { isFresh } from './fresh.ts';
 import { writePageScripts } from './pages.ts';
 import { writeValidators } from './validators.ts';
 
@@ -23,7 +14,7 @@ const entry = join(dist, 'cli.js');
 /** Where the build is made: dist/ is whole at any time, also for whoever runs handbill meanwhile, or if this one fails. */
 const part = join(root, 'node_modules', '.cache', 'handbill', String(process.pid));
 
-if (!process.argv.includes('--if-stale') || !isFresh()) build();
+if (!process.argv.includes('--if-stale') || !isFresh(root)) build();
 // `npm ci` has made node_modules anew, also where dist/ is fresh.
 linkCommand();
 
@@ -40,14 +31,6 @@ function build(): void {
   } finally {
     rmSync(part, { recursive: true, force: true });
   }
-}
-
-/** Nothing that goes into the build is younger than it. */
-function isFresh(): boolean {
-  if (!existsSync(entry)) return false;
-  const builtMs = statSync(entry).mtimeMs;
-  const inputs = globSync(['src/**', 'schemas/**', '.scripts/**', 'package-lock.json'], { cwd: root });
-  return inputs.every((file) => statSync(join(root, file)).mtimeMs < builtMs);
 }
 
 /** A file that was renamed in src must not live on in dist, where the package would publish it. */

@@ -9,7 +9,7 @@ import { send } from '../../src/commands/send.ts';
 import { readSealedPlan, type SealedPlan, sealPlan } from '../../src/plan/seal.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { createHasher, writeHash } from '../../src/suppression/hash.ts';
-import { runCli } from '../helpers/cli.ts';
+import { CLI, runCli } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
@@ -197,8 +197,7 @@ describe('on the command line', () => {
 
   it('a passphrase is asked for on a terminal', async () => {
     const locked = await ring.make('locked', '-t', 'ed25519', '-N', 'correct horse');
-    const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
-    const command = `${process.execPath} ${cli} plan hello -o p.json --sign ${locked.path}`;
+    const command = `${process.execPath} ${CLI} plan hello -o p.json --sign ${locked.path}`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: project.root });
     let shown = '';
     terminal.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -5,12 +5,12 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { Explanation } from '../../src/commands/listen-explain-result.ts';
+import { CLI } from '../helpers/cli.ts';
 import { createProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'webhook');
 const SCHEMA = join(import.meta.dirname, '..', '..', 'schemas', 'explanation.schema.json');
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
 const NOW = { now: () => Date.UTC(2026, 10, 21, 10), width: 100 };
 const ODD = { report: { number: 'm-71', phase: 'handed-over', who: '07700900123', when: 1_795_251_600 } };
 const PROJECT = 'defaultCountry: GB\n';

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runCli } from '../helpers/cli.ts';
 
-export const CLI = new URL('../../src/cli.ts', import.meta.url).pathname;
-
 export interface Finished {
   readonly status: number | null;
   readonly out: string;

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLI } from './run-handbill.ts';
+import { CLI } from '../helpers/cli.ts';
 
 const BODY = JSON.stringify({
   channel: 'SMS',

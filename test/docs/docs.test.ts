@@ -11,7 +11,8 @@ import { readProject } from '../../src/campaign/project.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { CODES, EXIT } from '../../src/errors.ts';
 import { OUTCOME_WORDS } from '../../src/report/words.ts';
-import { COMPILED } from '../helpers/cli.ts';
+import { handbillHere } from '../commands/in-process.ts';
+import { CLI, COMPILED } from '../helpers/cli.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const README = read('README.md');
@@ -92,8 +93,7 @@ test('every code of the closed set is said somewhere', () => {
 /** The command line as a process of its own; colours and the ledger of whoever runs the tests stay out. */
 function handbill(args: string, cwd: string): { readonly status: number | null; readonly text: string } {
   const { HANDBILL_LEDGER: _ledger, ...env } = process.env;
-  const cli = join(ROOT, 'src', 'cli.ts');
-  const ended = spawnSync(process.execPath, [cli, ...args.split(' ')], {
+  const ended = spawnSync(process.execPath, [CLI, ...args.split(' ')], {
     cwd,
     env: { ...env, NO_COLOR: '1', NODE_COMPILE_CACHE: COMPILED },
   });
@@ -201,16 +201,21 @@ describe('tables of the README', () => {
     expect(named).toEqual(COMMANDS.map(({ name }) => name));
   });
 
-  it.each(COMMANDS.map(({ name }) => name))('name only options that %s takes', (name) => {
+  it.each(COMMANDS.map(({ name }) => name))('name only options that %s takes', async (name) => {
     const row = README.split('\n').find((line) => line.startsWith(`| \`handbill ${name}`)) ?? '';
-    const { status, text: own } = handbill(`${name} --help`, ROOT);
-    expect(status, own).toBe(0);
-    const below = [...own.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, command]) => `${name} ${command} --help`);
-    const text = [own, ...below.map((args) => handbill(args, ROOT).text)].join('');
+    const own = await help(name);
+    const below = [...own.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, command]) => `${name} ${command}`);
+    const text = [own, ...(await Promise.all(below.map(help)))].join('');
     for (const [, option = ''] of row.matchAll(/[`\s](--?[a-z-]+)/g)) {
       expect(text, option).toMatch(new RegExp(`(?<![\\w-])${option}(?![\\w-])`));
     }
   });
+
+  async function help(command: string): Promise<string> {
+    const { status, out, err } = await handbillHere(ROOT, [...command.split(' '), '--help']);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    return out;
+  }
 });
 
 /** The anchors that GitHub makes of headings. */

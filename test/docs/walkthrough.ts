@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { COMPILED } from '../helpers/cli.ts';
+import { CLI, COMPILED } from '../helpers/cli.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
@@ -58,7 +58,7 @@ export function startWalk(): Walk {
   const bin = join(folder, '..', `${folder.slice(folder.lastIndexOf('/') + 1)}-bin`);
   mkdirSync(bin);
   const script = join(bin, 'handbill');
-  writeFileSync(script, `#!/bin/sh\nexec '${NODE}' '${join(ROOT, 'src', 'cli.ts')}' "$@"\n`);
+  writeFileSync(script, `#!/bin/sh\nexec '${NODE}' '${CLI}' "$@"\n`);
   chmodSync(script, 0o755);
   // Exported variables and the current folder go from one command to the next, as in the reader's shell.
   const state = join(bin, 'state');

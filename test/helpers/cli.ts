@@ -2,11 +2,18 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { isFresh } from '../../.scripts/fresh.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 // The Node that the project pins, whatever runs the tests. Started by its own path, so that signals reach it.
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
-const CLI = join(ROOT, 'src', 'cli.ts');
+export const SOURCE = join(ROOT, 'src', 'cli.ts');
+const FULL = process.env['HANDBILL_FULL'] === '1';
+/**
+ * The build, which is what users run and which takes a quarter less CPU. The sources where it is missing or older than
+ * one of them, and in the whole sets.
+ */
+export const CLI = !FULL && isFresh(ROOT) ? join(ROOT, 'dist', 'cli.js') : SOURCE;
 // Stripping the types of every source takes half of a short command's time. Entries are found by content, so that a
 // changed source is never run in its old form.
 export const COMPILED = join(tmpdir(), `handbill-compiled-${process.getuid?.() ?? 0}`);
@@ -34,6 +41,8 @@ export interface CliOptions {
   readonly cwd: string;
   /** Added to the bare environment that commands are run with; nothing else of the tests' own environment is. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What is run in the place of `CLI`. */
+  readonly script?: string;
   /** Program and arguments that start it in its own place, such as `bash -c 'ulimit -n 20; exec "$@"' limits`. */
   readonly via?: readonly string[];
   /** Descriptors of this process that it gets instead of pipes that are read. */
@@ -43,7 +52,7 @@ export interface CliOptions {
 
 /** Starts `handbill ARGS` in a process of its own, without a terminal. */
 export function startCli(args: readonly string[], options: CliOptions): RunningCli {
-  const [program = NODE, ...rest] = [...(options.via ?? []), NODE, CLI, ...args];
+  const [program = NODE, ...rest] = [...(options.via ?? []), NODE, options.script ?? CLI, ...args];
   const child = spawn(program, rest, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'], HOME: options.cwd, TZ: 'UTC', NODE_COMPILE_CACHE: COMPILED, ...options.env },

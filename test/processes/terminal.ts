@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { until } from '../helpers/cli.ts';
+import { CLI, until } from '../helpers/cli.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -23,7 +23,7 @@ export interface InTerminal {
 /** Runs `handbill ARGS` on a terminal. Needs `script` of util-linux; throws where there is none. */
 export async function startInTerminal(scene: Scene, args: readonly string[]): Promise<InTerminal> {
   if (spawnSync('script', ['--version']).status !== 0) throw new Error('This proof needs script (util-linux).');
-  const command = ['exec', join(ROOT, 'node_modules/node/bin/node'), join(ROOT, 'src/cli.ts'), ...args].join(' ');
+  const command = ['exec', join(ROOT, 'node_modules/node/bin/node'), CLI, ...args].join(' ');
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
     cwd: scene.root,
     env: { PATH: process.env['PATH'], HOME: scene.root, TERM: 'xterm', SHELL: '/bin/sh', HANDBILL_API_KEY: CANARY_KEY },

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
 import { type WebhookGiven, webhookOptions } from '../../src/commands/sandbox-webhook.ts';
+import { CLI } from '../helpers/cli.ts';
 import { startReceiver } from './receiver.ts';
 import { messageWith } from './with-webhook.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const FILES = fileURLToPath(new URL('../fixtures/sandbox/devices/', import.meta.url));
 
 async function collect(stream: NodeJS.ReadableStream): Promise<string> {

@@ -9,12 +9,12 @@ import { type CallerOptions, scheduleCallers } from '../../src/commands/schedule
 import { HandbillError } from '../../src/errors.ts';
 import { everyMinutes } from '../../src/schedule/caller.ts';
 import { handbillHere } from '../commands/in-process.ts';
-import { COMPILED, runCli } from '../helpers/cli.ts';
+import { CLI, COMPILED, runCli } from '../helpers/cli.ts';
 import { clock } from './clocks.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
-const PROGRAM = [NODE, join(ROOT, 'src', 'cli.ts')];
+const PROGRAM = [NODE, CLI];
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handbill-callers-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

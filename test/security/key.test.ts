@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTarget, type Target } from '../fuzz/target.ts';
-import { startCli, until } from '../helpers/cli.ts';
+import { CLI, startCli, until } from '../helpers/cli.ts';
 import { answer, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { canaryIn } from './canary.ts';
@@ -224,7 +224,7 @@ describe('where the key comes from', () => {
     const sender = startCli(SEND, { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
     await until('a request', () => silent.requests.length > 0);
     const lines = commandLines();
-    expect(lines.some((line) => line.includes('cli.ts\0send\0campaign.yaml'))).toBe(true);
+    expect(lines.some((line) => line.includes(`${CLI}\0send\0campaign.yaml`))).toBe(true);
     expect(lines.filter((line) => canaryIn(line).length > 0)).toEqual([]);
     sender.kill('SIGKILL');
     await sender.done;

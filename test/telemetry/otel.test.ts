@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { INSTRUMENTS } from '../../src/telemetry/instruments.ts';
-import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
+import { type CliResult, runCli, SOURCE, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, closedPort, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { filesWith, KEY, NUMBERS, TEXT } from './campaign-files.ts';
@@ -203,7 +203,8 @@ describe('what is loaded', () => {
     using project = createProject(filesWith());
     const modules = project.path('modules');
     const options = { NODE_OPTIONS: `--import ${PRELOAD}`, MODULES_FILE: modules, ...env };
-    const ended = await runCli(['send', 'hello', ...args], { cwd: project.root, env: options });
+    // Of a build, modules have no names of their own.
+    const ended = await runCli(['send', 'hello', ...args], { cwd: project.root, env: options, script: SOURCE });
     const loaded = existsSync(modules) ? readFileSync(modules, 'utf8').trim().split('\n') : [];
     const extra = loaded
       .filter((url) => /telemetry|prom-client/.test(url))
