@@ -55,8 +55,12 @@ export async function describeFailure(
 }
 
 /** What the first of these histories that objects to a broken part says; empty when none does. */
-export async function firstObjection(sabotage: Sabotage, stage: Stage, most: number): Promise<readonly string[]> {
-  for (let seed = 1; seed <= most; seed++) {
+export async function firstObjection(
+  sabotage: Sabotage,
+  stage: Stage,
+  { from, count }: { readonly from: number; readonly count: number },
+): Promise<readonly string[]> {
+  for (let seed = from; seed < from + count; seed++) {
     const { violations } = await simulate(seed, stage, { coverage: createCoverage(), sabotage });
     if (violations.length > 0) return violations;
   }
