@@ -75,9 +75,9 @@ describe.concurrent('an example', () => {
     const arrived = (): string[] => sandbox.received().filter((body) => body.includes(`"name":"${name}",`));
     const env = { ...ENV, ...clockAt(project, example.at) };
     // The first sending has a process of its own. What follows has the process of this test, unless it needs a clock
-    // that is not this one's, or for every fourth example.
+    // that is not this one's, or for the first example.
     const run = async (...args: string[]) => await runCli(args, { cwd: project.path('campaigns'), env });
-    const follow = example.at === undefined ? runnerOf(EXAMPLES.indexOf(example), 4) : runCli;
+    const follow = example.at === undefined ? runnerOf(EXAMPLES.indexOf(example), EXAMPLES.length) : runCli;
     const then = async (...args: string[]) => await follow(args, { cwd: project.path('campaigns'), env });
     const campaign = ['--env', 'local', name];
     const won = winner === undefined ? [] : ['--winner', winner];

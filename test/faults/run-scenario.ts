@@ -6,7 +6,7 @@ import { send } from '../../src/commands/send.ts';
 import { EXIT } from '../../src/errors.ts';
 import type { Report } from '../../src/model.ts';
 import type { CliResult } from '../helpers/cli.ts';
-import { runHere } from '../helpers/here.ts';
+import { besides, runHere } from '../helpers/here.ts';
 import type { Ending as RowEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
@@ -210,10 +210,13 @@ export function expectNoKey(scene: Scene, printed: CliResult, ...more: readonly 
 
 /** What an answer says reaches every report, but no key, no control character of a terminal and no script of a page. */
 async function expectCleanReports(scene: Scene): Promise<void> {
-  const text = await scene.run(['report', '--format', 'text']);
+  const run = besides();
+  const report = async (format: string): Promise<CliResult> =>
+    await run(['report', '--format', format], { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
+  const text = await report('text');
   expect(text.stdout).toMatch(PRINTABLE);
   for (const format of ['jsonl', 'csv', 'html', 'junit']) {
-    const { status, stdout, stderr } = await scene.run(['report', '--format', format]);
+    const { status, stdout, stderr } = await report(format);
     expect(stderr).toMatch(PRINTABLE);
     if (status === EXIT.refused) continue;
     expectNoKey(scene, { status, signal: null, stdout, stderr });

@@ -23,3 +23,8 @@ export async function runHere(
 export function runnerOf(at: number, nth: number): typeof runHere {
   return FULL || at % nth === 0 ? runCli : runHere;
 }
+
+/** How a command is run whose process proves nothing more: in this process, but in the whole sets in one of its own. */
+export function besides(): typeof runHere {
+  return FULL ? runCli : runHere;
+}

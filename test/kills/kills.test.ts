@@ -25,31 +25,31 @@ afterAll(async () => {
 });
 
 describe('A1, B1, C10: killed with SIGKILL and started again, nobody is sent to twice and nobody is forgotten', () => {
-  it('at 22 random instants, with faults in flight', { timeout: PATIENCE_MS }, async () => {
-    const sample = { kills: 22, seed: 20_000, given: { kills: 11, latencyMs: 30 } };
+  it('at random instants, with faults in flight', { timeout: PATIENCE_MS }, async () => {
+    const sample = { kills: 12, seed: 20_000, given: { kills: 6, latencyMs: 30 } };
     const total = await killAtRandom(FULL ? { kills: 100, seed: 20_000 } : sample, api);
     expect(total.violations).toEqual([]);
     // A run may come to its end before its last kill.
-    expect(total.kills).toBeGreaterThan(FULL ? 85 : 17);
+    expect(total.kills).toBeGreaterThan(FULL ? 85 : 8);
     expect(total.doubts).toBeGreaterThan(FULL ? 10 : 3);
     // Rule 9 asks for 95 %, and the hunt holds it to that; here answers are fast, and a busy
     // machine is slow between a claim and its request.
     expect(total.received / total.doubts).toBeGreaterThan(0.7);
   });
 
-  it('at 12 calls, before and after them', { timeout: PATIENCE_MS, skip: FULL }, async () => {
+  it('at 8 calls, before and after them', { timeout: PATIENCE_MS, skip: FULL }, async () => {
     const plans = CALLS.map(([series, only, count]) => callPlan(series, { only, count }, false));
     const points = await inLanes(2, plans, (plan) => playPoint(plan, api));
     expect(points.flatMap(({ violations }) => violations)).toEqual([]);
     expect(points.filter(({ killed }) => !killed)).toEqual([]);
-    expect(points.length).toBe(12);
+    expect(points.length).toBe(8);
   });
 });
 
 describe('A1, B1, C10: killed between the legs, or with several recipients in one request', () => {
   it('at random instants', { timeout: PATIENCE_MS }, async () => {
     const given = { rows: 50, kills: 6, concurrency: 4, latencyMs: 30, api: 'faulty', faults: 20 } as const;
-    const kills = FULL ? 24 : 6;
+    const kills = FULL ? 24 : 4;
     // The rounds of one kind are few, so that both are played at a time.
     const totals = await Promise.all(
       KINDS.map((kind) => killAtRandom({ kills, seed: 30_000, given: { ...given, kind } }, api)),
@@ -94,19 +94,15 @@ describe.runIf(FULL)('killed at every point of a run', () => {
   });
 });
 
-/** Calls spread over a run: the first ledger, its tables, the list, claims, requests, answers, the recovery, the end. */
+/** Calls spread over a run: the first ledger, the list, claims, requests, answers, the recovery, the end. */
 const CALLS: readonly (readonly [CallSeries, string, number])[] = [
   ['before', 'fsyncSync', 1],
-  ['before', 'exec CREATE TRIGGER', 1],
   ['before', 'INSERT INTO recipients', 3],
-  ['before', 'exec COMMIT', 4],
   ['before', "SET state = 'running'", 1],
   ['before', 'socket receive', 3],
   ['before', 'DELETE FROM holders', 1],
-  ['after', 'open .handbill/ledger.db.reserve', 1],
   ['after', "SET state = 'claimed'", 3],
   ['after', 'socket send', 5],
-  ['before, when started again', "SET state = 'running'", 1],
   ['before, when started again', 'socket send', 1],
 ];
 

@@ -155,7 +155,7 @@ describe('I2: a signal while the run waits', () => {
 });
 
 describe('I2: a signal while the list is being loaded', () => {
-  const rows = FULL ? 400_000 : 120_000;
+  const rows = FULL ? 400_000 : 60_000;
   it.each(SAMPLE)('%s: nothing is posted, nothing is left', async (signal) => {
     await using api = await startApi();
     using scene = sceneOf(api, rows, 'concurrency: 2');

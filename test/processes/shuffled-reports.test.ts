@@ -8,7 +8,7 @@ import { answer, type RawRequest, reset, startRawServer } from '../helpers/raw-s
 import { post, SECRET, signed } from '../webhook/sender.ts';
 
 /** Events; the whole set, as it was asked for, takes a minute. */
-const EVENTS = process.env['HANDBILL_FULL'] === '1' ? 10_000 : 1_000;
+const EVENTS = process.env['HANDBILL_FULL'] === '1' ? 10_000 : 400;
 const EVENTS_A_BODY = 50;
 const BASE_MS = Date.now() - 3_600_000;
 
