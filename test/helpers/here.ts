@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { handbillHere } from '../commands/in-process.ts';
 import { type CliOptions, type CliResult, runCli } from './cli.ts';
+import { QUICK } from './quick.ts';
 
 const FULL = process.env['HANDBILL_FULL'] === '1';
 
@@ -24,7 +25,7 @@ export function runnerOf(at: number, nth: number): typeof runHere {
   return FULL || at % nth === 0 ? runCli : runHere;
 }
 
-/** How a command is run whose process proves nothing more: in this process, but in the whole sets in one of its own. */
+/** How a command is run whose process proves nothing more: in this process, but in one of its own in whole sets and hunts. */
 export function besides(): typeof runHere {
-  return FULL ? runCli : runHere;
+  return QUICK ? runHere : runCli;
 }

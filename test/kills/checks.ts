@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CliResult } from '../helpers/cli.ts';
+import { besides } from '../helpers/here.ts';
 import type { Ending } from '../oracle/oracle.ts';
 import type { Receipt } from '../oracle/receipts.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
@@ -38,7 +39,7 @@ export async function previewedBodies(scene: Scene, startedAt: string): Promise<
   // The run itself is done, so it is looked at without its ledger.
   const nowhere = ['--ledger', scene.path('nowhere/ledger.db')];
   const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt, ...nowhere];
-  const { status, stdout, stderr } = await scene.run(args);
+  const { status, stdout, stderr } = await besides()(args, { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
   if (status !== 0) throw new Error(`preview ended with ${status}: ${stderr}`);
   const bodies = stdout.split('\n').flatMap((line) =>
     // Of a row with fallbacks there are several.

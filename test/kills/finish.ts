@@ -1,14 +1,14 @@
-import type { CliOptions, CliResult } from '../helpers/cli.ts';
+import type { CliResult } from '../helpers/cli.ts';
 import type { Scene } from '../oracle/scene.ts';
 import { badEnd, damage, keysOnDisk, previewedBodies } from './checks.ts';
 
 export const SEND = ['--format', 'json'];
 
 /** Starts a run again until it is finished; throws when it never is. Returns how each start ended. */
-export async function sendUntilFinished(scene: Scene, more: Partial<CliOptions> = {}): Promise<CliResult[]> {
+export async function sendUntilFinished(scene: Scene): Promise<CliResult[]> {
   const ends: CliResult[] = [];
   for (;;) {
-    const end = await scene.send(SEND, more);
+    const end = await scene.goOn(SEND);
     ends.push(end);
     if (hasFinished(end)) return ends;
     if (ends.length >= MOST_STARTS || [...badEnd(end)].length > 0) {

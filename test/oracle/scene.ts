@@ -3,6 +3,7 @@ import { openExistingLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { type CliOptions, type CliResult, type RunningCli, runCli, startCli } from '../helpers/cli.ts';
+import { besides } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { misbooked } from './accounts.ts';
 import { endingsOf } from './endings.ts';
@@ -34,6 +35,8 @@ export interface Scene extends TestProject {
   /** Starts `handbill send`; each call is a start for the oracle. */
   start(args?: readonly string[], more?: Partial<CliOptions>): RunningCli;
   send(args?: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
+  /** A start that is not what is proven: in the quick set it has no process of its own. */
+  goOn(args?: readonly string[]): Promise<CliResult>;
   /** Any other command. */
   run(args: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
   /** Of the run `proof`, `once`, or of another one in the same project. */
@@ -76,10 +79,12 @@ export function createScene(options: SceneOptions): Scene {
   const starts: number[] = [];
 
   const given = (more: Partial<CliOptions>): CliOptions => ({ ...cli, ...more, env: { ...cli.env, ...more.env } });
-  const start = (args: readonly string[] = [], more: Partial<CliOptions> = {}): RunningCli => {
+  const begun = (args: readonly string[]): readonly string[] => {
     starts.push(readReceipts(options.receipts).length);
-    return startCli(['send', 'campaign.yaml', '--env', 'test', '--yes', ...args], given(more));
+    return ['send', 'campaign.yaml', '--env', 'test', '--yes', ...args];
   };
+  const start = (args: readonly string[] = [], more: Partial<CliOptions> = {}): RunningCli =>
+    startCli(begun(args), given(more));
   const read = <T>(of: Partial<RunIdentity>, what: (opened: Ledger, run: RunRecord) => T): T | null => {
     const opened = openExistingLedger(ledger, { nowMs: Date.now() });
     try {
@@ -114,6 +119,7 @@ export function createScene(options: SceneOptions): Scene {
     ledger,
     start,
     send: async (args, more) => await start(args, more).done,
+    goOn: async (args = []) => await besides()(begun(args), cli),
     run: async (args, more = {}) => await runCli(args, given(more)),
     endings,
     evidence,
