@@ -24,7 +24,7 @@ const IDENTITY = { environment: 'test', campaign: 'proof', occurrence: 'once' };
 const referenceOf = createReference(IDENTITY, 'sms');
 
 async function listed(scene: Scene, ...args: readonly string[]): Promise<readonly Doubt[]> {
-  const { status, stdout, stderr } = await scene.run(['doubt', 'list', ...args, '--format', 'json']);
+  const { status, stdout, stderr } = await scene.look(['doubt', 'list', ...args, '--format', 'json']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return (JSON.parse(stdout) as { doubts: readonly Doubt[] }).doubts;
 }
@@ -124,7 +124,7 @@ describe('from silence to the end, with real processes', () => {
     expect(second.status, second.stderr).toBe(4);
     expect(fates()).toEqual([...settled, 'accepted', 'accepted', 'accepted', 'rejected(status)', 'in-doubt(status)']);
     expect(scene.violations({ askedAgain })).toEqual([]);
-    const records = (await scene.run(['report', '--format', 'jsonl'])).stdout.trim().split('\n');
+    const records = (await scene.look(['report', '--format', 'jsonl'])).stdout.trim().split('\n');
     expect(records.map((record) => JSON.parse(record).attempts)).toEqual([1, 1, 1, 1, 1, 2, 1, 2, 1, 1]);
 
     // Sent once more, and in doubt once more: two doubts, two resolutions, and a third message is not sent.
@@ -149,7 +149,7 @@ describe('from silence to the end, with real processes', () => {
     ]);
     expect(history[0]?.resolvedBy).toBe('alice');
     expect(history[1]?.resolvedBy).toMatch(/^[^@]+@.+$/);
-    const report = JSON.parse((await scene.run(['report', '--format', 'json'])).stdout);
+    const report = JSON.parse((await scene.look(['report', '--format', 'json'])).stdout);
     expect(report).toMatchObject({
       state: 'finished',
       totals: { recipients: 10, accepted: 7, rejected: 3, inDoubt: 0, pending: 0 },

@@ -363,7 +363,7 @@ describe('the command', () => {
   it('says what would be done, and does nothing', async () => {
     using project = projectOf(nowhere, { hello: { cron: '0 9 * * 1-5', timeZone: 'Europe/London' } });
     const dryRun = (at: string, ...more: string[]) =>
-      runCli(['due', '--dry-run', '--env', 'test', '--at', at, ...more], { cwd: project.root });
+      runHere(['due', '--dry-run', '--env', 'test', '--at', at, ...more], { cwd: project.root });
     const at = '2026-07-06T08:00:00Z';
     expect(await dryRun(at)).toMatchObject({
       status: 0,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
-import { runnerOf } from '../helpers/here.ts';
+import { besides, runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
@@ -203,6 +203,9 @@ describe.concurrent('refused before any request', () => {
 });
 
 describe.concurrent('changed input', () => {
+  const run = async (project: TestProject, ...args: readonly string[]): Promise<CliResult> =>
+    await besides()(args, { cwd: project.root, env: { CANARY_KEY: KEY } });
+
   it('J1: --amend sends the new content to whoever has none yet', async () => {
     await using api = await startApi();
     using project = goodProject(people(listOf(4)), api.port);

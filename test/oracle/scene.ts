@@ -37,6 +37,8 @@ export interface Scene extends TestProject {
   send(args?: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
   /** A start that is not what is proven: in the quick set it has no process of its own. */
   goOn(args?: readonly string[]): Promise<CliResult>;
+  /** Any other command that is not what is proven. */
+  look(args: readonly string[]): Promise<CliResult>;
   /** Any other command. */
   run(args: readonly string[], more?: Partial<CliOptions>): Promise<CliResult>;
   /** Of the run `proof`, `once`, or of another one in the same project. */
@@ -120,6 +122,7 @@ export function createScene(options: SceneOptions): Scene {
     start,
     send: async (args, more) => await start(args, more).done,
     goOn: async (args = []) => await besides()(begun(args), cli),
+    look: async (args) => await besides()(args, cli),
     run: async (args, more = {}) => await runCli(args, given(more)),
     endings,
     evidence,

@@ -51,10 +51,10 @@ describe('a canary whose process is killed', () => {
       expect(api.received()).toBe(10);
       expect(countOf(scene, 'pending')).toBe(30);
     }
-    expect(await scene.run(['doubt', 'resolve', 'proof', '--all', '--as', 'accepted', '--yes'])).toMatchObject({
+    expect(await scene.look(['doubt', 'resolve', 'proof', '--all', '--as', 'accepted', '--yes'])).toMatchObject({
       status: 0,
     });
-    expect(await scene.send()).toMatchObject({ status: 0 });
+    expect(await scene.goOn()).toMatchObject({ status: 0 });
     expect(api.received()).toBe(40);
   });
 

@@ -29,7 +29,7 @@ function clockOf(scene: Scene): { readonly options: Partial<CliOptions>; set(off
 
 /** When the outcomes were recorded, in the order in which they were received. */
 async function times(scene: Scene, api: Api): Promise<number[]> {
-  const { stdout } = await scene.run(['report', '--format', 'jsonl']);
+  const { stdout } = await scene.look(['report', '--format', 'jsonl']);
   const rows = stdout
     .trim()
     .split('\n')

@@ -50,7 +50,7 @@ describe('J3: several starts of one run at the same moment', () => {
     const gate = createGate();
     await using api = await startApi((number) => (number === 1 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 20);
-    if (ledger === 'there') await scene.run(['suppress', 'add', '+447400999999']);
+    if (ledger === 'there') await scene.look(['suppress', 'add', '+447400999999']);
     const started = Array.from({ length: processes }, () => scene.start());
     let ended = 0;
     for (const { done } of started) void done.then(() => ++ended);
@@ -88,7 +88,7 @@ describe('H2, J3: the run is held by another process', () => {
     const gate = createGate();
     await using api = await startApi((number) => (number > 5 ? { after: gate.opened } : {}));
     using scene = sceneOf(api, 5, 'send: { concurrency: 4, timeout: 60s }');
-    expect(await scene.run([...SEND, '--occurrence', 'done'])).toMatchObject({ status: 0 });
+    expect(await scene.look([...SEND, '--occurrence', 'done'])).toMatchObject({ status: 0 });
     const before = Date.now();
     const holder = scene.start();
     await until('the first request', () => api.received() === 6);
@@ -96,7 +96,7 @@ describe('H2, J3: the run is held by another process', () => {
 
     // A process takes as long as the machine is busy: what counts is what is on top of two that find all done.
     const beforeDone = performance.now();
-    await scene.run([...SEND, '--occurrence', 'done']);
+    await scene.look([...SEND, '--occurrence', 'done']);
     const beforeSend = performance.now();
     const second = await scene.send();
     const tookMs = performance.now() - beforeSend - 2 * (beforeSend - beforeDone);
@@ -152,15 +152,15 @@ it('J3: report, runs, preview and validate beside a run that is going', async ()
   using scene = sceneOf(api, 30, 'send: { concurrency: 2 }');
   const sender = scene.start();
   await until('some requests', () => api.received() >= 4);
-  const report = await scene.run(['report', '--format', 'json']);
+  const report = await scene.look(['report', '--format', 'json']);
   expect(JSON.parse(report.stdout)).toMatchObject({
     state: 'running',
     totals: { accepted: 3, inDoubt: 0, pending: 27 },
   });
-  const runs = await scene.run(['runs', '--format', 'json']);
+  const runs = await scene.look(['runs', '--format', 'json']);
   expect(JSON.parse(runs.stdout)).toMatchObject({ runs: [{ campaign: 'proof', state: 'running' }] });
-  expect(await scene.run(['preview', 'campaign.yaml', '--env', 'test'])).toMatchObject({ status: 0 });
-  expect(await scene.run(['validate', 'campaign.yaml'])).toMatchObject({ status: 0 });
+  expect(await scene.look(['preview', 'campaign.yaml', '--env', 'test'])).toMatchObject({ status: 0 });
+  expect(await scene.look(['validate', 'campaign.yaml'])).toMatchObject({ status: 0 });
   gate.open();
   expect(await sender.done).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
@@ -169,7 +169,7 @@ it('J3: report, runs, preview and validate beside a run that is going', async ()
 it('J3: a run begins while others keep reading the ledger', async () => {
   await using api = await startApi();
   using scene = sceneOf(api, 100);
-  expect(await scene.send(['--limit', '10'])).toMatchObject({ status: 0 });
+  expect(await scene.goOn(['--limit', '10'])).toMatchObject({ status: 0 });
   let sending = true;
   const reading = (async () => {
     const statuses = new Set<number | null>();
@@ -179,7 +179,7 @@ it('J3: a run begins while others keep reading the ledger', async () => {
     return [...statuses];
   })();
   await pause(300);
-  expect(await scene.send()).toMatchObject({ status: 0 });
+  expect(await scene.goOn()).toMatchObject({ status: 0 });
   sending = false;
   expect(await reading).toEqual([0]);
   expect(scene.violations()).toEqual([]);
@@ -202,7 +202,7 @@ it('A4: another program writes to the ledger for longer than a request may take:
   expect(ended, ended.stderr).toMatchObject({ status: 143, signal: null });
   expect(scene.violations()).toEqual([]);
   expect(new Set(scene.endings().map(({ outcome }) => outcome))).toEqual(new Set(['accepted', 'pending']));
-  expect(await scene.send()).toMatchObject({ status: 0 });
+  expect(await scene.goOn()).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
 });
 
@@ -224,7 +224,7 @@ it('J4: the lock file is deleted while it is held: a second sender comes in, and
   for (const { status, stderr } of [await first.done, second]) expect([0, 4, 7], stderr).toContain(status);
   expect(second.stderr).toContain('4 recipients were in flight');
   expect(scene.violations()).toEqual([]);
-  expect(await scene.send()).toMatchObject({ status: 0 });
+  expect(await scene.goOn()).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
   expect(scene.endings().every(({ outcome }) => outcome === 'accepted')).toBe(true);
   expect(api.numbers().toSorted()).toEqual(numbersOf(rows));

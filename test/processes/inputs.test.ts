@@ -39,7 +39,7 @@ describe('A3: one row that cannot be rendered', () => {
     expect(api.received()).toBe(0);
     expect(scene.endings()).toEqual([]);
 
-    expect(await scene.send(['--skip-invalid'])).toMatchObject({ status: 0 });
+    expect(await scene.goOn(['--skip-invalid'])).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
     const others = scene.endings().filter(({ outcome }) => outcome !== 'accepted');
     expect(others).toMatchObject([{ line: rows + 1, outcome: 'skipped', reason: code }]);
@@ -84,7 +84,7 @@ describe('J1: an input is edited', () => {
     async (_label, { file, change }) => {
       await using api = await startApi();
       using scene = withTemplate(api);
-      expect(await scene.send(['--limit', '4'])).toMatchObject({ status: 0 });
+      expect(await scene.goOn(['--limit', '4'])).toMatchObject({ status: 0 });
       const before = textOf(scene, file);
       scene.write(file, change(before));
       expect(textOf(scene, file)).not.toBe(before);
@@ -94,7 +94,7 @@ describe('J1: an input is edited', () => {
       expect(refused.stderr).toContain(file);
       expect(api.received()).toBe(4);
       scene.write(file, before);
-      expect(await scene.send()).toMatchObject({ status: 0 });
+      expect(await scene.goOn()).toMatchObject({ status: 0 });
       expect(scene.violations()).toEqual([]);
     },
   );
@@ -105,7 +105,7 @@ describe('J1: an input is edited', () => {
       await using api = await startApi();
       using scene = withTemplate(api);
       const plan = ['plan', 'campaign.yaml', '--env', 'test', '-o', 'x.plan.json'];
-      expect(await scene.run(plan)).toMatchObject({ status: 0 });
+      expect(await scene.look(plan)).toMatchObject({ status: 0 });
       const before = textOf(scene, file);
       scene.write(file, change(before));
       const apply = ['send', '--plan', 'x.plan.json', '--yes'];
@@ -115,7 +115,7 @@ describe('J1: an input is edited', () => {
       expect(refused.stderr).toContain(file);
       expect(api.received()).toBe(0);
       scene.write(file, before);
-      expect(await scene.run(apply)).toMatchObject({ status: 0 });
+      expect(await scene.look(apply)).toMatchObject({ status: 0 });
       expect(scene.violations()).toEqual([]);
     },
   );
@@ -168,7 +168,7 @@ describe('J2: the list is changed while it is being sent from', () => {
     expect(refused, refused.stderr).toMatchObject({ status: 2 });
     expect(refused.stderr).toContain('error[input-changed]');
     scene.write('people.csv', list);
-    expect(await scene.send()).toMatchObject({ status: 0 });
+    expect(await scene.goOn()).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
     expect(scene.endings().every(({ outcome }) => outcome === 'accepted')).toBe(true);
   });

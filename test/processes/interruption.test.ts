@@ -32,7 +32,7 @@ function tally(endings: readonly Ending[]): Record<string, number> {
 }
 
 async function stateOf(scene: Scene): Promise<unknown> {
-  const { stdout } = await scene.run(['report', '--format', 'json']);
+  const { stdout } = await scene.look(['report', '--format', 'json']);
   return (JSON.parse(stdout) as { state: unknown }).state;
 }
 
@@ -52,7 +52,7 @@ describe('I2: one signal', () => {
     expect(scene.violations()).toEqual([]);
     expect(tally(scene.endings())).toEqual({ accepted: 14, pending: 26 });
     expect(await stateOf(scene)).toBe('interrupted');
-    expect(await scene.send()).toMatchObject({ status: 0 });
+    expect(await scene.goOn()).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
     expect(tally(scene.endings())).toEqual({ accepted: 40 });
   });
@@ -98,7 +98,7 @@ describe('I3: at once', () => {
     expect(tally(scene.endings())).toEqual({ accepted: 6, 'in-doubt(stopped)': 4, pending: 10 });
     expect(await stateOf(scene)).toBe('interrupted');
     gate.open();
-    expect(await scene.send()).toMatchObject({ status: 4 });
+    expect(await scene.goOn()).toMatchObject({ status: 4 });
     expect(scene.violations()).toEqual([]);
   });
 });
@@ -116,7 +116,7 @@ describe('I2: a signal while the run waits', () => {
     expect(tally(scene.endings())['in-doubt']).toBeUndefined();
     expect(await stateOf(scene)).toBe('interrupted');
     const before = api.received();
-    expect(await scene.send()).toMatchObject({ status: 0 });
+    expect(await scene.goOn()).toMatchObject({ status: 0 });
     expect(api.received()).toBeGreaterThan(before);
     expect(scene.violations()).toEqual([]);
     expect(tally(scene.endings())).toEqual({ accepted: 20 });
@@ -167,7 +167,7 @@ describe('I2: a signal while the list is being loaded', () => {
     expect(ended).toMatchObject({ status: STATUS[signal], signal: null, stdout: '' });
     expect(api.received()).toBe(0);
     expect(scene.endings()).toEqual([]);
-    expect(await scene.send(['--limit', '3'])).toMatchObject({ status: 0 });
+    expect(await scene.goOn(['--limit', '3'])).toMatchObject({ status: 0 });
     expect(scene.violations({ lines: scene.endings().map(({ line }) => line) })).toEqual([]);
   });
 });
@@ -182,5 +182,5 @@ test('I2: a signal before anything began ends it like any other program', async 
     const { status, signal, stderr } = await sender.done;
     expect(signal === 'SIGTERM' || status === 143 || status === 0, `${status} ${stderr}`).toBe(true);
   }
-  expect(await scene.send()).toMatchObject({ status: 0 });
+  expect(await scene.goOn()).toMatchObject({ status: 0 });
 });

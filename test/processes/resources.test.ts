@@ -22,7 +22,7 @@ function dying(how: string, nodeOptions = ''): Partial<CliOptions> {
 }
 
 async function stateOf(scene: Scene): Promise<unknown> {
-  const { stdout } = await scene.run(['report', '--format', 'json']);
+  const { stdout } = await scene.look(['report', '--format', 'json']);
   return (JSON.parse(stdout) as { state: unknown }).state;
 }
 
@@ -46,7 +46,7 @@ describe('I5: handbill itself fails', () => {
     }
     expect(await stateOf(scene)).toBe('interrupted');
     expect(scene.violations({ mostCrashes: 4 })).toEqual([]);
-    const next = await scene.send();
+    const next = await scene.goOn();
     expect(next, next.stderr).toMatchObject({ status: 4 });
     expect(next.stderr).toContain('4 recipients were in flight');
     expect(scene.violations({ mostCrashes: 4 })).toEqual([]);
@@ -68,7 +68,7 @@ describe('I5: handbill itself fails', () => {
     expect(ended.stderr).toContain('handbill: a bug: planted');
     expect(await stateOf(scene)).toBe('partial');
     expect(scene.violations({ mostCrashes: 0 })).toEqual([]);
-    expect(await scene.send()).toMatchObject({ status: 0 });
+    expect(await scene.goOn()).toMatchObject({ status: 0 });
     expect(scene.violations({ mostCrashes: 0 })).toEqual([]);
   });
 });
@@ -90,7 +90,7 @@ async function startUnder(limit: string): Promise<string> {
     if (scene.endings().length > 0) expect(scene.violations()).toEqual([]);
     else expect(api.received()).toBe(0);
   }
-  const enough = await scene.send();
+  const enough = await scene.goOn();
   expect(enough, enough.stderr).toMatchObject({ status: 0 });
   expect(scene.violations()).toEqual([]);
   expect(scene.endings().every(({ outcome }) => outcome === 'accepted')).toBe(true);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { runCli, startCli } from '../helpers/cli.ts';
+import { besides } from '../helpers/here.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type RawRequest, reset, startRawServer } from '../helpers/raw-server.ts';
 import { post, SECRET, signed } from '../webhook/sender.ts';
@@ -142,9 +143,9 @@ limits: { stopAfter: { inDoubt: 10000 } }
 }
 
 async function outcomeOf({ root, path }: TestProject): Promise<Omit<Outcome, 'posted'>> {
-  const rows = await runCli(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl'], { cwd: root });
+  const rows = await besides()(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl'], { cwd: root });
   expect(rows).toMatchObject({ status: 0, stderr: '' });
-  const summary = JSON.parse((await runCli(['report', 'hello', '--format', 'json'], { cwd: root })).stdout);
+  const summary = JSON.parse((await besides()(['report', 'hello', '--format', 'json'], { cwd: root })).stdout);
   const ledger = openLedger(path('.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
   const counts = ledger.events.counts();
   const suppressed = [...ledger.suppressions()].map(({ address }) => address);

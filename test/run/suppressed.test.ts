@@ -112,18 +112,18 @@ it('a file is read again when a run is continued, and counts for fallbacks too',
     `msisdn,name,mobile\n${[0, 1, 2, 3, 4].map((row) => `${numberOf(row)},N,${numberOf(row + 50)}\n`).join('')}`,
   );
   scene.write('outs.csv', `msisdn,until\n${spelt(2)},2026-01-01\n`);
-  const first = await scene.send(['--limit', '1']);
+  const first = await scene.goOn(['--limit', '1']);
   expect(first, first.stderr).toMatchObject({ status: 0 });
   // 51 is the fallback of 1; 2 was let go long ago; 3 opted out between the starts.
   scene.write('outs.csv', `msisdn,until\n${spelt(51)},\n${spelt(2)},2026-01-01\n${spelt(3)},2999-01-01\n`);
-  const shown = await scene.run(['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl']);
+  const shown = await scene.look(['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl']);
   const decisions = shown.stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(decisions.map(({ decision }) => decision)).toEqual(['done', 'send', 'send', 'skip', 'send']);
   expect(decisions[3]).toMatchObject({ reason: 'suppressed', detail: 'on the list outs.csv' });
-  await scene.send();
+  await scene.goOn();
   expect(api.numbers()).toEqual([0, 1, 2, 52, 4, 54].map(numberOf));
   const suppressed = scene.endings().filter(({ reason }) => reason === 'suppressed');
   expect(suppressed.map(({ key }) => key)).toEqual([1, 3].map(numberOf));
