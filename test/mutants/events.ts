@@ -155,8 +155,8 @@ export const CAME_BACK: readonly Mutant[] = [
     edits: [
       {
         file: COMMITS,
-        was: '(leg === 0 && facts === undefined',
-        is: '(byReport ? true : leg === 0 && facts === undefined',
+        was: '? legs.claim(run, list, request, now)',
+        is: '? byReport || legs.claim(run, list, request, now)',
       },
     ],
     proof: { in: 'run/reported.test.ts', only: 'makes the fallback due' },

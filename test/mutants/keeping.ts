@@ -20,7 +20,8 @@ const NO_MOVES = {
   was: EXECUTED,
   is: 'if (!/TRIGGER recipients_move/.test(statement)) db.exec(statement);',
 };
-const COMPARE_AND_SET = `AND row = ?3 AND state = 'pending' AND key`;
+/** As it stands in the claim of a row, and in that of one that was never tried. */
+const COMPARE_AND_SET = (address: string) => `AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ${address}`;
 
 /** What the ledger promises: FAILURES rules 8, 9, 12 and 13, and section H of its table. */
 export const KEEPING: readonly Mutant[] = [
@@ -148,7 +149,15 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'claim-anything',
     planted: 'a claim takes a row in whatever state, and the database lets it',
-    edits: [{ file: COMMITS, was: COMPARE_AND_SET, is: 'AND row = ?3 AND key' }, NO_MOVES, ANY_SCHEMA],
+    edits: [
+      ...['?4', '?5'].map((address) => ({
+        file: COMMITS,
+        was: COMPARE_AND_SET(address),
+        is: `AND row = ?3 AND key = ?4 AND address = ${address}`,
+      })),
+      NO_MOVES,
+      ANY_SCHEMA,
+    ],
     proof: { in: 'ledger/lock.test.ts', only: 'a lock that was lost' },
   },
   {

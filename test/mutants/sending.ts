@@ -4,7 +4,14 @@ const DELIVER = 'src/run/deliver.ts';
 const SETTLE = 'src/run/settle.ts';
 const DESK = 'src/run/desk.ts';
 
-const CLAIM = `      const claimed = takeClaimed(due, await claim(due, attempt - 1, shift), attempt, shift);
+const CLAIM = `      const answers = await claim(due, attempt - 1, shift);
+      if (answers?.[0] === 'held') {
+        // Then all are: a \`Retry-After\` came while the claim waited for others.
+        endpoint.release();
+        attempt -= 1;
+        continue;
+      }
+      const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
 `;
