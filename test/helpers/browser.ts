@@ -32,7 +32,9 @@ export async function startChromium(): Promise<Browser & AsyncDisposable> {
 
 async function packed(): Promise<{ executablePath: string; args: string[] }> {
   const { default: packedChromium } = await import('@sparticuz/chromium');
-  return { executablePath: await packedChromium.executablePath(), args: packedChromium.args };
+  // In one process the browser ends when its first context is closed.
+  const args = packedChromium.args.filter((arg) => arg !== '--single-process');
+  return { executablePath: await packedChromium.executablePath(), args };
 }
 
 /** Opens an address (`file://` or `http://`) in a context of its own, and writes down what the page does. */
