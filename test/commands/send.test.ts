@@ -66,7 +66,12 @@ it('bounds the young generation of commands that walk a list, unless somebody sa
       ...more,
     }) as unknown as NodeJS.Process;
   boundYoungGeneration(['send', 'hello'], COMMANDS, here({}));
-  const bounds = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--heap-growing-percent=25'];
+  const bounds = [
+    '--max-semi-space-size=4',
+    '--no-allocation-site-pretenuring',
+    '--heap-growing-percent=25',
+    '--liftoff-only',
+  ];
   expect(started).toEqual([['/node', '--no-warnings', ...bounds, 'cli.js', 'send', 'hello']]);
   boundYoungGeneration(['runs'], COMMANDS, here({}));
   boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--max-semi-space-size=64'] }));
