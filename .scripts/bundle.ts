@@ -11,8 +11,8 @@ import { licencesOf } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** What is loaded from outside: everything else is loaded by these two. */
-const ENTRIES: ReadonlySet<string> = new Set(['cli.js', 'index.js']);
+/** What is loaded from outside: everything else is loaded by these two, and the thread by its place. */
+const ENTRIES: ReadonlySet<string> = new Set(['cli.js', 'index.js', 'ledger/postgres/thread.js']);
 
 /** Dependencies of many modules that every command loads. The others stay what npm installs, where each can be replaced. */
 const BUNDLED: ReadonlySet<string> = new Set(['commander', 'fastest-levenshtein', 'yaml']);
@@ -26,6 +26,7 @@ export function bundle(folder: string): void {
     entryPoints: [...ENTRIES].map((name) => join('src', name.replace(/\.js$/, '.ts'))),
     absWorkingDir: root,
     outdir: folder,
+    outbase: 'src',
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,

@@ -3,6 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, KeySource, Project, SenderRule } from '../model.ts';
+import { isAddress, isPostgres, shownLedger } from '../util/ledger-address.ts';
 import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
 import { checkCountry, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
@@ -116,6 +117,25 @@ type Report = (pointer: string | null, fault: Fault) => null;
 type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
 
 /** Option before project file before default. The last part of the path is not resolved: a link there must be seen. */
+/** What is wrong with the address of a shared ledger. It may hold a password, and is not repeated. */
+function addressProblem(address: string, isInFile: boolean): Pick<Diagnostic, 'code' | 'message' | 'hint'> | null {
+  if (!isPostgres(address)) {
+    const message = 'A ledger lies in a file, or in a PostgreSQL that several machines share.';
+    return { code: 'invalid-value', message, hint: 'Name a file, or postgres://user@host/database.' };
+  }
+  if (!URL.canParse(address)) {
+    const hint = 'Write postgres://user@host/database, with %40 for an @ in its parts.';
+    return { code: 'invalid-value', message: 'The address of the ledger cannot be read.', hint };
+  }
+  if (!isInFile || shownLedger(address) === address) return null;
+  const message = 'The address of the ledger holds a password, and whoever reads the repository has it.';
+  return {
+    code: 'literal-key',
+    message,
+    hint: 'Leave it out: it comes from PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER.',
+  };
+}
+
 async function ledgerOf(
   root: string,
   written: string | undefined,
@@ -124,12 +144,10 @@ async function ledgerOf(
 ): Promise<string> {
   const fallback = join(root, DEFAULTS.ledger);
   const chosen = option.ledger ?? written ?? DEFAULTS.ledger;
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(chosen)) {
-    report(option.ledger === null ? '/ledger' : null, {
-      code: 'not-supported',
-      message: 'A ledger on a database server cannot be used yet: this version of handbill keeps it in a file.',
-      hint: 'Name a file.',
-    });
+  if (isAddress(chosen)) {
+    const problem = addressProblem(chosen, option.ledger === null);
+    if (problem === null) return chosen;
+    report(option.ledger === null ? '/ledger' : null, problem);
     return fallback;
   }
   if (option.ledger !== null) return await realPlace(resolve(option.cwd, option.ledger));

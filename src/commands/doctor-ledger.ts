@@ -1,7 +1,8 @@
 import { HandbillError } from '../errors.ts';
-import { type DiskFacts, examineDisk, examineLedger, type LedgerFacts } from '../ledger/examine.ts';
+import { type DiskFacts, examineDisk, examineLedger } from '../ledger/examine.ts';
+import type { LedgerFacts } from '../ledger/ledger-facts.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { displayPath } from '../util/paths.ts';
+import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
 import { asCheck, type Check, found } from './doctor-check.ts';
 import { SET_CLOCK } from './doctor-runtime.ts';
 
@@ -16,8 +17,8 @@ export function checkLedger(
   path: string,
   { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
 ): LedgerCheckup {
-  const place = displayPath(path, cwd);
-  const disk = checkDisk(path);
+  const place = placeOfLedger(path, cwd);
+  const disk = isPostgres(path) ? [] : checkDisk(path);
   try {
     const facts = examineLedger(path, nowMs);
     if (facts === null) {
@@ -56,12 +57,27 @@ function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly 
     const hint = `chmod 600 ${place}`;
     checks.push(found('ledger', 'warning', 'Other users can read the ledger.', { code: 'ledger-permissions', hint }));
   }
+  checks.push(...checkServerClock(facts.serverMs, nowMs));
   if (nowMs < newestMs - CLOCK_TOLERANCE_MS) {
     const newest = new Date(newestMs).toISOString();
     const message = `The clock stands before the newest entry of the ledger (${newest}): nothing is sent.`;
     checks.push(found('clock', 'problem', message, { code: 'clock', hint: SET_CLOCK }));
   }
   return checks;
+}
+
+/** Machines that share a ledger and a rate must agree about the time. */
+const SERVER_TOLERANCE_MS = 2_000;
+
+function checkServerClock(serverMs: number | null, nowMs: number): readonly Check[] {
+  if (serverMs === null) return [];
+  const apart = Math.abs(serverMs - nowMs);
+  if (apart <= SERVER_TOLERANCE_MS) {
+    return [found('clock', 'ok', `The clock of the database agrees with that of this machine.`)];
+  }
+  const seconds = Math.round(apart / 1000);
+  const message = `The clock of the database is ${seconds} s ${serverMs > nowMs ? 'ahead of' : 'behind'} that of this machine.`;
+  return [found('clock', 'warning', message, { code: 'clock', hint: SET_CLOCK })];
 }
 
 function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly Check[] {

@@ -6,6 +6,7 @@ import { type Diagnostic, HandbillError } from '../errors.ts';
 import type { Environment, Project, Signer } from '../model.ts';
 import { type Listed, readSuppressions } from '../plan/suppression.ts';
 import { readHasher } from '../suppression/key.ts';
+import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { approverFaults } from './approver-faults.ts';
@@ -49,6 +50,7 @@ export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'
       return found('git', 'warning', 'The project lies in no git repository.', { code: 'git-unavailable', hint });
     }
     const top = inside.stdout.trim();
+    if (isPostgres(ledger)) return found('git', 'ok', `A repository at ${top}.`);
     if (!isInside(top, ledger)) return found('git', 'ok', `A repository at ${top}; the ledger lies outside of it.`);
     const ignored = await runGit(place, ['check-ignore', '-q', '--', ledger]);
     if (ignored.status === 0) return found('git', 'ok', `A repository at ${top}, which leaves the ledger out.`);

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { isRunHeld } from '../ledger/lock.ts';
 import type { DoubtRow, DoubtVerdict, RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
@@ -77,7 +76,7 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
     const run = oneRun(ledger, options.run);
     refusePurged(run);
     // Asked before the selection, because what is in flight would look as if it were not in doubt.
-    if (isRunHeld(ledger.path, run)) throw locked(ledger, run);
+    if (ledger.isHeld(run)) throw locked(ledger, run);
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
   });
   const { run, doubts } = chosen;

@@ -56,7 +56,7 @@ export function knownRuns(
 
 /** A finished run goes on where a report says that a message reached nobody, and the campaign has a fallback. */
 function withFallbacks(ledger: Ledger, run: RunRecord, campaign: Campaign, sinceMs: number): RunState {
-  const state = stateOf(ledger.path, run);
+  const state = stateOf(ledger, run);
   const instant = instantOf(run.occurrence);
   if (state !== 'finished' || instant === null || instant < sinceMs) return state;
   return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';

@@ -90,7 +90,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     return {
       url: running.url,
       port: running.port,
-      ledger: project.ledger,
+      ledger: ledger.path,
       warnings: [...diagnostics, ...hostWarnings(host)],
       failed: recorder.failed,
       async close() {

@@ -12,7 +12,10 @@ export function addFormat(command: Command, formats: readonly [string, ...string
 
 /** `--ledger`, which HANDBILL_LEDGER stands in for. */
 export function addLedger(command: Command): Command {
-  return command.option('--ledger <file>', 'the ledger to use (default: that of the project, or HANDBILL_LEDGER)');
+  return command.option(
+    '--ledger <place>',
+    'the ledger to use, a file or postgres://... (default: that of the project, or HANDBILL_LEDGER)',
+  );
 }
 
 /** What `--ledger` or HANDBILL_LEDGER says, ready to be spread into options. */

@@ -2,7 +2,7 @@ import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
-import { displayPath } from '../util/paths.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import type { CommandContext } from './context.ts';
 import { ledgerOption } from './options.ts';
 
@@ -29,7 +29,7 @@ export async function projectHere(
 export function ledgerHere({ project }: ProjectReading, context: Pick<CommandContext, 'cwd' | 'now'>): Ledger {
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   if (ledger !== null) return ledger;
-  const place = displayPath(project.ledger, context.cwd);
+  const place = placeOfLedger(project.ledger, context.cwd);
   const hint =
     'Send a campaign with `handbill send`, go to the folder of its project, or name the ledger with --ledger.';
   throw refuse(

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { acquireRunLock } from '../ledger/lock.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { EventCounts, Hasher } from '../ledger/purge-store.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
 import { otherKey } from '../ledger/suppressions.ts';
 import { keepDeliveries } from '../run/keep-deliveries.ts';
+import { shownLedger } from '../util/ledger-address.ts';
 import type { CommandContext } from './context.ts';
 import { joinReplies } from './join-replies.ts';
 import { paced } from './paced.ts';
@@ -92,7 +92,7 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     version: 1,
     dryRun: options.dryRun === true,
     before: new Date(limits.beforeMs).toISOString(),
-    ledger: project.ledger,
+    ledger: shownLedger(project.ledger),
     purged: found.runs.map(({ shown }) => shown),
     left: found.left,
     lists: found.drafts.length,
@@ -108,10 +108,10 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
     throw refuse(problem('not-confirmed', 'Nothing was purged: it was not confirmed.', { hint }));
   }
-  const lock = acquireRunLock(project.ledger, ALL_PURGES);
-  if (lock === null) throw busy();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
+  const lock = ledger.lock(ALL_PURGES);
   try {
+    if (lock === null) throw busy();
     ledger.purge.begin();
     const { startLifts } = project.webhook.replies;
     // Whom a reply answers could not be found any more afterwards.
@@ -119,7 +119,7 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
   } finally {
     ledger.close();
-    lock.release();
+    lock?.release();
   }
 }
 
@@ -242,7 +242,7 @@ async function underLock(
   now: () => number,
   work: () => Promise<Done>,
 ): Promise<Done> {
-  const lock = acquireRunLock(ledger.path, identity);
+  const lock = ledger.lock(identity);
   if (lock === null) return 'held';
   try {
     ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: now() });

@@ -1,5 +1,4 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { OutcomeState } from '../model.ts';
 
@@ -38,7 +37,10 @@ export interface Selection {
   readonly drafts: readonly RunRecord[];
 }
 
-export function selectRuns(ledger: Pick<Ledger, 'path' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits): Selection {
+export function selectRuns(
+  ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>,
+  limits: PurgeLimits,
+): Selection {
   const isMeant = ({ environment, campaign }: RunRecord) =>
     (limits.environment === null || environment === limits.environment) &&
     (limits.campaign === null || campaign === limits.campaign);
@@ -47,13 +49,13 @@ export function selectRuns(ledger: Pick<Ledger, 'path' | 'runs' | 'counts' | 'pu
   for (const record of ledger.runs().filter(isMeant)) {
     if (!isDue(ledger, record, limits.beforeMs)) continue;
     const shown = shownAs(ledger, record);
-    if (isRunHeld(ledger.path, record)) left.push({ ...shown, why: 'held' });
+    if (ledger.isHeld(record)) left.push({ ...shown, why: 'held' });
     else if (isRefused(record, shown.open, limits)) left.push({ ...shown, why: 'open' });
     else runs.push({ record, shown });
   }
   const ids = new Set(runs.map(({ record }) => record.id));
   const isForgotten = (draft: RunRecord) =>
-    isMeant(draft) && (ids.has(draft.id) || draft.createdAtMs < limits.beforeMs) && !isRunHeld(ledger.path, draft);
+    isMeant(draft) && (ids.has(draft.id) || draft.createdAtMs < limits.beforeMs) && !ledger.isHeld(draft);
   return { runs, left, drafts: ledger.purge.drafts().filter(isForgotten) };
 }
 

@@ -80,7 +80,7 @@ export async function followReport(
 /** Another text when there may be something to see: somebody wrote, or the process that sends has ended. */
 function markOf(ledger: Ledger, run: RunRecord): string {
   const now = ledger.findRun(run) ?? run;
-  return `${ledger.events.version()} ${stateOf(ledger.path, now)}`;
+  return `${ledger.events.version()} ${stateOf(ledger, now)}`;
 }
 
 function lookAt(

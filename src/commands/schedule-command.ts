@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT, type ExitStatus, warning } from '../errors.ts';
+import { EXIT, type ExitStatus } from '../errors.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
@@ -102,10 +102,6 @@ async function printCallers(
     ...(folder === undefined ? {} : { folder }),
     ...(runner === undefined ? {} : { runner }),
   });
-  if (ledger?.startsWith('postgres') === true) {
-    const message = 'This version of handbill cannot use a ledger on a database server yet.';
-    context.err(formatDiagnostics([warning('not-supported', message)], { colour: context.colour.err }));
-  }
   if (output !== undefined) {
     for (const { name, text } of files) {
       const file = join(output, name);

@@ -83,14 +83,14 @@ function shownAs(
 const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
 
 // One for the last minute's pace, then one for each of `PLAIN`, in its order.
-const SUMS = `SELECT sum(updated_at >= ?4
+const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
       AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed')),
-    sum(state = 'accepted' AND reason IS NULL),
-    sum(state = 'pending' AND reason IS NULL),
-    sum(state = 'claimed' AND reason IS NULL),
-    sum(state = 'skipped' AND reason IS NULL),
-    sum(state = 'deferred' AND reason IS NULL),
-    sum(state = 'failed' AND reason IS NULL)
+    count(*) FILTER (WHERE state = 'accepted' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'pending' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'claimed' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'skipped' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'deferred' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'failed' AND reason IS NULL)
   FROM recipients WHERE list = ?1 AND leg = 0 AND row > ?2 AND row <= ?3`;
 
 const REASONS = `SELECT state, reason, count(*) FROM recipients
@@ -98,6 +98,6 @@ const REASONS = `SELECT state, reason, count(*) FROM recipients
     AND (reason IS NOT NULL OR state = 'in-doubt' OR state = 'rejected')
   GROUP BY state, reason`;
 
-const LATER_LEGS = `SELECT leg, channel, state, reason, count(*), sum(coalesce(updated_at >= ?2
-      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'), 0))
+const LATER_LEGS = `SELECT leg, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
+      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
   FROM recipients WHERE list = ?1 AND leg > 0 GROUP BY leg, channel, state, reason`;

@@ -1,18 +1,20 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { EXIT, HandbillError } from '../errors.ts';
-import { Connection } from '../ledger/connection.ts';
+import type { Connection, Query } from '../ledger/connection.ts';
 import { lazily } from '../ledger/lazily.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { readAsNewest } from '../ledger/migrations.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import { openRows } from '../ledger/open-rows.ts';
+import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 
 /** A ledger that pages are made from: opened to be read, whatever actions are allowed. */
 export interface OpenLedger {
   readonly ledger: Ledger;
   /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
-  readonly query: (sql: string) => ReturnType<Connection['query']>;
+  readonly query: (sql: string) => Query;
+  /** Another number whenever somebody has written since. */
+  readonly version: () => number;
   /** Another text for another file at the same path. */
   readonly file: string;
 }
@@ -80,15 +82,14 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
   };
 
   return {
-    path,
+    path: shownLedger(path),
     current,
     failed,
     mark() {
       try {
         const opened = current();
         if (opened === null) return 'none';
-        const version = Number(opened.query('PRAGMA data_version').get()?.[0]);
-        return `${opened.file} ${version}`;
+        return `${opened.file} ${opened.version()}`;
       } catch (error) {
         failed(error);
         return `failed ${error instanceof Error ? error.message : ''}`;
@@ -105,34 +106,17 @@ function openBoth(path: string, file: string, nowMs: number): (OpenLedger & { re
   const ledger = openExistingLedger(path, { nowMs, busyTimeoutMs: BUSY_TIMEOUT_MS });
   if (ledger === null) return null;
   try {
-    const rows = openRows(path);
-    return { ledger, rows, query: lazily((sql) => rows.query(sql)), file };
+    const rows = openRows(path, BUSY_TIMEOUT_MS);
+    return { ledger, rows, version: () => rows.version(), query: lazily((sql) => rows.query(sql)), file };
   } catch (error) {
     ledger.close();
     throw error;
   }
 }
 
-/** A second connection to the same file, which has been looked at by then. */
-function openRows(path: string): Connection {
-  const db = new DatabaseSync(path, {
-    readOnly: true,
-    timeout: BUSY_TIMEOUT_MS,
-    allowExtension: false,
-    defensive: true,
-  });
-  try {
-    db.exec('PRAGMA trusted_schema = OFF');
-    readAsNewest(db);
-    return new Connection(path, db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
 /** Which file lies at a path; empty for none. Looked at without opening it, which would drop locks of SQLite. */
 function fileAt(path: string): string {
+  if (isPostgres(path)) return 'shared';
   try {
     const { dev, ino } = statSync(path);
     return `${dev}.${ino}`;

@@ -45,7 +45,8 @@ export const makeRuns: MakePage = async (site, { ledger }, { view, query, patien
 
 function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered'> {
   const { id, campaign, environment, occurrence, rows, createdAtMs, startedAtMs, lastStartAtMs, finishedAtMs } = run;
-  const state = run.state === 'running' && site.looks.isHeld(run) ? 'running' : stateOf(site.keeper.path, run);
+  const held = { isHeld: () => site.looks.isHeld(run) };
+  const state = stateOf(held, run);
   // Continued since it ended: it has not ended.
   const hasEnded = finishedAtMs !== null && state !== 'running' && finishedAtMs >= (lastStartAtMs ?? 0);
   return {
@@ -82,7 +83,13 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   const { file, campaign } = await sentCampaign(run, project, site.context);
   const legs = counts.value?.legs ?? [];
   const back = detail.value === null ? null : cameBack(open.ledger, run, detail.value.deliveries, campaign);
-  const summary = summarise({ path: site.keeper.path, legs: () => [...legs] }, run, null, campaign, back);
+  const summary = summarise(
+    { path: site.keeper.path, isHeld: () => site.looks.isHeld(run), legs: () => [...legs] },
+    run,
+    null,
+    campaign,
+    back,
+  );
   const report = withDetail(summary, detail.value);
   const lastMinute = counts.value?.lastMinute ?? 0;
   const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));

@@ -1,7 +1,7 @@
 import { problem, refuse } from '../errors.ts';
 import { clientScript } from '../pages/client-script.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
-import { displayPath } from '../util/paths.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
 import { isLoopback } from './serve-guard.ts';
@@ -94,7 +94,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         sessions,
         allowActions,
         isPrivate,
-        ledgerName: displayPath(keeper.path, cwd),
+        ledgerName: placeOfLedger(keeper.path, cwd),
         log: options.log ?? (() => undefined),
       };
     },

@@ -5,7 +5,7 @@ import { type HashKeyState, hashKeyState, readSuppressions } from '../plan/suppr
 import { number } from '../report/words.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { displayPath } from '../util/paths.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
@@ -50,7 +50,7 @@ export async function checkSuppressions(
   const { faults } = await readSuppressions({ suppressions: found.files, recipients, project }, context.env);
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   try {
-    const held = ledger ?? { path: displayPath(project.ledger, context.cwd), ...NO_LEDGER };
+    const held = ledger ?? { path: placeOfLedger(project.ledger, context.cwd), ...NO_LEDGER };
     const { problem, ...state } = await hashKeyState(project, context.env, held);
     const problems = [...found.diagnostics, ...faults.diagnostics, ...(problem === null ? [] : [problem])];
     const { addresses } = held.suppressionCounts();

@@ -50,7 +50,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         if (state !== 'loading') throw new Error('A run can only be amended with a list that is not sealed.');
         recover(now, oldList);
         merge(connection, oldList, newList, now);
-        connection.exec('PRAGMA defer_foreign_keys = ON');
+        connection.deferReferences();
         giveAway(draft.number);
         setList(newList, run.number);
         setList(oldList, draft.number);
@@ -97,15 +97,16 @@ const DROP_TEMPORARY_TABLES = [
   'DROP TABLE temp.old_keys',
 ];
 
-const OLD_KEYS = `INSERT OR IGNORE INTO temp.old_keys
-  SELECT key, row, state = 'rejected' AND reason IS 'fell-back' FROM main.recipients
-  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate'
+const OLD_KEYS = `INSERT INTO temp.old_keys
+  SELECT key, row, CASE WHEN state = 'rejected' AND reason = 'fell-back' THEN 1 ELSE 0 END FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate'
   ORDER BY key, CASE state WHEN 'accepted' THEN 0 WHEN 'in-doubt' THEN 1 WHEN 'rejected' THEN 2
-    WHEN 'skipped' THEN 4 + (reason IS 'excluded') ELSE 3 END, row`;
+    WHEN 'skipped' THEN 4 + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END ELSE 3 END, row
+  ON CONFLICT DO NOTHING`;
 
 const NEW_KEYS = `INSERT INTO temp.new_keys
-  SELECT key, row, (state = 'skipped') + (reason IS 'excluded') FROM main.recipients
-  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS NOT 'duplicate' ORDER BY key, row`;
+  SELECT key, row, CASE state WHEN 'skipped' THEN 1 ELSE 0 END + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END FROM main.recipients
+  WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
 
 // Of several rows with one key, the person is the one to be sent to; the others are left out by a rule (`where`), and
 // what happened to the person did not happen to them. Two to be sent to are both the person, so that nobody is sent to
@@ -129,7 +130,7 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
-      OR (o.state = 'skipped' AND o.reason IS NOT 'removed'))`;
+      OR (o.state = 'skipped' AND o.reason IS DISTINCT FROM 'removed'))`;
 
 const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
@@ -142,7 +143,7 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
-    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN ?3 ELSE o.updated_at END,
+    CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
     o.resolved_by, o.delivery, o.text_hash
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
 
@@ -170,10 +171,10 @@ const KEEP_LEGS = `INSERT INTO main.recipients (list, leg, row, line, key, addre
 const OPEN_LEGS = `UPDATE main.recipients AS o
   SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
     reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,
-    updated_at = CASE n.state WHEN 'rejected' THEN ?2 END,
+    updated_at = CASE n.state WHEN 'rejected' THEN CAST(?2 AS INTEGER) END,
     http_status = NULL, message_id = NULL, error = NULL, claimed_at = NULL, resolved_by = NULL
   FROM main.recipients AS n
   WHERE o.list = ?1 AND o.leg > 0
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred'
-      OR (o.state = 'skipped' AND o.reason IS 'removed'))
+      OR (o.state = 'skipped' AND o.reason IS NOT DISTINCT FROM 'removed'))
     AND n.list = ?1 AND n.leg = 0 AND n.row = o.row`;

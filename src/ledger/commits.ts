@@ -1,5 +1,4 @@
 import { problem } from '../errors.ts';
-import { releaseReserve } from './companions.ts';
 import type { Connection } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
@@ -36,7 +35,7 @@ export function commitStore(
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
-      AND (?6 IS NULL OR attempts = ?6)
+      AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
   );
   // To bind a value takes 0.3 us: those that nearly every recipient has are in the statement. Key and address are one
@@ -66,7 +65,7 @@ export function commitStore(
   );
   const setReached = connection.statement(
     `UPDATE recipients SET state = 'skipped', reason = ?, address = ?, updated_at = ?
-      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND (?8 IS NULL OR attempts = ?8)
+      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND attempts = coalesce(?8, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3))`,
   );
   // For doubts alone, of which there are few.
@@ -162,6 +161,34 @@ export function commitStore(
       return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
     });
 
+  /**
+   * A shared ledger, and nothing out of the ordinary: one journey. Null where some of it has to go row by row. What was
+   * not as expected goes so afterwards, in a transaction of its own.
+   */
+  const writeMany = (
+    run: RunRecord,
+    results: readonly ResultRecord[],
+    claims: readonly ClaimRequest[],
+    nowMs: number,
+    rules: ClaimRules | undefined,
+  ): ClaimAnswer[] | null => {
+    if (connection.many === null || !results.every(isSimple)) return null;
+    if (!isEachOnce(results) || !isEachOnce(claims)) return null;
+    const free = claims.filter((one) => isFirst(one) && rules?.isListed(one.to, one.key, nowMs) !== true);
+    const forms = free.flatMap(({ row, to, key }) =>
+      [to, ...(rules?.forms(to, key) ?? [])].map((form) => ({ row, form })),
+    );
+    const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
+    const { recorded, claimed } = connection.many.commit(run.number, run.list, cut, free, forms, nowMs);
+    const [late, left] = [
+      results.filter(({ row }) => !recorded.has(row)),
+      claims.filter(({ row }) => !claimed.has(row)),
+    ];
+    if (late.length === 0 && left.length === 0) return claims.map(() => 'claimed');
+    const others = new Map(write(run, late, left, nowMs, rules).map((answer, i) => [left[i]?.row, answer]));
+    return claims.map(({ row }) => others.get(row) ?? 'claimed');
+  };
+
   const putAside = (run: RunRecord, state: 'skipped' | 'deferred', rows: readonly AsideRow[], nowMs: number): void =>
     connection.write(nowMs, rows.length, (now) => {
       const { list } = runs.listOf(run);
@@ -181,11 +208,12 @@ export function commitStore(
         throw full.asRecorded();
       }
       try {
-        return write(run, results, claims, nowMs, rules, reach);
+        const answers = (reach ?? null) === null ? writeMany(run, results, claims, nowMs, rules) : null;
+        return answers ?? write(run, results, claims, nowMs, rules, reach);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
-        releaseReserve(connection.path);
+        connection.makeRoom();
         write(run, results, [], nowMs);
         throw error.asRecorded();
       }
@@ -201,6 +229,21 @@ function isPlain({ state, leg, from, reason, error, next }: ResultRecord): boole
   return (
     state === 'accepted' && leg === 0 && from === 'claimed' && reason === null && error === null && next === undefined
   );
+}
+
+/** The first leg of somebody, with what the row knows already. */
+function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
+  return leg === 0 && facts === undefined && !byReport;
+}
+
+/** Nobody asks for a row twice at once; where somebody does, one comes after the other. */
+function isEachOnce(all: readonly { readonly row: number }[]): boolean {
+  return new Set(all.map(({ row }) => row)).size === all.length;
+}
+
+/** An outcome that is written with nothing beside it. */
+function isSimple({ leg, reason, next, textHash = null }: ResultRecord): boolean {
+  return leg === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
 }
 
 function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'excluded' | 'capped' | null {

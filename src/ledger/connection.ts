@@ -1,9 +1,10 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import { LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
-import { noteClosed, noteOpen } from './log-check.ts';
+import type { Channel } from '../model.ts';
+import type { RunLock } from './lock.ts';
+import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
 
-export type Value = SQLOutputValue;
-export type Param = SQLInputValue;
+/** What a database gives back: numbers for whole numbers, and 0 or 1 for what is true or false. */
+export type Value = null | number | bigint | string | Uint8Array;
+export type Param = null | number | bigint | string | Uint8Array;
 
 /** A prepared query; its rows are arrays, which cost less than objects. */
 export interface Query {
@@ -15,152 +16,82 @@ export interface Query {
 export type Statement = (...params: readonly Param[]) => number;
 
 /**
- * One open ledger file: its transactions and prepared statements, and what must happen when the disk fails.
+ * One open ledger, whatever database holds it: its transactions and prepared statements. The stores beside this file are
+ * written in the SQL that SQLite and PostgreSQL have in common; what they do not is a method here.
  *
- * H1: after an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
- * more, and a second sync after a failed one reports success although the data are lost.
+ * Parameters are `?`, or `?1`, `?2` ... where one is used more than once. One that is asked for NULL is a text.
  */
-export class Connection {
+export interface Connection {
+  /** The file or address of the ledger, as people may see it. */
   readonly path: string;
-  readonly #db: DatabaseSync;
-  readonly #saveNewest: Statement;
-  #newestMs: number;
-  #savedMs: number;
-  /** Estimate of the pages in the log since the last checkpoint. */
-  #logPages = 0;
-  #failure: LedgerError | null = null;
-  #closed = false;
-
-  constructor(path: string, db: DatabaseSync) {
-    this.path = path;
-    this.#db = db;
-    noteOpen(path);
-    this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
-    this.#savedMs = this.#newestMs;
-    this.#saveNewest = this.statement('UPDATE ledger SET newest_at = ?1 WHERE newest_at < ?1');
-  }
-
   /** The newest time that the ledger holds, to about a second. */
-  get newestMs(): number {
-    return this.#newestMs;
-  }
-
-  query(sql: string): Query {
-    const prepared = this.#db.prepare(sql, { returnArrays: true });
-    // The types of node:sqlite know rows as objects only.
-    const asRow = (row: unknown) => row as readonly Value[] | undefined;
-    const asRows = (rows: unknown) => rows as readonly (readonly Value[])[];
-    return {
-      get: (...params) => this.#read(() => asRow(prepared.get(...params))),
-      all: (...params) => this.#read(() => asRows(prepared.all(...params))),
-    };
-  }
-
-  /** To be called inside `write`. Prepared when it is needed: who only reads may have an older ledger before him. */
-  statement(sql: string): Statement {
-    let prepared: StatementSync | null = null;
-    return (...params) => {
-      prepared ??= this.#db.prepare(sql);
-      return Number(prepared.run(...params).changes);
-    };
-  }
-
+  readonly newestMs: number;
+  query(sql: string): Query;
+  /** To be called inside `write`. */
+  statement(sql: string): Statement;
   /** For statements that are too rare to be kept prepared. */
-  exec(sql: string): void {
-    this.#db.exec(sql);
-  }
-
+  exec(sql: string): void;
   /**
-   * Something that is no part of a transaction: VACUUM, a checkpoint, a pragma. Returns the first value that it answers.
-   *
-   * @throws LedgerError
-   */
-  outside(sql: string, ...params: readonly Param[]): Value | null {
-    if (this.#failure !== null) throw this.#failure;
-    try {
-      return Object.values(this.#db.prepare(sql).get(...params) ?? {})[0] ?? null;
-    } catch (error) {
-      throw this.#noted(ledgerError(error, this.path, 'write'));
-    }
-  }
-
-  /**
-   * One transaction, on the disk when this returns. `work` gets the time to record: never before a time that the
-   * ledger holds already, even if the clock was set back meanwhile. `rows` says about how many rows it writes.
+   * One transaction, durable when this returns; no other one writes meanwhile. `work` gets the time to record: never
+   * before a time that the ledger holds already, even if the clock was set back meanwhile. `rows` says about how many
+   * rows it writes.
    *
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
-  write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    if (this.#failure !== null) throw this.#failure;
-    const now = Math.max(nowMs, this.#newestMs);
-    // Once a second is enough: the clock is compared with a tolerance of minutes.
-    const save = now >= this.#savedMs + 1000;
-    let result: T;
-    try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      if (save) this.#saveNewest(now);
-      result = work(now);
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      throw this.#undo(error);
-    }
-    this.#newestMs = now;
-    if (save) this.#savedMs = now;
-    this.#logPages += 4 + rows / 8;
-    if (this.#logPages >= CHECKPOINT_PAGES) this.#checkpoint();
-    return result;
-  }
+  write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
+  close(): void;
 
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
-    this.#db.close();
-    noteClosed(this.path);
-  }
-
-  #read<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw this.#noted(ledgerError(error, this.path, 'read'));
-    }
-  }
-
-  /**
-   * Moves the log into the database. Done here and not by SQLite's own checkpoints, because those keep their errors to
-   * themselves, and an I/O error must stop everything.
-   */
-  #checkpoint(): void {
-    this.#logPages = 0;
-    try {
-      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      const failure = ledgerError(error, this.path, 'write');
-      // A full disk or a reader only mean that the log stays a while longer.
-      if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
-      this.#noted(failure);
-      // The transaction before it is on the disk. Later ones will not be, so the failure that is kept does not say so.
-      throw failure instanceof LedgerError ? failure.asRecorded() : failure;
-    }
-  }
-
-  #undo(error: unknown): unknown {
-    try {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-    } catch {
-      // The first error says what is wrong; whatever is left of the transaction is undone by the next who opens it.
-    }
-    return this.#noted(ledgerError(error, this.path, 'write'));
-  }
-
-  #noted(error: unknown): unknown {
-    if (error instanceof LedgerError && LASTING.has(error.kind)) this.#failure = error;
-    return error;
-  }
+  /** Another number whenever somebody else may have written since. */
+  version(): number;
+  /** Keeps more of the ledger in memory from here on. */
+  expectMany(): void;
+  /** References between tables are looked at when the transaction ends. Inside `write`. */
+  deferReferences(): void;
+  /** The lock of a run; null when somebody else has it. */
+  lock(run: RunIdentity): RunLock | null;
+  /** Some process is at this run now. */
+  isHeld(run: RunIdentity): boolean;
+  /** Before the first claim of a start: whatever must be durable beside the tables. */
+  beginStart(): void;
+  /** The disk is full: gives back what was kept for this. */
+  makeRoom(): void;
+  readonly purge: ConnectionPurge;
+  /** The hot path for many recipients at once, where a statement for each would be a journey for each; else null. */
+  readonly many: ManyRows | null;
+  copyTo(path: string): void;
 }
 
-const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+/** What the stores do row by row, for all rows at once. */
+export interface ManyRows {
+  /**
+   * Adds rows to a list that is loading, durably once the next statement was answered: it need not be waited for.
+   * `channel` is that of the run, which is not kept.
+   */
+  load(list: number, rows: readonly LoadRow[], channel: Channel): void;
+  /**
+   * One transaction, durable when this returns: outcomes of first legs, then claims of first legs, each only where the row
+   * is as it is expected to be. Nothing is done where the run has another list by now, nor where something is to be
+   * claimed and it is not running, the ledger holds hashes, or a row is somebody else. Whoever is not in the answer is looked at on his own.
+   *
+   * @param forms how else somebody who is to be claimed may stand on the list of suppressions
+   * @throws LedgerError, with everything undone
+   */
+  commit(
+    run: number,
+    list: number,
+    results: readonly ResultRecord[],
+    claims: readonly ClaimRequest[],
+    forms: readonly { readonly row: number; readonly form: string }[],
+    nowMs: number,
+  ): { readonly recorded: ReadonlySet<number>; readonly claimed: ReadonlySet<number> };
+}
 
-/** As SQLite's own default. */
-const CHECKPOINT_PAGES = 1000;
+/** What a purge needs beside the tables. */
+export interface ConnectionPurge {
+  isUnderWay(): boolean;
+  begin(): void;
+  /** What the next transactions free is overwritten. */
+  overwrite(): void;
+  /** See PurgeStore; `runs` are all runs and drafts. */
+  rewrite(runs: () => readonly RunRecord[]): 'done' | 'in-use' | 'no-room';
+}

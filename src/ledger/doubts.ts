@@ -3,7 +3,6 @@ import type { Connection, Value } from './connection.ts';
 import { type LegRow, lastLeg, readPage } from './last-legs.ts';
 import { lazily } from './lazily.ts';
 import type { Ledger } from './ledger.ts';
-import { isRunHeld } from './lock.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
@@ -40,7 +39,7 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
       if (runs.record(run.number).purgedAtMs !== null) return;
       const { list, state } = runs.listOf(run);
       // Nobody is at the run any more: what is claimed has no outcome and will get none.
-      const leftBehind = state !== 'running' || !isRunHeld(connection.path, run) ? 1 : 0;
+      const leftBehind = state !== 'running' || !connection.isHeld(run) ? 1 : 0;
       for (let after = -1; ; ) {
         const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, leftBehind);
         if (page.first.length === 0) return;
@@ -104,7 +103,7 @@ class Missed extends Error {
 
 // As the next start will count it: the attempt that nobody saw the end of is one, and its reason is the crash.
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', leg, channel, line, key, address,
-    CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + (state = 'claimed'),
+    CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
     coalesce(claimed_at, updated_at)
   FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
@@ -126,7 +125,8 @@ const SEND_AGAIN = `UPDATE recipients SET state = 'pending', reason = 'resend', 
     error = NULL, updated_at = ?, resolved_by = 'resend'
   WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`;
 
-const WHAT_IS_LEFT = `SELECT max(state = 'pending' OR state = 'failed' OR state = 'deferred'), max(state = 'in-doubt')
+const WHAT_IS_LEFT = `SELECT max(CASE WHEN state = 'pending' OR state = 'failed' OR state = 'deferred' THEN 1 ELSE 0 END),
+    max(CASE state WHEN 'in-doubt' THEN 1 ELSE 0 END)
   FROM recipients WHERE list = ?`;
 
 const REOPEN = `UPDATE runs SET state = 'partial' WHERE number = ? AND state = 'finished'`;

@@ -181,7 +181,7 @@ const BY_MESSAGE = `SELECT number, reference, message_id, address, channel, stat
 const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1)
   WHERE received_at >= ?`;
 
-const ANSWERED = `SELECT row, max(coalesce(reviewed_as, meaning) = 'opt-out') FROM replies
+const ANSWERED = `SELECT row, max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies
   WHERE run = ? AND row IS NOT NULL GROUP BY row`;
 
 const COUNTS = `SELECT (SELECT count(*) FROM delivery_reports), (SELECT count(*) FROM replies),

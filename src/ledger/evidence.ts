@@ -98,7 +98,7 @@ const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = c
 
 const HAS_UNREACHED = `SELECT 1 FROM delivery_reports WHERE (state = 'undeliverable' OR cause = 'unsupported-channel') LIMIT 1`;
 
-const HOW_UNREACHED = `SELECT max(reference IS NOT NULL), max(message_id IS NULL) FROM delivery_reports
+const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 END), max(CASE WHEN message_id IS NULL THEN 1 ELSE 0 END) FROM delivery_reports
   WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')`;
 
 // Whoever opted out for good is nobody to fall back for, however often somebody looks: the claim would say so again.

@@ -1,33 +1,12 @@
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { hasPurgeNote } from './companions.ts';
 import { connect } from './connect.ts';
 import { ledgerError, unusable } from './ledger-error.ts';
-import { isRunHeld } from './lock.ts';
+import type { LedgerFacts, PlaceFacts } from './ledger-facts.ts';
 import { NEWEST_VERSION, userVersion } from './migrations.ts';
 import { openExistingLedger } from './open.ts';
+import { examineShared, isShared } from './postgres/open.ts';
 import { networkFileSystem } from './private-files.ts';
-import type { Holder, RunRecord } from './records.ts';
-
-/** What can be said of a ledger that is in order. */
-export interface LedgerFacts {
-  readonly version: number;
-  /** The one that this handbill writes. */
-  readonly newestVersion: number;
-  readonly bytes: number;
-  /** The newest time in it, ms since 1970. */
-  readonly newestMs: number;
-  readonly runs: number;
-  /** Runs that some process is at now, with who holds them as far as it said. */
-  readonly held: readonly { readonly run: RunRecord; readonly holder: Holder | null }[];
-  /** Runs that were going on when their process ended. */
-  readonly broken: readonly RunRecord[];
-  /** Id of the key of its hashes; null: it holds none. */
-  readonly hashKeyId: string | null;
-  readonly isPurgeUnfinished: boolean;
-  /** Other users of the machine may read it. */
-  readonly isReadable: boolean;
-}
 
 /**
  * Looks at a ledger through and through - all of its pages, however large it is (1 ms a megabyte) - and changes nothing,
@@ -40,20 +19,23 @@ export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
   if (ledger === null) return null;
   try {
     const runs = ledger.runs();
-    const held = runs.filter((run) => isRunHeld(path, run));
+    const held = runs.filter((run) => ledger.isHeld(run));
     return {
-      ...readPages(path, nowMs),
-      newestVersion: NEWEST_VERSION,
+      ...(isShared(path) ? examineShared(path) : examineFile(path, nowMs)),
       runs: runs.length,
       held: held.map((run) => ({ run, holder: ledger.holder(run) })),
       broken: runs.filter((run) => run.state === 'running' && !held.includes(run)),
       hashKeyId: ledger.hashKeyId(),
-      isPurgeUnfinished: hasPurgeNote(path),
-      ...readPermissions(statSync(path)),
+      isPurgeUnfinished: ledger.purge.isUnderWay(),
     };
   } finally {
     ledger.close();
   }
+}
+
+function examineFile(path: string, nowMs: number): PlaceFacts {
+  const permissions = readPermissions(statSync(path));
+  return { ...readPages(path, nowMs), newestVersion: NEWEST_VERSION, serverMs: null, ...permissions };
 }
 
 function readPages(path: string, nowMs: number): Pick<LedgerFacts, 'version' | 'newestMs' | 'bytes'> {

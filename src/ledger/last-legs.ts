@@ -16,7 +16,7 @@ export interface LegPage {
 }
 
 const LAST_ROW = Number.MAX_SAFE_INTEGER;
-const NO_LIMIT = -1;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads the next recipients of a list, at most `limit`, without sorting anything: leg 0 is walked in its own order, and

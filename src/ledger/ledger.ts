@@ -1,6 +1,7 @@
 import type { Channel, Outcome } from '../model.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
+import type { RunLock } from './lock.ts';
 import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
@@ -116,6 +117,13 @@ export interface Ledger {
   /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
 
+  /**
+   * J3: takes the lock of one run, or null when another process (or another part of this one) has it. The system lets
+   * go of it when the process ends, however it ends.
+   */
+  lock(identity: RunIdentity): RunLock | null;
+  /** Whether some process is at this run now. */
+  isHeld(identity: RunIdentity): boolean;
   /** Says who holds the run's lock, for the message that another process shows; null when it is let go. */
   hold(identity: RunIdentity, holder: Holder | null): void;
   holder(identity: RunIdentity): Holder | null;

@@ -22,7 +22,7 @@ export function legStore(connection: Connection): LegStore {
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
-      AND (?7 IS NULL OR attempts = ?7)
+      AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
   );
   const claimWith = connection.statement(
@@ -30,7 +30,7 @@ export function legStore(connection: Connection): LegStore {
       variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
       AND (leg > 0 OR attempts > 0 OR address = ?2)
-      AND (?7 IS NULL OR attempts = ?7)
+      AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
   );
   const fill = connection.statement(

@@ -1,5 +1,6 @@
 import type { Channel } from '../model.ts';
 import type { Connection } from './connection.ts';
+import { lazily } from './lazily.ts';
 import type { Ledger } from './ledger.ts';
 import type { LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
@@ -16,11 +17,10 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
-  const insertRun = connection.statement(
-    `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted)
-      SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ? FROM runs`,
-  );
-  const lastRun = connection.query('SELECT last_insert_rowid()');
+  // Prepared when it is needed: an older ledger that is only read has a view in the place of the table.
+  const queries = lazily((sql) => connection.query(sql));
+  const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted)
+    SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ? FROM runs RETURNING number`;
   const insertRow = connection.statement(
     `INSERT INTO recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -49,13 +49,17 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
           forgetRows(list);
           forgetRun(number);
         }
-        insertRun(environment, campaign, occurrence, channel, now, isCounted ? 1 : 0);
-        return Number(lastRun.get()?.[0]);
+        return Number(queries(insertRun).get(environment, campaign, occurrence, channel, now, isCounted ? 1 : 0)?.[0]);
       });
       return runs.record(number);
     },
 
     load(run, rows) {
+      if (connection.many !== null) {
+        for (const row of rows) if (row.state !== 'skipped') checkComplete(row);
+        connection.many.load(loadingList(run), rows, run.channel);
+        return;
+      }
       connection.write(0, rows.length, () => {
         const list = loadingList(run);
         for (const r of rows) {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { problem, refuse } from '../errors.ts';
 import { hasMarker, ledgerMissing } from './companions.ts';
 import { BUSY_TIMEOUT_MS, connect } from './connect.ts';
-import { Connection } from './connection.ts';
+
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
@@ -17,6 +17,7 @@ import {
   schemaHash,
   userVersion,
 } from './migrations.ts';
+import { isShared, openExistingShared, openShared } from './postgres/open.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -26,7 +27,8 @@ import {
   refuseNetworkFileSystem,
   syncFoldersAbove,
 } from './private-files.ts';
-import { sqliteLedger } from './sqlite-ledger.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { ledgerOver } from './stores.ts';
 
 /**
  * Opens the ledger at `path`; with mode `write`, makes it if there is none.
@@ -35,6 +37,7 @@ import { sqliteLedger } from './sqlite-ledger.ts';
  *   `ledger-permissions`, `ledger-filesystem`, `ledger-write`; with exit status 2: `clock`.
  */
 export function openLedger(path: string, options: LedgerOptions): Ledger {
+  if (isShared(path) && options.mode === 'write') return openShared(path, options);
   if (options.mode === 'write') return openForWriting(path, options);
   const ledger = openExistingLedger(path, options);
   if (ledger === null) throw unusable('ledger-missing', path, 'There is no ledger yet.', 'Send a campaign first.');
@@ -43,6 +46,7 @@ export function openLedger(path: string, options: LedgerOptions): Ledger {
 
 /** Opens a ledger to read it, or null where none was ever made. It changes nothing. Throws as `openLedger` does. */
 export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
+  if (isShared(path)) return openExistingShared(path);
   checkRuntime(path);
   checkPrivateFolder(dirname(path));
   const facts = checkFiles(path);
@@ -58,7 +62,7 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
       }
       // An older ledger is read as it is: what it lacks nobody can have written. The next command that writes migrates it.
       readAsNewest(db);
-      return sqliteLedger(new Connection(path, db));
+      return ledgerOver(new SqliteConnection(path, db));
     } catch (error) {
       if (db.isOpen) db.close();
       throw error;
@@ -88,9 +92,9 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const db = connect(path, options, false);
     try {
       migrate(db, options.nowMs);
-      const connection = new Connection(path, db);
+      const connection = new SqliteConnection(path, db);
       checkClock(connection, options.nowMs);
-      return sqliteLedger(connection);
+      return ledgerOver(connection);
     } catch (error) {
       if (!isDiskFailure(error)) db.close();
       throw error;
@@ -185,7 +189,7 @@ function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
 }
 
 /** I1: a clock that was set back would write a history that never was. */
-function checkClock(connection: Connection, nowMs: number): void {
+function checkClock(connection: SqliteConnection, nowMs: number): void {
   if (nowMs >= connection.newestMs - CLOCK_TOLERANCE_MS) return;
   const iso = (ms: number) => new Date(ms).toISOString();
   const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(connection.newestMs)}.`;

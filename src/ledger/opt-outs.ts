@@ -34,7 +34,7 @@ const LASTING_SUPPRESSION = 'SELECT 1 FROM suppressions WHERE address = ? AND un
 // says.
 const SUPPRESS = `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, NULL, ?, ?)
   ON CONFLICT (address) DO UPDATE SET reason = excluded.reason, until_at = NULL, source = excluded.source
-  WHERE until_at IS NOT NULL OR (source = 'reply' AND excluded.source = 'report')`;
+  WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source = 'report')`;
 
 // Never a complaint, an import, or an entry that somebody made.
 const LIFT = `DELETE FROM suppressions WHERE address = ? AND source = 'reply'`;
@@ -42,5 +42,6 @@ const LIFT = `DELETE FROM suppressions WHERE address = ? AND source = 'reply'`;
 // Whoever wrote both at once does not want to be written to. Nothing was said after it came in: the time of a START
 // that is ahead, as of a clock that is wrong or of a zone that was left out, would count before every STOP until then.
 const LAST_WORD = `SELECT coalesce(reviewed_as, meaning) AS word FROM replies
-  WHERE sender = ? AND (word = 'opt-out' OR word = 'opt-in')
-  ORDER BY min(coalesce(happened_at, received_at), received_at) DESC, word = 'opt-out' DESC LIMIT 1`;
+  WHERE sender = ? AND coalesce(reviewed_as, meaning) IN ('opt-out', 'opt-in')
+  ORDER BY CASE WHEN happened_at < received_at THEN happened_at ELSE received_at END DESC,
+    CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 0 ELSE 1 END LIMIT 1`;

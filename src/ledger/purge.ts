@@ -1,10 +1,4 @@
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import process from 'node:process';
-import { dropPurgeNote, hasPurgeNote, leavePurgeNote } from './companions.ts';
 import type { Connection, Statement, Value } from './connection.ts';
-import { fileError, LedgerError } from './ledger-error.ts';
-import { isRunHeld } from './lock.ts';
 import { eventPurge } from './purge-events.ts';
 import type { Hasher, PurgeStore } from './purge-store.ts';
 import type { RunRecord } from './records.ts';
@@ -12,12 +6,6 @@ import type { RunStore } from './runs.ts';
 
 const BATCH_ROWS = 5000;
 const SUPPRESSION_ROWS = 1000;
-
-/** How large a ledger may be to be written anew while somebody else sends: who waits for the lock reads no answers. */
-const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
-
-/** What others write meanwhile. */
-const ROOM_BYTES = 16 * 1024 * 1024;
 
 /**
  * How personal data leaves:
@@ -48,7 +36,7 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
 
   /** One step; what it frees is overwritten. The setting is the connection's, and costs others nothing. */
   const step = <T>(rows: number, work: () => T): T => {
-    connection.outside('PRAGMA secure_delete = ON');
+    connection.purge.overwrite();
     return connection.write(0, rows, work);
   };
 
@@ -77,14 +65,8 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
     },
     drafts,
     isDone: (run) => run.purgedAtMs !== null && run.identityHash === '',
-    isUnderWay: () => hasPurgeNote(connection.path),
-    begin() {
-      try {
-        leavePurgeNote(connection.path);
-      } catch (error) {
-        throw fileError(error, connection.path);
-      }
-    },
+    isUnderWay: () => connection.purge.isUnderWay(),
+    begin: () => connection.purge.begin(),
     mark(run, nowMs) {
       connection.write(nowMs, 1, (now) => markRun(now, run.number));
       return runs.record(run.number);
@@ -104,7 +86,7 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
     },
     ...suppressionPurge(connection, step),
     ...eventPurge(connection, runs, step),
-    rewrite: () => rewrite(connection, () => [...runs.runs(), ...drafts()]),
+    rewrite: () => connection.purge.rewrite(() => [...runs.runs(), ...drafts()]),
   };
 }
 
@@ -145,34 +127,8 @@ function suppressionPurge(
   };
 }
 
-function rewrite(connection: Connection, runs: () => readonly RunRecord[]): 'done' | 'in-use' | 'no-room' {
-  const { path } = connection;
-  const bytes = Number(connection.outside('PRAGMA page_count')) * Number(connection.outside('PRAGMA page_size'));
-  const isAtWork = ({ state }: RunRecord) => state === 'running' || state === 'loading';
-  if (bytes > SMALL_LEDGER_BYTES && runs().some((run) => isAtWork(run) && isRunHeld(path, run))) return 'in-use';
-  const { bavail, bsize } = statfsSync(dirname(path));
-  // A copy of it, and the log in which that comes back.
-  if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
-  // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
-  // moment on when it is there, so that a kill leaves nothing of it.
-  const folder = process.env['SQLITE_TMPDIR'];
-  try {
-    process.env['SQLITE_TMPDIR'] = dirname(path);
-    connection.outside('VACUUM');
-    // What was stands in the log too. It can be emptied once nobody reads from it.
-    if (connection.outside('PRAGMA wal_checkpoint(TRUNCATE)') !== 0) return 'in-use';
-  } catch (error) {
-    if (error instanceof LedgerError && error.kind === 'busy') return 'in-use';
-    throw error;
-  } finally {
-    if (folder === undefined) delete process.env['SQLITE_TMPDIR'];
-    else process.env['SQLITE_TMPDIR'] = folder;
-  }
-  dropPurgeNote(path);
-  return 'done';
-}
-
-const NEWEST = 'SELECT max(max(coalesce(updated_at, 0), coalesce(claimed_at, 0))) FROM recipients WHERE list = ?';
+const NEWEST =
+  'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ?';
 
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
   ORDER BY row LIMIT ?)`;
@@ -191,7 +147,7 @@ const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, mess
 
 const FORGET_ROWS = 'DELETE FROM recipients WHERE list = ? AND leg = ? AND row > ? AND row <= ?';
 
-const COUNT_OLD = `SELECT total(until_at IS NOT NULL AND until_at < ?1), total(until_at IS NULL OR until_at >= ?1)
+const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER (WHERE until_at IS NULL OR until_at >= ?1)
   FROM suppressions WHERE created_at < ?1`;
 
 const NEXT_OLD = `SELECT address, until_at, source, created_at FROM suppressions WHERE created_at < ? AND address > ?
@@ -201,4 +157,5 @@ const NEXT_OLD = `SELECT address, until_at, source, created_at FROM suppressions
 const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at)
   VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (hash) DO UPDATE
   SET until_at = excluded.until_at, source = excluded.source
-  WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`;
+  WHERE suppressed_hashes.until_at IS NOT NULL
+    AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at)`;

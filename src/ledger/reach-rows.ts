@@ -109,7 +109,7 @@ const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
 
 const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'),
-    state = 'rejected' AND reason IS 'fell-back', coalesce(claimed_at, updated_at), key, address
+    state = 'rejected' AND reason IS NOT DISTINCT FROM 'fell-back', coalesce(claimed_at, updated_at), key, address
   FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
 
 const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';

@@ -40,13 +40,12 @@ interface Source extends OtherRun {
 export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRules): Reach {
   const runs = otherRuns(connection, own, rules);
   const rows = reachRows(connection);
-  const version = connection.query('PRAGMA data_version');
   const sources: Source[] = [];
   const byNumber = new Map<number, Source>();
   const purged: RunIdentity[] = [];
 
   // The version before the runs, and the runs before their rows: the next refresh finds what changes in between.
-  let seenVersion = version.get()?.[0];
+  let seenVersion = connection.version();
   let seenRuns = runs.signature();
   const begun = runs.read();
   const index = createReachIndex(begun.reduce((sum, run) => sum + run.rows, 0));
@@ -114,7 +113,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
       return null;
     },
     refresh() {
-      const now = version.get()?.[0];
+      const now = connection.version();
       if (now === seenVersion) return;
       askedTo = null;
       const runsNow = runs.signature();

@@ -34,7 +34,7 @@ export function replyJoiner(
   const query = lazily((sql) => connection.query(sql));
   const statement = lazily((sql) => connection.statement(sql));
   const { optOut, lift, lastWord } = optOuts(connection);
-  const starts = (): number => Number(query('SELECT total(starts) FROM runs').get()?.[0]);
+  const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
   /** The part of a pass that one list is: looks at rows, and keeps the best for each reply. */
   function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
@@ -245,7 +245,7 @@ const NEW_OPT_OUT = `SELECT 1 FROM replies
 
 // Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
-    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS 'resend'
+    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend'
   FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
     AND (?6 = 1 OR lower(address) IN (SELECT value FROM json_each(?7))
       OR message_id IN (SELECT value FROM json_each(?8)))`;

@@ -36,7 +36,9 @@ export function runStore(connection: Connection): RunStore {
     'SELECT pid, host, since_at FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
   const setHolder = connection.statement(
-    'INSERT OR REPLACE INTO holders (environment, campaign, occurrence, pid, host, since_at) VALUES (?, ?, ?, ?, ?, ?)',
+    `INSERT INTO holders (environment, campaign, occurrence, pid, host, since_at) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (environment, campaign, occurrence) DO UPDATE
+      SET pid = excluded.pid, host = excluded.host, since_at = excluded.since_at`,
   );
   const dropHolder = connection.statement(
     'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',

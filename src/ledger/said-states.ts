@@ -19,9 +19,7 @@ export interface SaidStates {
 }
 
 export function saidStates(connection: Connection): SaidStates {
-  // Ids are scattered over their index. SQLite's own cache of 2 MB holds little of it: a look-up cost three times as
-  // much, and holding an event half as much again.
-  const expectMany = (): void => connection.exec('PRAGMA cache_size = -16384');
+  const expectMany = (): void => connection.expectMany();
   const query = lazily((sql) => {
     expectMany();
     return connection.query(sql);
@@ -54,7 +52,7 @@ export function saidStates(connection: Connection): SaidStates {
 
     expectMany,
 
-    version: () => Number(connection.outside('PRAGMA data_version')),
+    version: () => connection.version(),
   };
 }
 

@@ -1,9 +1,7 @@
 import type { Channel } from '../model.ts';
-import { keepReserve, leaveMarker } from './companions.ts';
 import type { Connection } from './connection.ts';
 import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
-import { fileError } from './ledger-error.ts';
 import type { PendingRow } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -28,7 +26,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   );
   const retry = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
-      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected' AND reason IS NOT 'fell-back'`,
+      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
   );
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
@@ -46,12 +44,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
 
   return {
     start(run, nowMs) {
-      try {
-        leaveMarker(connection.path);
-        keepReserve(connection.path);
-      } catch (error) {
-        throw fileError(error, connection.path);
-      }
+      connection.beginStart();
       const recovered = connection.write(nowMs, 0, (now) => {
         const list = sealedList(run);
         const count = recover(now, list);

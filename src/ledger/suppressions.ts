@@ -35,14 +35,16 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (address) DO UPDATE
       SET reason = excluded.reason, until_at = excluded.until_at, source = excluded.source
-      WHERE (until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at))
-        OR (source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)`,
+      WHERE (suppressions.until_at IS NOT NULL
+          AND (excluded.until_at IS NULL OR excluded.until_at > suppressions.until_at))
+        OR (suppressions.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)`,
   );
   const addHash = connection.statement(
     `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (hash) DO UPDATE
       SET reason = excluded.reason, until_at = excluded.until_at, source = excluded.source
-      WHERE until_at IS NOT NULL AND (excluded.until_at IS NULL OR excluded.until_at > until_at)`,
+      WHERE suppressed_hashes.until_at IS NOT NULL
+        AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at)`,
   );
   const remove = connection.statement('DELETE FROM suppressions WHERE address = ?');
   const removeHash = connection.statement('DELETE FROM suppressed_hashes WHERE hash = ?');

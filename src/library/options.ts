@@ -15,7 +15,10 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Wall clock, in ms since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Path of the ledger, relative to `cwd`. Default: HANDBILL_LEDGER in `env`, else the ledger of the project. */
+  /**
+   * Path of the ledger, relative to `cwd`, or the address of a shared one. Default: HANDBILL_LEDGER in `env`, else the
+   * ledger of the project.
+   */
   readonly ledger?: string;
 }
 

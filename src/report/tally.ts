@@ -9,6 +9,7 @@ import {
   type RunState,
   type Totals,
 } from '../model.ts';
+import { shownLedger } from '../util/ledger-address.ts';
 import { type Count, smsOf, sum } from './count.ts';
 import { type DeliveryCount, deliveriesOf, variantDeliveries } from './deliveries.ts';
 import { legTotals } from './legs.ts';
@@ -63,7 +64,7 @@ export function buildReport(
     occurrence: run.occurrence,
     state: run.state,
     halt: run.halt,
-    ledger: withoutPassword(run.ledger),
+    ledger: shownLedger(run.ledger),
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     ...(run.purgedAt === undefined ? {} : { purgedAt: run.purgedAt }),
@@ -135,9 +136,4 @@ export function reasonsOf(counts: readonly Count[]): Report['reasons'] {
 /** The name that an outcome has in `totals` and `reasons`. */
 export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipients'> {
   return outcome === 'in-doubt' ? 'inDoubt' : outcome;
-}
-
-/** The address of a shared ledger may hold a password; reports are passed on. */
-function withoutPassword(ledger: string): string {
-  return ledger.replace(/^(postgres(?:ql)?:\/\/[^/?#@:]*):[^/?#]*@/, '$1:***@');
 }

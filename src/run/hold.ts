@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { acquireRunLock, type RunLock } from '../ledger/lock.ts';
+import type { RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { RunIdentity } from '../ledger/records.ts';
 
@@ -19,7 +19,7 @@ export function holdRun(
   const ledger = openLedger(path, { mode: 'write', nowMs, newLedger });
   let lock: RunLock | null = null;
   try {
-    const taken = acquireRunLock(path, identity);
+    const taken = ledger.lock(identity);
     if (taken === null) throw locked(ledger, identity);
     lock = taken;
     ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
@@ -31,8 +31,9 @@ export function holdRun(
         } catch {
           // A ledger that cannot be written was reported already; the kernel's lock is what counts.
         }
-        ledger.close();
+        // A shared ledger keeps its locks with its connection.
         taken.release();
+        ledger.close();
       },
     };
   } catch (error) {

@@ -1,5 +1,4 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { isRunHeld } from '../ledger/lock.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Halt, JsonObject, Report, RequestFigures, RunState, WinnerDecision } from '../model.ts';
 import { createLatency, readLatency } from '../report/latency.ts';
@@ -13,7 +12,7 @@ import { buildReport, type CameBack, type CampaignShape } from '../report/tally.
  * @param cameBack - what came back, where it is asked for: a pass over the list of its own
  */
 export function summarise(
-  ledger: Pick<Ledger, 'path' | 'legs'>,
+  ledger: Pick<Ledger, 'isHeld' | 'legs' | 'path'>,
   run: RunRecord,
   end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
   campaign: CampaignShape | null = null,
@@ -24,7 +23,7 @@ export function summarise(
     campaign: run.campaign,
     environment: run.environment,
     occurrence: run.occurrence,
-    state: end?.state ?? stateOf(ledger.path, run),
+    state: end?.state ?? stateOf(ledger, run),
     halt: end === null ? run.halt : end.halt,
     ledger: ledger.path,
     startedAt: iso(run.startedAtMs ?? run.createdAtMs),
@@ -55,9 +54,9 @@ function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winn
 }
 
 /** A run that is recorded as running and that no process holds was killed: nothing but the next start says so. */
-export function stateOf(ledgerPath: string, run: RunRecord): RunState {
+export function stateOf(ledger: Pick<Ledger, 'isHeld'>, run: RunRecord): RunState {
   if (run.state !== 'running' && run.state !== 'loading') return run.state;
-  return isRunHeld(ledgerPath, run) ? 'running' : 'interrupted';
+  return ledger.isHeld(run) ? 'running' : 'interrupted';
 }
 
 /** The figures of all starts; zeros where another version wrote something else, or nothing was sent yet. */

@@ -14,14 +14,16 @@ import { runStore } from './runs.ts';
 import { startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
 
-/** The ledger over one open connection. */
-export function sqliteLedger(connection: Connection): Ledger {
+/** The ledger over one open connection, whatever database it is to. */
+export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
   const { findRun, runsOf, runById, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
+    lock: (run) => connection.lock(run),
+    isHeld: (run) => connection.isHeld(run),
     runs: runs.runs,
     findRun,
     runsOf,
@@ -39,7 +41,7 @@ export function sqliteLedger(connection: Connection): Ledger {
     reach: (own, rules) => reachOf(connection, own, rules),
     events: { ...eventStore(connection), ...evidenceStore(connection, runs), ...replyStore(connection, runs) },
     purge: purgeStore(connection, runs),
-    copyTo: (path) => void connection.outside('VACUUM INTO ?', path),
+    copyTo: (path) => connection.copyTo(path),
     close: () => connection.close(),
   };
 }

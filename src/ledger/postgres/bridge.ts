@@ -1,0 +1,101 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { Param, Value } from '../connection.ts';
+
+/** What a parameter may be: a list stands for an array of the database. */
+export type Given = Param | readonly Param[];
+
+/** One question to the database. */
+export interface Asked {
+  readonly text: string;
+  readonly values: readonly Given[];
+  /** Prepared under this name. */
+  readonly name?: string;
+  /** What `COPY ... FROM STDIN` reads. */
+  readonly copied?: Uint8Array;
+}
+
+export interface Found {
+  readonly rows: readonly (readonly Value[])[];
+  readonly changes: number;
+}
+
+/** `code` is one of PostgreSQL's, or of the system where there was no way to it; null: neither. */
+export interface Refusal {
+  readonly code: string | null;
+  readonly message: string;
+}
+
+export type Said = Found | { readonly error: Refusal };
+
+/** What the thread is given. */
+export interface BridgeData {
+  readonly port: MessagePort;
+  readonly signal: SharedArrayBuffer;
+  readonly address: string;
+}
+
+/**
+ * A connection to PostgreSQL whose answers are waited for, as those of SQLite are: the ledger is the same interface over
+ * both. The connection lives in a thread of its own; this one sleeps until it has the answer. While it sleeps nothing is
+ * sent, and no answer of the API is lost: it waits in its socket.
+ */
+export interface Bridge {
+  /** Null: no answer came within the time, and none will be heard any more. */
+  ask(asked: Asked, waitMs: number): Said | null;
+  /** Asks without waiting; what came of it is said by the next `ask`, which is then not asked if this was refused. */
+  send(asked: Asked): void;
+  close(): void;
+}
+
+export function openBridge(address: string): Bridge {
+  const signal = new SharedArrayBuffer(4);
+  const answered = new Int32Array(signal);
+  const { port1: port, port2: theirs } = new MessageChannel();
+  const workerData: BridgeData = { port: theirs, signal, address };
+  const worker = new Worker(scriptOfThread(), { workerData, transferList: [theirs] });
+  worker.unref();
+  port.unref();
+  let asked = 0;
+  let heard = 0;
+  /** The answer to the newest question, or the first refusal before it. */
+  const settle = (waitMs: number): Said | null => {
+    const until = performance.now() + waitMs;
+    for (let seen = Atomics.load(answered, 0); seen < asked; seen = Atomics.load(answered, 0)) {
+      const left = until - performance.now();
+      if (left <= 0 || Atomics.wait(answered, 0, seen, left) === 'timed-out') return null;
+    }
+    let said: Said | null = null;
+    for (; heard < asked; heard += 1) {
+      const next = receiveMessageOnPort(port)?.message as Said;
+      if (said === null || !('error' in said)) said = next;
+    }
+    return said;
+  };
+  const post = (question: Asked): void => {
+    asked += 1;
+    port.postMessage(question);
+  };
+  return {
+    ask(question, waitMs) {
+      if (heard < asked) {
+        const before = settle(waitMs);
+        if (before === null || 'error' in before) return before;
+      }
+      post(question);
+      return settle(waitMs);
+    },
+    send: post,
+    close() {
+      port.postMessage(null);
+    },
+  };
+}
+
+/**
+ * A script of its own beside this one, as sources and in a build, where this one is in a chunk (.scripts/bundle.ts). It
+ * alone loads the driver.
+ */
+function scriptOfThread(): URL {
+  const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';
+  return new URL(name, import.meta.url);
+}

@@ -1,0 +1,98 @@
+import type { Channel } from '../../model.ts';
+import type { ManyRows } from '../connection.ts';
+import { LedgerError } from '../ledger-error.ts';
+import type { LoadRow } from '../records.ts';
+import type { Found, Given } from './bridge.ts';
+
+/** What is asked of the connection: the same statements again and again, and what it copies in without waiting. */
+export interface ManyAsker {
+  ask(text: string, values: readonly Given[]): Found;
+  copy(text: string, rows: string): void;
+}
+
+/**
+ * The hot path of a shared ledger: one journey for all who wait at the desk, with an array for each column. What each of
+ * them asks is what the stores ask of one (commits.ts).
+ */
+export function manyRows(asker: ManyAsker): ManyRows {
+  return {
+    load: (list, rows, channel) => asker.copy(COPY, rows.map((row) => copied(list, row, channel)).join('')),
+    commit(run, list, results, claims, forms, now) {
+      const found = orStrange(() =>
+        asker.ask(COMMIT, [
+          run,
+          list,
+          now,
+          results.map(({ row }) => row),
+          results.map(({ state }) => state),
+          results.map(({ reason }) => reason),
+          results.map(({ attempts }) => attempts),
+          results.map(({ httpStatus }) => httpStatus),
+          results.map(({ messageId }) => messageId),
+          results.map(({ error }) => error),
+          results.map(({ from }) => from),
+          claims.map(({ row }) => row),
+          claims.map(({ key }) => key),
+          claims.map(({ to }) => to),
+          claims.map(({ attempts }) => attempts ?? null),
+          forms.map(({ row }) => row),
+          forms.map(({ form }) => form),
+        ]),
+      );
+      if (found === null) return NOTHING;
+      const [recorded, claimed] = found.rows[0] ?? [];
+      return { recorded: rowsOf(recorded), claimed: rowsOf(claimed) };
+    },
+  };
+}
+
+function rowsOf(found: unknown): ReadonlySet<number> {
+  return new Set(Array.isArray(found) ? found.map(Number) : []);
+}
+
+/** Nothing was done: whoever goes row by row finds out what is wrong. */
+const NOTHING = { recorded: new Set<number>(), claimed: new Set<number>() };
+
+/** Null where a row is not the recipient that was to be claimed: everything was undone. */
+function orStrange(ask: () => Found): Found | null {
+  try {
+    return ask();
+  } catch (error) {
+    const cause = error instanceof LedgerError ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+    if (cause?.code === STRANGE) return null;
+    throw error;
+  }
+}
+
+/** As the schema says it. */
+const STRANGE = 'HB001';
+
+const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12, $13, $14, $15, $16, $17)`;
+
+const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
+  FROM STDIN`;
+
+function copied(list: number, row: LoadRow, channel: Channel): string {
+  const { line, key, to, state, reason, parts, encoding, costMicros, variant } = row;
+  const own = row.channel === channel ? null : (row.channel ?? null);
+  const fields = [line, key, to, state, reason, parts, encoding, costMicros, variant, own].map(field);
+  return `${list}\t${row.row}\t${fields.join('\t')}\n`;
+}
+
+/** As COPY reads it: https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS */
+function field(value: string | number | null): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number') return String(value);
+  return SPECIAL.test(value) ? value.replace(SPECIAL_ALL, (sign) => ESCAPED[sign] ?? sign) : value;
+}
+
+const SPECIAL = /[\\\t\n\r\0]/;
+const SPECIAL_ALL = /[\\\t\n\r\0]/g;
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\u2400',
+};

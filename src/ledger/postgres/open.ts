@@ -1,0 +1,219 @@
+import { problem, refuse } from '../../errors.ts';
+import { isPostgres, shownLedger } from '../../util/ledger-address.ts';
+import type { Connection, Param, Value } from '../connection.ts';
+import type { Ledger, LedgerOptions } from '../ledger.ts';
+import { unusable } from '../ledger-error.ts';
+import type { PlaceFacts } from '../ledger-facts.ts';
+import { ledgerOver } from '../stores.ts';
+import { type Bridge, openBridge } from './bridge.ts';
+import { PostgresConnection } from './postgres-connection.ts';
+import { SCHEMA, VERSION } from './schema.ts';
+
+/** Longest that a server may take to be reached, and to answer the first questions. */
+const CONNECT_MS = 15_000;
+
+const BUSY_MS = 30_000;
+
+/** How far a clock may be set back between two commands, as time servers do. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+export { isPostgres as isShared };
+
+/**
+ * Opens a shared ledger to write, and makes its schema where there is none.
+ *
+ * @throws HandbillError with exit status 7: `ledger-unusable`; with exit status 2: `clock`
+ */
+export function openShared(
+  address: string,
+  { nowMs, busyTimeoutMs = BUSY_MS, newLedger = false }: Omit<LedgerOptions, 'mode'>,
+): Ledger {
+  return opened(address, busyTimeoutMs, (asker) => {
+    checkDurable(asker);
+    if (!asker.server.exists) make(asker, nowMs);
+    const { version, newestMs, timeline } = held(asker);
+    checkVersion(asker, version);
+    if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger);
+    checkClock(asker, newestMs, nowMs);
+    return ledgerOver(new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs));
+  });
+}
+
+/** Opens a shared ledger to be read, or null where there is none. It changes nothing. */
+export function openExistingShared(address: string): Ledger | null {
+  return opened(address, BUSY_MS, (asker) => {
+    if (!asker.server.exists) {
+      asker.bridge.close();
+      return null;
+    }
+    checkVersion(asker, held(asker).version);
+    ask(asker, 'SET default_transaction_read_only = on');
+    return ledgerOver(new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs));
+  });
+}
+
+/** Another connection to a ledger that is open, which cannot write. */
+export function openSharedRows(address: string): Connection {
+  return opened(address, BUSY_MS, (asker) => {
+    ask(asker, 'SET default_transaction_read_only = on');
+    return new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs);
+  });
+}
+
+/** What `doctor` says of a shared ledger that is there. */
+export function examineShared(address: string): PlaceFacts {
+  return opened(address, BUSY_MS, (asker) => {
+    checkDurable(asker);
+    const { version, newestMs } = held(asker);
+    const [bytes, serverMs] = ask(asker, SIZE) ?? [];
+    asker.bridge.close();
+    const facts = { version, newestMs, newestVersion: VERSION, isReadable: false };
+    return { ...facts, bytes: Number(bytes), serverMs: Number(serverMs) };
+  });
+}
+
+const SIZE = `SELECT sum(pg_total_relation_size(pg_class.oid)), floor(extract(epoch FROM clock_timestamp()) * 1000)
+  FROM pg_class WHERE relnamespace = 'handbill'::regnamespace AND relkind = 'r'`;
+
+interface Asker {
+  readonly bridge: Bridge;
+  /** The address as people may see it. */
+  readonly path: string;
+  readonly server: Server;
+  readonly busyTimeoutMs: number;
+}
+
+interface Server {
+  readonly exists: boolean;
+  /** Which history of the server this is: a replica that takes over begins another one. Null on a replica. */
+  readonly timeline: number | null;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  readonly synchronousCommit: string;
+}
+
+function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) => T): T {
+  const path = shownLedger(address);
+  const bridge = openBridge(address);
+  try {
+    const [exists, timeline, fsync, fullPageWrites, synchronousCommit] =
+      ask({ bridge, path }, LOOK, [String(busyTimeoutMs)]) ?? [];
+    const server: Server = {
+      exists: exists === 1,
+      timeline: timeline === null ? null : Number(timeline),
+      fsync: String(fsync),
+      fullPageWrites: String(fullPageWrites),
+      synchronousCommit: String(synchronousCommit),
+    };
+    return use({ bridge, path, server, busyTimeoutMs });
+  } catch (error) {
+    bridge.close();
+    throw error;
+  }
+}
+
+/**
+ * Looks at the server, and sets what this connection is to be like. Whoever is stopped in a transaction, or cut off, must
+ * not keep others from the ledger: the server ends his connection, and with it his transaction and his locks.
+ *
+ * The stores look for rows by index, one by one, as SQLite does: a plan that is better for the tables of this moment is
+ * kept when they have grown.
+ */
+const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
+  CASE WHEN pg_is_in_recovery() THEN NULL
+    ELSE ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END,
+  current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+  set_config('lock_timeout', $1, false), set_config('search_path', 'handbill, pg_temp', false),
+  set_config('idle_in_transaction_session_timeout', '10s', false), set_config('tcp_keepalives_idle', '5', false),
+  set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false),
+  set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
+  set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false)`;
+
+/** J6: with any other value a claim that was confirmed may be gone after a failure of the server. */
+function checkDurable({ path, server }: Asker): void {
+  if (server.timeline === null) {
+    const hint = 'Name the server that takes writes.';
+    throw unusable('ledger-unusable', path, 'This PostgreSQL is a replica, which only can be read.', hint);
+  }
+  const wrong = [
+    server.fsync === 'on' ? null : `fsync=${server.fsync}`,
+    server.fullPageWrites === 'on' ? null : `full_page_writes=${server.fullPageWrites}`,
+    server.synchronousCommit === 'off' ? 'synchronous_commit=off' : null,
+  ].filter((setting) => setting !== null);
+  if (wrong.length === 0) return;
+  const message = `PostgreSQL may lose what it confirms (${wrong.join(', ')}): somebody could be sent to twice.`;
+  throw unusable('ledger-unusable', path, message, 'Let the server sync what it confirms.');
+}
+
+interface Held {
+  readonly version: number;
+  readonly newestMs: number;
+  readonly timeline: number;
+}
+
+function held(asker: Asker): Held {
+  const [version, newestMs, timeline] = ask(asker, 'SELECT version, newest_at, timeline FROM handbill.ledger') ?? [];
+  return { version: Number(version), newestMs: Number(newestMs), timeline: Number(timeline) };
+}
+
+function checkVersion({ path }: Asker, version: number): void {
+  if (version === VERSION) return;
+  const message = `A newer handbill wrote this ledger (version ${version}, this one knows ${VERSION}).`;
+  throw unusable('ledger-unusable', path, message, 'Install that version.');
+}
+
+/**
+ * J6: a replica took over. It may lack what the former server had confirmed last, and somebody who was sent to may be
+ * pending again; only people can know.
+ */
+function changeTimeline(asker: Asker, former: number, isAccepted: boolean): void {
+  const now = String(asker.server.timeline);
+  if (isAccepted) {
+    ask(asker, 'UPDATE handbill.ledger SET timeline = $1', [asker.server.timeline]);
+    return;
+  }
+  const message = `Another server has taken over (timeline ${former}, now ${now}). It may lack the last that was sent.`;
+  const hint =
+    'Compare with the reports of the API who was sent to. Only if nothing is missing, go on: send --new-ledger.';
+  throw unusable('ledger-unusable', asker.path, message, hint);
+}
+
+function checkClock({ path }: Asker, newestMs: number, nowMs: number): void {
+  if (nowMs >= newestMs - CLOCK_TOLERANCE_MS) return;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(newestMs)}.`;
+  throw refuse(problem('clock', message, { at: { file: path }, hint: 'Set the clock, then run it again.' }));
+}
+
+/** Who makes the schema: the number is "hbll". */
+const MAKERS = 0x68626c6c;
+
+function make(asker: Asker, nowMs: number): void {
+  ask(asker, 'BEGIN');
+  ask(asker, 'SELECT pg_advisory_xact_lock($1)', [MAKERS]);
+  // Two that begin at once: the other one was first.
+  if (ask(asker, IS_MISSING)?.[0] === 1) {
+    ask(asker, SCHEMA.join(';\n'));
+    ask(asker, FIRST, [VERSION, nowMs, asker.server.timeline]);
+  }
+  ask(asker, 'COMMIT');
+}
+
+// Read from the table: what `to_regclass` knows may be older than the lock.
+const IS_MISSING = `SELECT NOT EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE relname = 'ledger' AND nspname = 'handbill')`;
+
+const FIRST = `INSERT INTO handbill.ledger (only_row, version, created_at, newest_at, timeline)
+  VALUES (1, $1, $2, $2, $3)`;
+
+function ask(
+  { bridge, path }: Pick<Asker, 'bridge' | 'path'>,
+  text: string,
+  values: readonly Param[] = [],
+): readonly Value[] | undefined {
+  const said = bridge.ask({ text, values }, CONNECT_MS);
+  if (said !== null && !('error' in said)) return said.rows[0];
+  const why = said === null ? `no answer within ${CONNECT_MS / 1000} s` : said.error.message;
+  const hint = 'Look at the address, at its user and password (PGPASSWORD, ~/.pgpass), and whether the server is up.';
+  throw unusable('ledger-unusable', path, `The shared ledger cannot be opened: ${why}.`, hint);
+}

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { problem } from '../../errors.ts';
+import type { Connection, ConnectionPurge, ManyRows, Param, Query, Statement } from '../connection.ts';
+import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
+import type { RunLock } from '../lock.ts';
+import type { RunIdentity } from '../records.ts';
+import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
+import { toPostgres } from './dialect.ts';
+import { manyRows } from './many.ts';
+
+/** Longest that one statement may take: others hold the lock of writers, or the way to the database is cut. */
+const WAIT_MS = 35_000;
+
+/** Less than the 2 s after which a start has to say that another one holds the run (H2). */
+const LOCK_WAIT = '1s';
+
+/**
+ * One connection to a ledger in PostgreSQL. After anything that leaves open what became of a transaction - no answer, a
+ * connection that is gone - nothing more is written through it, as after an I/O error of SQLite (H1, J6).
+ */
+export class PostgresConnection implements Connection {
+  readonly path: string;
+  readonly purge: ConnectionPurge;
+  readonly many: ManyRows;
+  readonly #bridge: Bridge;
+  readonly #busyTimeoutMs: number;
+  readonly #names = new Map<string, string>();
+  #newestMs: number;
+  #failure: LedgerError | null = null;
+  /** Transactions of this connection, the one that is under way among them. */
+  #written = 0;
+  #writing = false;
+  #closed = false;
+  readonly #locks = new Set<string>();
+
+  constructor(path: string, bridge: Bridge, busyTimeoutMs: number) {
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.path = path;
+    this.#bridge = bridge;
+    this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
+    this.many = manyRows({
+      ask: (text, values) => this.#ask(text, values),
+      copy: (text, rows) => this.#copy(text, rows),
+    });
+    this.purge = {
+      isUnderWay: () => this.query('SELECT purge_begun FROM ledger').get()?.[0] === 1,
+      begin: () => this.write(0, 1, () => this.statement('UPDATE ledger SET purge_begun = true')()),
+      // PostgreSQL has no page of a ledger to itself that could be overwritten.
+      overwrite: () => undefined,
+      rewrite: () => {
+        if (!this.#vacuum()) return 'in-use';
+        this.write(0, 1, () => this.statement('UPDATE ledger SET purge_begun = false')());
+        return 'done';
+      },
+    };
+  }
+
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
+  query(sql: string): Query {
+    const text = toPostgres(sql);
+    return {
+      get: (...params) => this.#ask(text, params).rows[0],
+      all: (...params) => this.#ask(text, params).rows,
+    };
+  }
+
+  statement(sql: string): Statement {
+    const text = toPostgres(sql);
+    return (...params) => this.#ask(text, params).changes;
+  }
+
+  exec(sql: string): void {
+    this.#run({ text: toPostgres(sql), values: [] });
+  }
+
+  write<T>(nowMs: number, _rows: number, work: (nowMs: number) => T): T {
+    if (this.#writing) throw new Error('A transaction is under way.');
+    this.#writing = true;
+    try {
+      // Taken back where it fails before it was counted.
+      this.#written += 1;
+      const now = Math.max(nowMs, Number(this.#run({ text: BEGIN, values: [] }).rows[0]?.[0]));
+      const result = work(now);
+      if (now > this.#newestMs + 1000) this.#ask('UPDATE ledger SET newest_at = $1 WHERE newest_at < $1', [now]);
+      this.#run({ text: 'COMMIT', values: [] });
+      this.#newestMs = Math.max(now, this.#newestMs);
+      return result;
+    } catch (error) {
+      this.#written -= 1;
+      if (this.#failure === null) this.#run({ text: 'ROLLBACK', values: [] });
+      throw error;
+    } finally {
+      this.#writing = false;
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#bridge.close();
+  }
+
+  // As SQLite's `data_version`: what this connection wrote does not count.
+  version(): number {
+    return Number(this.query('SELECT changes FROM ledger').get()?.[0]) - this.#written;
+  }
+
+  expectMany(): void {}
+
+  deferReferences(): void {
+    this.exec('SET CONSTRAINTS ALL DEFERRED');
+  }
+
+  lock(run: RunIdentity): RunLock | null {
+    const [high, low] = lockOf(run);
+    const which = `${high} ${low}`;
+    // The database would give it to one connection again and again.
+    if (this.#locks.has(which)) return null;
+    if (!this.#tryLock(high, low) && !this.#waitForLock(high, low)) return null;
+    this.#locks.add(which);
+    return {
+      release: () => {
+        // With the connection the lock is gone.
+        if (!this.#locks.delete(which) || this.#failure !== null || this.#closed) return;
+        this.query('SELECT pg_advisory_unlock(?::int, ?::int)').get(high, low);
+      },
+    };
+  }
+
+  isHeld(run: RunIdentity): boolean {
+    const [high, low] = lockOf(run);
+    const found = this.query(
+      `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 2
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    return found.get(high >>> 0, low >>> 0) !== undefined;
+  }
+
+  beginStart(): void {}
+
+  makeRoom(): void {}
+
+  copyTo(): void {
+    const hint = 'Use pg_dump.';
+    throw new LedgerError('other', problem('ledger-unusable', 'A shared ledger is not copied.', { hint }));
+  }
+
+  #tryLock(high: number, low: number): boolean {
+    return this.query('SELECT pg_try_advisory_lock(?::int, ?::int)').get(high, low)?.[0] === 1;
+  }
+
+  /** The server takes a moment to notice that a process was killed, and one that is stopping lets go last of all. */
+  #waitForLock(high: number, low: number): boolean {
+    try {
+      this.query("SELECT set_config('lock_timeout', ?, false)").get(LOCK_WAIT);
+      this.query('SELECT pg_advisory_lock(?::int, ?::int)').get(high, low);
+      return true;
+    } catch (error) {
+      if (error instanceof LedgerError && error.kind === 'busy') return false;
+      throw error;
+    } finally {
+      this.query("SELECT set_config('lock_timeout', ?, false)").get(String(this.#busyTimeoutMs));
+    }
+  }
+
+  /** Writes the tables anew; false while somebody has been using one of them for a while. */
+  #vacuum(): boolean {
+    try {
+      this.exec(VACUUM);
+      return true;
+    } catch (error) {
+      if (error instanceof LedgerError && error.kind === 'busy') return false;
+      throw error;
+    }
+  }
+
+  #ask(text: string, values: readonly Given[]): Found {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      name = `h${this.#names.size}`;
+      this.#names.set(text, name);
+    }
+    return this.#run({ text, values: values.map(storable), name });
+  }
+
+  #copy(text: string, rows: string): void {
+    if (this.#failure !== null) throw this.#failure;
+    this.#bridge.send({ text, values: [], copied: Buffer.from(rows) });
+  }
+
+  #run(asked: Asked): Found {
+    if (this.#failure !== null) throw this.#failure;
+    const said = this.#bridge.ask(asked, WAIT_MS);
+    if (said !== null && !('error' in said)) return said;
+    const error = this.#errorOf(said?.error ?? { code: null, message: `no answer for ${WAIT_MS / 1000} s` });
+    if (LASTING.has(error.kind)) this.#failure = error;
+    throw error;
+  }
+
+  #errorOf({ code, message }: Refusal): LedgerError {
+    const kind = code === null ? 'io' : kindOf(code);
+    const words = `The ledger cannot be used: ${message}${code === null ? '' : ` (PostgreSQL error ${code})`}.`;
+    return new LedgerError(kind, problem('ledger-write', words, { at: { file: this.path } }), false, { code });
+  }
+}
+
+/** The tables that a purge takes something out of: copies of it stay in their pages. */
+const VACUUM = 'VACUUM (FULL) recipients, resolutions, suppressions, delivery_reports, replies, unread_events';
+
+/** Whoever writes has this row until he is done: those after him see what he wrote. */
+const BEGIN = 'BEGIN; UPDATE ledger SET changes = changes + 1 RETURNING newest_at';
+
+/** PostgreSQL keeps every character but one, which nobody writes; it stands for itself as a sign that can be seen. */
+function storable(value: Given): Given {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u2400') : value;
+  return Array.isArray(value) ? value.map((one: Param) => storable(one) as Param) : value;
+}
+
+const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+
+/** What an error of PostgreSQL means for a run; `other`: a bug of ours, or a rule of the tables. */
+function kindOf(code: string): LedgerErrorKind {
+  if (code === '55P03' || code === '57014' || code === '40P01') return 'busy';
+  if (code === '53100') return 'full';
+  if (code === '25006') return 'readonly';
+  if (code.startsWith('XX')) return 'corrupt';
+  // What the connection says, not the database: ECONNRESET, ETIMEDOUT ...
+  if (/^(?:08|57P|58|53)/.test(code) || !/^[0-9A-Z]{5}$/.test(code)) return 'io';
+  return 'other';
+}
+
+/** The two halves of the number that stands for the lock of a run. */
+export function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [number, number] {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([environment, campaign, occurrence]))
+    .digest();
+  return [hash.readInt32BE(0), hash.readInt32BE(4)];
+}
