@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/postgres-setup.ts'],
     // The whole sets play up to fifty times as much, each test beside the disk tests, which keep a machine busy.
     testTimeout: FULL ? 300_000 : 60_000,
     hookTimeout: FULL ? 300_000 : 60_000,

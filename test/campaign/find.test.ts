@@ -101,7 +101,10 @@ describe('a project', () => {
   test.each([
     ['ledger: ../l.db\n', 'path-outside-project'],
     ['ledger: /tmp/l.db\n', 'path-outside-project'],
-    ['ledger: postgres://me:SEKRET@host/db\n', 'not-supported'],
+    ['ledger: postgres://me:SEKRET@host/db\n', 'literal-key'],
+    ['ledger: postgres://me@host/db?password=SEKRET\n', 'literal-key'],
+    ['ledger: postgres://me:SEKRET@host:port/db\n', 'invalid-value'],
+    ['ledger: mysql://me:SEKRET@host/db\n', 'invalid-value'],
     ['prices: ../p.csv\n', 'path-outside-project'],
     ['prices: gone.csv\n', 'file-not-found'],
   ])('with %j is refused', async (yaml, code) => {
@@ -111,15 +114,26 @@ describe('a project', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
 
-  it('on a database server is refused on the command line too', async () => {
-    await using folder = await folderWith({});
-    const { diagnostics } = await readProject(folder.root, {
-      cwd: folder.root,
-      ledger: 'postgres://me:SEKRET@host/db',
-    });
-    expect(diagnostics.map((d) => d.code)).toEqual(['not-supported']);
-    expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
+  it('has its ledger on a database server, whose password comes from outside of the file', async () => {
+    await using folder = await folderWith({ 'handbill.yaml': 'ledger: postgres://me@host/db\n' });
+    const inFile = await readProject(folder.root, { cwd: folder.root });
+    expect(inFile.diagnostics).toEqual([]);
+    expect(inFile.project.ledger).toBe('postgres://me@host/db');
+    const ledger = 'postgresql://me:SEKRET@host/db';
+    const given = await readProject(folder.root, { cwd: folder.root, ledger });
+    expect(given.diagnostics).toEqual([]);
+    expect(given.project.ledger).toBe(ledger);
   });
+
+  it.each(['mysql://me:SEKRET@host/db', 'postgres://me:SEKRET@host:port/db'])(
+    'with --ledger %s is refused',
+    async (ledger) => {
+      await using folder = await folderWith({});
+      const { diagnostics } = await readProject(folder.root, { cwd: folder.root, ledger });
+      expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value']);
+      expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
+    },
+  );
 
   test.each([
     ['ftp://proxy.example', 'invalid-value'],

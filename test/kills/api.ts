@@ -16,6 +16,8 @@ export interface Address {
 
 /** A server with faults in its own process, for any number of scenes. */
 export interface KillsApi extends AsyncDisposable {
+  /** A new shared ledger for each round; default: the file of its project. */
+  readonly freshLedger?: () => Promise<string>;
   /** The name of the scene is part of what decides who meets which fault. */
   addressOf(scene: string, profile: Profile): Address;
 }

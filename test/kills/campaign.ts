@@ -11,6 +11,8 @@ export interface KillsScene {
   readonly kind?: Kind;
   /** Lines of campaign.yaml below `limits:`. */
   readonly limits?: string;
+  /** The address of a shared ledger. */
+  readonly ledger?: string;
 }
 
 /** `fallback`: RCS, and an SMS for who cannot receive it. `shared`: the same, of four in one request. */
@@ -31,12 +33,20 @@ function messageOf(kind: Kind): readonly string[] {
 }
 
 /** A scene whose bodies depend on the start of the run (`validity`), so that a continued run must remember it. */
-export function createKillsScene({ address, rows, concurrency, timeout, limits, kind = 'sms' }: KillsScene): Scene {
+export function createKillsScene(given: KillsScene): Scene {
+  const { address, rows, concurrency, timeout, limits, kind = 'sms', ledger } = given;
   const campaign = [
     'validity: PT1H',
     `send: { concurrency: ${concurrency}, timeout: ${timeout}, recipientsPerRequest: ${PER_REQUEST[kind]} }`,
     ...(limits === undefined ? [] : [`limits: ${limits}`]),
   ];
   const { baseUrl, receipts } = address;
-  return createScene({ rows, baseUrl, receipts, message: messageOf(kind), campaign: campaign.join('\n') });
+  return createScene({
+    rows,
+    baseUrl,
+    receipts,
+    message: messageOf(kind),
+    campaign: campaign.join('\n'),
+    ...(ledger === undefined ? {} : { ledger }),
+  });
 }

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isPostgres } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import type { Scene } from '../oracle/scene.ts';
@@ -67,7 +68,9 @@ export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPl
 export async function playRound(plan: RoundPlan, api: KillsApi, most = Number.POSITIVE_INFINITY): Promise<RoundResult> {
   const address = await addressFor(plan, api);
   const { rows, concurrency } = plan;
-  using scene = createKillsScene({ address, rows, concurrency, timeout: '1s', ...limitsOf(plan), kind: kindOf(plan) });
+  const shared = api.freshLedger === undefined ? {} : { ledger: await api.freshLedger() };
+  const more = { ...limitsOf(plan), ...shared, kind: kindOf(plan) };
+  using scene = createKillsScene({ address, rows, concurrency, timeout: '1s', ...more });
   try {
     return await killAndJudge(
       plan,
@@ -199,7 +202,12 @@ async function killOnce(plan: RoundPlan, stage: Stage, moment: Moment, aim: Aim)
     // So that the list lasts for the kills to come.
     sendingMs: (2 * left * share) / (aim.left + 1),
   };
-  const instant = await waitForInstant(moment, watched, aim.random);
+  // Nothing shows from outside when a shared ledger is made.
+  const instant = await waitForInstant(
+    moment === 'opening' && isPostgres(scene.ledger) ? 'anytime' : moment,
+    watched,
+    aim.random,
+  );
   if (instant) child.kill('SIGKILL');
   return await child.done;
 }

@@ -1,21 +1,34 @@
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireRunLock, isRunHeld } from '../../src/ledger/lock.ts';
-import { child, fates, firstLine, givenRun, killed, open, scratchPath, thrown, whole } from './scratch.ts';
+import {
+  areShared,
+  child,
+  fates,
+  firstLine,
+  givenRun,
+  isHeld,
+  killed,
+  lockRun,
+  open,
+  placeOf,
+  scratchPath,
+  thrown,
+  whole,
+} from './scratch.ts';
 import { claimOf, HELLO, NOON, resultOf, rows } from './values.ts';
 
 describe('the lock of a run', () => {
   it('is held once, also within a process, and can be released', () => {
     const path = scratchPath();
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     expect(lock).not.toBeNull();
-    expect(acquireRunLock(path, HELLO)).toBeNull();
-    expect(isRunHeld(path, HELLO)).toBe(true);
+    expect(lockRun(path, HELLO)).toBeNull();
+    expect(isHeld(path, HELLO)).toBe(true);
     lock?.release();
     lock?.release();
-    expect(isRunHeld(path, HELLO)).toBe(false);
-    const again = acquireRunLock(path, HELLO);
+    expect(isHeld(path, HELLO)).toBe(false);
+    const again = lockRun(path, HELLO);
     expect(again).not.toBeNull();
     again?.release();
   });
@@ -23,63 +36,69 @@ describe('the lock of a run', () => {
   it('belongs to one environment, campaign and occurrence, and to one ledger', () => {
     const path = scratchPath();
     const locks = [
-      acquireRunLock(path, HELLO),
-      acquireRunLock(path, { ...HELLO, environment: 'production' }),
-      acquireRunLock(path, { ...HELLO, campaign: 'other' }),
-      acquireRunLock(path, { ...HELLO, occurrence: 'twice' }),
-      acquireRunLock(`${path}.other`, HELLO),
+      lockRun(path, HELLO),
+      lockRun(path, { ...HELLO, environment: 'production' }),
+      lockRun(path, { ...HELLO, campaign: 'other' }),
+      lockRun(path, { ...HELLO, occurrence: 'twice' }),
+      lockRun(`${path}.other`, HELLO),
     ];
     expect(locks).not.toContain(null);
     for (const lock of locks) lock?.release();
   });
 
-  it('ends with exit status 7 where its folder cannot be made', () => {
-    const path = scratchPath();
-    open(path);
-    writeFileSync(join(dirname(path), 'locks'), '');
-    expect(thrown(() => acquireRunLock(path, HELLO))).toMatchObject({ code: 'ledger-write', exit: 7 });
-  });
+  if (!areShared()) {
+    it('ends with exit status 7 where its folder cannot be made', () => {
+      const path = scratchPath();
+      open(path);
+      writeFileSync(join(dirname(path), 'locks'), '');
+      expect(thrown(() => lockRun(path, HELLO))).toMatchObject({ code: 'ledger-write', exit: 7 });
+    });
+  }
 
-  it('asking creates nothing', () => {
-    const path = scratchPath();
-    open(path);
-    expect(isRunHeld(path, HELLO)).toBe(false);
-    expect(readdirSync(dirname(path))).not.toContain('locks');
-  });
+  if (!areShared()) {
+    it('asking creates nothing', () => {
+      const path = scratchPath();
+      open(path);
+      expect(isHeld(path, HELLO)).toBe(false);
+      expect(readdirSync(dirname(path))).not.toContain('locks');
+    });
+  }
 
   it('a second process gets none, at once; kill -9 lets go of it', async () => {
     const path = scratchPath();
     givenRun(open(path), rows(1), { start: false });
-    const holder = child('claim-and-hang.ts', [path]);
+    const holder = child('claim-and-hang.ts', [placeOf(path)]);
     expect(await firstLine(holder)).toBe('holding');
     const before = performance.now();
-    expect(acquireRunLock(path, HELLO)).toBeNull();
+    expect(lockRun(path, HELLO)).toBeNull();
     expect(performance.now() - before).toBeLessThan(2000);
-    expect(await whole(child('claim-and-hang.ts', [path]))).toEqual({ text: 'locked\n', status: 6 });
+    expect(await whole(child('claim-and-hang.ts', [placeOf(path)]))).toEqual({ text: 'locked\n', status: 6 });
     await killed(holder);
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     expect(lock).not.toBeNull();
     lock?.release();
   });
 
   it('a stopped process keeps it', async () => {
     const path = scratchPath();
-    const holder = child('claim-and-hang.ts', [path]);
+    const holder = child('claim-and-hang.ts', [placeOf(path)]);
     await firstLine(holder);
     holder.kill('SIGSTOP');
-    expect(acquireRunLock(path, HELLO)).toBeNull();
+    expect(lockRun(path, HELLO)).toBeNull();
     await killed(holder);
   });
 
-  it('a lock that is a link is refused', () => {
-    const path = scratchPath();
-    acquireRunLock(path, HELLO)?.release();
-    const folder = join(dirname(path), 'locks');
-    const [name = ''] = readdirSync(folder);
-    rmSync(join(folder, name));
-    symlinkSync('/nowhere/at/all', join(folder, name));
-    expect(thrown(() => acquireRunLock(path, HELLO))).toMatchObject({ code: 'ledger-permissions', exit: 7 });
-  });
+  if (!areShared()) {
+    it('a lock that is a link is refused', () => {
+      const path = scratchPath();
+      lockRun(path, HELLO)?.release();
+      const folder = join(dirname(path), 'locks');
+      const [name = ''] = readdirSync(folder);
+      rmSync(join(folder, name));
+      symlinkSync('/nowhere/at/all', join(folder, name));
+      expect(thrown(() => lockRun(path, HELLO))).toMatchObject({ code: 'ledger-permissions', exit: 7 });
+    });
+  }
 });
 
 describe('kill -9', () => {
@@ -87,7 +106,7 @@ describe('kill -9', () => {
     const path = scratchPath();
     const ledger = open(path);
     const run = givenRun(ledger, rows(5), { start: false });
-    const sender = child('claim-and-hang.ts', [path, '1', '3']);
+    const sender = child('claim-and-hang.ts', [placeOf(path), '1', '3']);
     await firstLine(sender);
     expect(fates(ledger, run)).toEqual(['pending', 'pending', 'pending', 'pending', 'pending']);
     expect(ledger.counts(run)).toMatchObject([{ outcome: 'pending' }, { outcome: 'pending' }]);
@@ -102,7 +121,7 @@ describe('kill -9', () => {
     ]);
     expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual({ outcome: 'in-doubt', reason: 'crash', leg: 0 });
 
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     expect(ledger.start(run, NOON).recovered).toBe(2);
     expect(fates(ledger, run)).toEqual(doubts);
     expect(ledger.commit(run, [], [0, 1, 2, 3, 4].map(claimOf), NOON)).toEqual([
@@ -122,7 +141,7 @@ describe('kill -9', () => {
     const run = givenRun(ledger, rows(count));
     const next = () => ledger.pending(run, -1, 1)[0]?.row;
     for (let round = 0; round < 3; round++) {
-      const sender = child('claim-everything.ts', [path, String(count)]);
+      const sender = child('claim-everything.ts', [placeOf(path), String(count)]);
       await firstLine(sender);
       const before = next();
       sender.stdin?.write('go\n');
@@ -146,7 +165,7 @@ describe('a lock that was lost', () => {
     const ledger = open(path);
     const count = 800;
     const run = givenRun(ledger, rows(count));
-    const senders = [1, 2].map(() => child('claim-everything.ts', [path, String(count)]));
+    const senders = [1, 2].map(() => child('claim-everything.ts', [placeOf(path), String(count)]));
     await Promise.all(senders.map(firstLine));
     const ends = senders.map(whole);
     for (const sender of senders) sender.stdin?.write('go\n');
@@ -157,22 +176,24 @@ describe('a lock that was lost', () => {
     expect(ledger.start(run, NOON).recovered).toBe(count);
   });
 
-  it('deleting the file lets a second one start, which takes nobody twice', () => {
-    const path = scratchPath();
-    const ledger = open(path);
-    const first = acquireRunLock(path, HELLO);
-    const run = givenRun(ledger, rows(3));
-    expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
-    rmSync(join(dirname(path), 'locks'), { recursive: true });
+  if (!areShared()) {
+    it('deleting the file lets a second one start, which takes nobody twice', () => {
+      const path = scratchPath();
+      const ledger = open(path);
+      const first = lockRun(path, HELLO);
+      const run = givenRun(ledger, rows(3));
+      expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+      rmSync(join(dirname(path), 'locks'), { recursive: true });
 
-    const second = acquireRunLock(path, HELLO);
-    expect(second).not.toBeNull();
-    const other = open(path);
-    expect(other.start(run, NOON).recovered).toBe(1);
-    expect(other.commit(run, [], [claimOf(0), claimOf(1)], NOON)).toEqual(['taken', 'claimed']);
-    expect(ledger.commit(run, [resultOf(0)], [claimOf(1), claimOf(2)], NOON)).toEqual(['taken', 'claimed']);
-    expect(fates(other, run)[0]).toBe('accepted');
-    first?.release();
-    second?.release();
-  });
+      const second = lockRun(path, HELLO);
+      expect(second).not.toBeNull();
+      const other = open(path);
+      expect(other.start(run, NOON).recovered).toBe(1);
+      expect(other.commit(run, [], [claimOf(0), claimOf(1)], NOON)).toEqual(['taken', 'claimed']);
+      expect(ledger.commit(run, [resultOf(0)], [claimOf(1), claimOf(2)], NOON)).toEqual(['taken', 'claimed']);
+      expect(fates(other, run)[0]).toBe('accepted');
+      first?.release();
+      second?.release();
+    });
+  }
 });

@@ -306,7 +306,8 @@ test.each([
 
 test('S28: SQL is never put together from values', () => {
   const folder = new URL('../../src/ledger/', import.meta.url);
-  const sources = readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const sources = names.map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
   expect(sources.length).toBeGreaterThan(10);
   for (const [name, source] of sources) {
     for (const literal of source.match(/`[^`]*`/g) ?? []) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { Connection } from '../../src/ledger/connection.ts';
 import { migrate } from '../../src/ledger/migrations.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
-import { sqliteLedger } from '../../src/ledger/sqlite-ledger.ts';
+import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
+import { ledgerOver } from '../../src/ledger/stores.ts';
 import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf } from './values.ts';
 
@@ -36,7 +36,7 @@ function everything(): Explaining['plans'] {
 function planned(path: string): Explaining['plans'] {
   const db = new Explaining(path);
   migrate(db, NOON);
-  const ledger = sqliteLedger(new Connection(path, db));
+  const ledger = ledgerOver(new SqliteConnection(path, db));
   const draft = (): RunRecord => {
     const begun = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
     ledger.load(

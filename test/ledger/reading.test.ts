@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { BY_MAIL, fellBack, onLeg, unsupported } from './fallbacks.ts';
-import { fates, givenRun, open, scratchPath, thrown } from './scratch.ts';
+import { fates, givenRun, lockRun, open, scratchPath, thrown } from './scratch.ts';
 import { claimOf, HELLO, keyOf, loadRow, NOON, resultOf, rows } from './values.ts';
 
 /** What a row has that belongs to no variant and to no fallback. */
@@ -36,7 +35,7 @@ describe('reading', () => {
   it('filters, with claimed rows where they are shown', () => {
     const path = scratchPath();
     const ledger = open(path);
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     const run = givenRun(ledger, rows(4));
     ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON);
     ledger.commit(run, [resultOf(0)], [], NOON);
@@ -51,7 +50,7 @@ describe('reading', () => {
   it('a run that is over has nothing in flight, whoever holds the lock', () => {
     const path = scratchPath();
     const ledger = open(path);
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     const run = givenRun(ledger, rows(1));
     ledger.commit(run, [], [claimOf(0)], NOON);
     ledger.finish(run, { state: 'halted', halt: null, figures: null, nowMs: NOON });
@@ -89,7 +88,7 @@ describe('reading', () => {
 
   it('counts whom a start has something to do for as the counts say it, in flight or left behind', () => {
     const { ledger, run, path } = fellBack(10, [1, 2]);
-    const lock = acquireRunLock(path, HELLO);
+    const lock = lockRun(path, HELLO);
     ledger.commit(run, [], [0, 3, 6, 8].map(claimOf), NOON);
     ledger.commit(run, [], [onLeg(1, 2, BY_MAIL.to)], NOON);
     const failed = resultOf(8, { state: 'failed', reason: 'connect', httpStatus: null, messageId: null });

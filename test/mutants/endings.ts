@@ -52,8 +52,8 @@ export const ENDINGS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/commits.ts',
-        was: 'AND (?6 IS NULL OR attempts = ?6)',
-        is: 'AND (?6 IS NULL OR attempts >= ?6)',
+        was: 'AND attempts = coalesce(?6, attempts)',
+        is: 'AND attempts >= coalesce(?6, attempts)',
       },
     ],
     proof: doubts('J4'),

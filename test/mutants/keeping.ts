@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const COMMITS = 'src/ledger/commits.ts';
 const STARTS = 'src/ledger/starts.ts';
+const SQLITE = 'src/ledger/sqlite-connection.ts';
 const OPEN = 'src/ledger/open.ts';
 const LOCK = 'src/ledger/lock.ts';
 const MIGRATIONS = 'src/ledger/migrations.ts';
@@ -185,8 +186,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/run/hold.ts',
-        was: 'acquireRunLock(path, identity)',
-        is: 'acquireRunLock(path, { ...identity, occurrence: String(process.pid) })',
+        was: 'ledger.lock(identity)',
+        is: 'ledger.lock({ ...identity, occurrence: String(process.pid) })',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },
@@ -234,7 +235,7 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'no-marker',
     planted: 'nothing remembers that a project was sent from',
-    edits: [{ file: STARTS, was: '        leaveMarker(connection.path);\n', is: '' }],
+    edits: [{ file: SQLITE, was: '      leaveMarker(this.path);\n', is: '' }],
     proof: { in: 'ledger/open.test.ts', only: 'missing' },
   },
   {
@@ -252,15 +253,13 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'written-after-an-io-error',
     planted: 'a handle is written on after an I/O error',
-    edits: [
-      { file: 'src/ledger/connection.ts', was: `new Set(['io', 'corrupt', 'readonly'])`, is: `new Set(['corrupt'])` },
-    ],
+    edits: [{ file: SQLITE, was: `new Set(['io', 'corrupt', 'readonly'])`, is: `new Set(['corrupt'])` }],
     proof: { in: 'disk/errors.test.ts' },
   },
   {
     name: 'reserve-kept',
     planted: 'the reserve is not given back when the disk is full',
-    edits: [{ file: COMMITS, was: '        releaseReserve(connection.path);\n', is: '' }],
+    edits: [{ file: SQLITE, was: '    releaseReserve(this.path);\n', is: '' }],
     proof: { in: 'ledger/disk.test.ts', only: 'full disk' },
   },
   {

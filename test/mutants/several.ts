@@ -118,11 +118,11 @@ const FALLBACKS: readonly Mutant[] = [
         file: LEGS,
         was: `${CLAIM_WITH}state = 'pending' AND key = ?6
       AND (leg > 0 OR attempts > 0 OR address = ?2)
-      AND (?7 IS NULL OR attempts = ?7)
+      AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2`,
         is: `${CLAIM_WITH}state = 'pending' AND key = ?6
       AND (leg > 0 OR attempts > 0 OR address = ?2)
-      AND (?7 IS NULL OR attempts = ?7)
+      AND attempts = coalesce(?7, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ''`,
       },
     ],
@@ -152,7 +152,7 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/starts.ts',
-        was: `WHERE list = ? AND state = 'rejected' AND reason IS NOT 'fell-back'`,
+        was: `WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
         is: `WHERE list = ? AND state = 'rejected'`,
       },
       ...allowed(

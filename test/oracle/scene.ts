@@ -27,6 +27,8 @@ export interface SceneOptions {
   /** More lines of the environment `test` in handbill.yaml, indented by four spaces. */
   readonly environment?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The address of a shared ledger; default: the file of the project. */
+  readonly ledger?: string;
 }
 
 /** One campaign, one list and one server to send it to: what a proof needs. */
@@ -76,8 +78,9 @@ export function createScene(options: SceneOptions): Scene {
     ].join('\n'),
     'people.csv': `msisdn,name\n${list.join('')}`,
   });
-  const ledger = project.path('.handbill/ledger.db');
-  const cli = { cwd: project.root, env: { HANDBILL_API_KEY: CANARY_KEY, ...options.env } };
+  const ledger = options.ledger ?? project.path('.handbill/ledger.db');
+  const shared = options.ledger === undefined ? {} : { HANDBILL_LEDGER: options.ledger };
+  const cli = { cwd: project.root, env: { HANDBILL_API_KEY: CANARY_KEY, ...shared, ...options.env } };
   const starts: number[] = [];
 
   const given = (more: Partial<CliOptions>): CliOptions => ({ ...cli, ...more, env: { ...cli.env, ...more.env } });

@@ -1,11 +1,10 @@
 /** Takes the lock of the run, starts it, claims the rows given as numbers, says so and waits to be killed. */
-import { acquireRunLock } from '../../../src/ledger/lock.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
 import { claimOf, HELLO, NOON } from '../values.ts';
 
 const [path = '', ...claims] = process.argv.slice(2);
 const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
-const lock = acquireRunLock(path, HELLO);
+const lock = ledger.lock(HELLO);
 if (lock === null) {
   process.stdout.write('locked\n');
   process.exit(6);

@@ -1,0 +1,253 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { COMMANDS } from '../../src/commands/table.ts';
+import { handbillHere } from '../commands/in-process.ts';
+import { type RunningCli, startCli, until } from '../helpers/cli.ts';
+import { ask, freshDatabase } from '../helpers/postgres.ts';
+import { type PostgresServer, removePostgres, startPostgres } from '../helpers/postgres-server.ts';
+import { startSandboxApi } from '../kills/api.ts';
+import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
+import { post, SECRET, signed } from '../webhook/sender.ts';
+
+/*
+ * Whole commands on a shared ledger: what a user does with --ledger postgres://..., in processes of their own.
+ */
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+
+interface Place extends AsyncDisposable {
+  /** A project that sends to this API; several have the same campaign and list, and nothing else in common. */
+  scene(ledger: string, rows: number, campaign?: string): Scene;
+}
+
+/** An API of its own for each test: references say who somebody is in a run, and the run is always the same one. */
+async function somewhere(latencyMs = 20): Promise<Place> {
+  const api = await startSandboxApi(latencyMs);
+  const scenes: Scene[] = [];
+  return {
+    scene(ledger, rows, campaign = '') {
+      const { baseUrl, receipts } = api;
+      const scene = createScene({ rows, baseUrl, receipts, ledger, campaign });
+      scenes.push(scene);
+      return scene;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const scene of scenes) scene[Symbol.dispose]();
+      await api.close();
+    },
+  };
+}
+
+/** Each start was counted by the scene that made it. */
+function violationsOf(...[first, ...others]: [Scene, ...Scene[]]): readonly string[] {
+  const starts = [first, ...others].flatMap((scene) => [...(scene.evidence().starts ?? [])]).toSorted((a, b) => a - b);
+  return first.violations({ starts });
+}
+
+test('a campaign is sent, reported and found finished, from two folders that share nothing else', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere();
+  const [one, other] = [place.scene(ledger, 12), place.scene(ledger, 12)];
+  const sent = await one.send(['--limit', '5', '--format', 'json']);
+  expect({ status: sent.status, stderr: sent.stderr }).toMatchObject({ status: 0 });
+  expect(JSON.parse(sent.stdout)).toMatchObject({ state: 'partial', totals: { accepted: 5, pending: 7 } });
+  // The other machine has the same files, and nothing of the first one but the address of the ledger.
+  const rest = await other.send(['--format', 'json']);
+  expect({ status: rest.status, stderr: rest.stderr }).toMatchObject({ status: 0 });
+  expect(JSON.parse(rest.stdout)).toMatchObject({ state: 'finished', totals: { accepted: 12 } });
+  expect(violationsOf(one, other)).toEqual([]);
+  const again = await one.send([]);
+  expect(again).toMatchObject({ status: 0, stderr: 'This occurrence is finished: nothing was posted.\n' });
+});
+
+test('J3: two starts at once, of which one sends', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere(150);
+  const [one, other] = [1, 2].map(() => place.scene(ledger, 30, 'send: { concurrency: 2 }')) as [Scene, Scene];
+  const first = one.start();
+  await until('the first has begun', () => one.endings().some(({ outcome }) => outcome === 'accepted'));
+  const second = await other.send();
+  expect(second.status).toBe(6);
+  expect(second.stderr).toContain('Another process is sending this run (process ');
+  expect((await first.done).status).toBe(0);
+  expect(violationsOf(one, other)).toEqual([]);
+});
+
+describe('the database', () => {
+  let server: PostgresServer;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(process.env['TMPDIR'] ?? tmpdir(), 'handbill-own-server-'));
+    server = await startPostgres(folder);
+  });
+  afterAll(async () => {
+    await removePostgres(server, folder);
+  });
+
+  const ends: [string, (address: string) => Promise<unknown>][] = [
+    ['crashes, and comes back', async () => await server.stop('SIGQUIT')],
+    ['is shut down, and comes back', async () => await server.stop('SIGINT')],
+    [
+      'cuts the connection',
+      async (address) =>
+        await ask(address, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()'),
+    ],
+  ];
+  it.each(FULL ? ends : ends.slice(0, 1))(
+    '%s: the start ends with status 7, and the next one goes on',
+    async (name, end) => {
+      const address = new URL(server.address);
+      address.pathname = `/${name.replaceAll(/\W+/g, '_')}`;
+      await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
+      await using place = await somewhere();
+      const scene = place.scene(address.href, 60, 'send: { concurrency: 4 }');
+      const cut = scene.start();
+      await until('some are sent', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length > 8);
+      await end(address.href);
+      const { status, stderr } = await cut.done;
+      expect({ status, stderr }).toMatchObject({ status: 7 });
+      expect(stderr).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+      if (server.process.exitCode !== null || server.process.signalCode !== null) await server.start();
+      const next = await scene.send();
+      expect([0, 4]).toContain(next.status);
+      const doubts = scene.endings().filter(({ outcome }) => outcome === 'in-doubt');
+      expect(doubts.length).toBeLessThanOrEqual(4);
+      expect(scene.violations({ mostCrashes: 4 })).toEqual([]);
+    },
+  );
+});
+
+const WEBHOOK = ['defaultCountry: GB', 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }', ''].join('\n');
+
+async function listening(scene: Scene, ledger: string): Promise<{ cli: RunningCli; url: string }> {
+  const env = { HANDBILL_WEBHOOK_SECRET: SECRET, HANDBILL_LEDGER: ledger };
+  const cli = startCli(['listen', '--port', '0'], { cwd: scene.root, env });
+  await until('the process listens', () => cli.stdout().includes('Ctrl-C'), 20_000);
+  return { cli, url: /http:\S+/.exec(cli.stdout())?.[0] ?? '' };
+}
+
+test('two receivers behind a balancer hold each event once, and a STOP counts for the next claim', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere();
+  const scene = place.scene(ledger, 6);
+  scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8')}${WEBHOOK}`);
+  expect((await scene.send(['--limit', '3'])).status).toBe(0);
+  const receivers = await Promise.all([listening(scene, ledger), listening(scene, ledger)]);
+  const atMs = new Date().toISOString();
+  const [sent, next] = [numberOf(0), numberOf(5)];
+  const [first] = await ask(ledger, 'SELECT message_id FROM handbill.recipients WHERE row = 0');
+  const messageId = first?.['message_id'];
+  const body = JSON.stringify({
+    results: [
+      { messageId, status: 'delivered', to: sent, timestamp: atMs },
+      { from: next, to: 'Riverside', text: 'STOP', timestamp: atMs },
+    ],
+  });
+  for (const { url } of [...receivers, ...receivers]) {
+    expect((await post(url, body, signed(body))).status).toBe(200);
+  }
+  const count = async (table: string) =>
+    (await ask(ledger, `SELECT count(*)::int AS n FROM handbill.${table}`))[0]?.['n'];
+  expect([await count('delivery_reports'), await count('replies'), await count('suppressions')]).toEqual([1, 1, 1]);
+  expect((await scene.send([])).status).toBe(0);
+  expect(scene.endings().map(({ outcome, reason }) => (reason === null ? outcome : `${outcome}(${reason})`))).toEqual([
+    ...Array.from({ length: 5 }, () => 'accepted'),
+    'skipped(suppressed)',
+  ]);
+  for (const { cli } of receivers) cli.kill('SIGTERM');
+  expect((await Promise.all(receivers.map(({ cli }) => cli.done))).map(({ status }) => status)).toEqual([143, 143]);
+});
+
+test('pages are served from it, and follow what is sent', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere();
+  const scene = place.scene(ledger, 4);
+  expect((await scene.send(['--limit', '2'])).status).toBe(0);
+  const cli = startCli(['serve', '--port', '0'], { cwd: scene.root, env: { HANDBILL_LEDGER: ledger } });
+  await until('pages are served', () => cli.stdout().includes('Ctrl-C'), 20_000);
+  const url = /http:\S+/.exec(cli.stdout())?.[0] ?? '';
+  const page = async (path: string) => await (await fetch(new URL(path, url))).text();
+  const id = /proof-[0-9a-f]{8}/.exec(await page('/'))?.[0] ?? '';
+  expect(id).not.toBe('');
+  for (const path of [`/runs/${id}`, `/runs/${id}/recipients`, '/doubts', '/replies', '/suppressions']) {
+    expect(await page(path)).toContain('</html>');
+  }
+  expect(await page(`/runs/${id}/recipients`)).toContain('accepted');
+  expect((await scene.send([])).status).toBe(0);
+  expect(await page(`/runs/${id}`)).toContain('finished');
+  cli.kill('SIGTERM');
+  expect((await cli.done).status).toBe(143);
+});
+
+describe('the password in the address', () => {
+  const used = new Set<string>();
+  let place: Place;
+  let scene: Scene;
+  let ledger: string;
+  beforeAll(async () => {
+    ledger = await freshDatabase();
+    place = await somewhere();
+    scene = place.scene(ledger, 3);
+  });
+  afterAll(async () => await place[Symbol.asyncDispose]());
+
+  const LINES: readonly (readonly string[])[] = [
+    ['validate'],
+    ['plan', '.', '--env', 'test', '-o', 'plan.json'],
+    ['preview', '.', '--env', 'test'],
+    ['send', '.', '--env', 'test', '--yes'],
+    ['send', '.', '--env', 'test', '--yes', '--format', 'json'],
+    ['report'],
+    ['report', '--format', 'json'],
+    ['report', '--format', 'html', '-o', 'report.html'],
+    ['report', '--format', 'markdown'],
+    ['runs'],
+    ['doubt', 'list'],
+    ['listen', '--port', 'none'],
+    ['reconcile', 'none.csv'],
+    ['replies'],
+    ['replies', 'review'],
+    ['suppress', 'add', numberOf(0)],
+    ['suppress', 'list'],
+    ['suppress', 'check'],
+    ['suppress', 'export'],
+    ['due', '--dry-run'],
+    ['schedule'],
+    ['schedule', '--format', 'kubernetes'],
+    ['diff', 'HEAD'],
+    ['approve', 'plan.json'],
+    ['purge', '--older-than', '1d', '--dry-run', '--format', 'json'],
+    ['purge', '--older-than', '1d', '--yes'],
+    ['completion', 'bash'],
+    ['sandbox', '--port', 'none'],
+    ['init', 'made', '--yes'],
+    ['serve', '--port', 'none'],
+    ['doctor'],
+    ['doctor', '--format', 'json'],
+  ];
+
+  it.each(LINES.map((args) => [args.join(' '), args] as const))('is not shown: %s', async (_, args) => {
+    used.add(args[0] ?? '');
+    const password = new URL(ledger).password;
+    for (const address of [ledger, ledger.replace('/handbill_test_', '/none_')]) {
+      const env = { HANDBILL_API_KEY: CANARY_KEY, HANDBILL_LEDGER: address };
+      const { out, err } = await handbillHere(scene.root, args, { env, width: 200 });
+      for (const hidden of [password, decodeURIComponent(password)]) expect(out + err).not.toContain(hidden);
+    }
+  });
+
+  test('nor is it written anywhere', () => {
+    const password = new URL(ledger).password;
+    for (const [file, bytes] of scene.contents()) {
+      for (const hidden of [password, decodeURIComponent(password)]) {
+        expect({ file, found: bytes.includes(hidden) }).toEqual({ file, found: false });
+      }
+    }
+  });
+
+  test('no command was left out', () => {
+    expect(COMMANDS.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([]);
+  });
+});

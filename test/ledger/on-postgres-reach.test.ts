@@ -1,0 +1,7 @@
+import { FULL, onPostgres } from './on-postgres.ts';
+
+onPostgres(
+  FULL
+    ? ['lock', 'model', 'purge', 'reach', 'reach-model', 'reading', 'suppressed-hashes', 'suppressions']
+    : ['model', 'reading'],
+);

@@ -1,0 +1,158 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { migrate } from '../../src/ledger/migrations.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { openBridge } from '../../src/ledger/postgres/bridge.ts';
+import { freshDatabase } from '../helpers/postgres.ts';
+import { createRandom, type Random } from '../kills/random.ts';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+
+const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
+const REASONS = [null, 'status', 'fell-back'] as const;
+const RESOLVED = [null, 'resend', 'user', 'report', 'late-result', 'retry-rejected'] as const;
+
+/** One row, and a statement that changes it; whether that is legal depends on all of it. */
+interface Move {
+  readonly from: string;
+  readonly reason: string | null;
+  readonly resolvedBy: string | null;
+  readonly leg: number;
+  readonly to: string;
+  readonly toReason: string | null;
+  readonly toResolvedBy: string | null;
+  /** Somebody's word about the doubt is noted: about this attempt, or about another one. */
+  readonly noted: number | null;
+  readonly runState: string;
+}
+
+function anyMove(random: Random): Move {
+  return {
+    from: random.pick(STATES),
+    reason: random.pick(REASONS),
+    resolvedBy: random.pick(RESOLVED),
+    leg: random.chance(0.3) ? 1 : 0,
+    to: random.pick(STATES),
+    toReason: random.pick(REASONS),
+    toResolvedBy: random.pick(RESOLVED),
+    noted: random.pick([null, 0, 1]),
+    runState: random.chance(0.1) ? 'loading' : 'running',
+  };
+}
+
+/** Statements that both databases understand, with what they are given. */
+type Step = readonly [string, readonly (string | number | null)[]];
+
+function stepsOf(move: Move): readonly Step[] {
+  const before: Step[] =
+    move.leg === 0
+      ? []
+      : [
+          [
+            `INSERT INTO recipients (list, leg, row, line, key, address, state, reason) VALUES (1, 0, 0, 2, 'k', 'a', 'rejected', 'fell-back')`,
+            [],
+          ],
+        ];
+  const note: Step[] =
+    move.noted === null
+      ? []
+      : [
+          [
+            `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, resolved_at)
+              SELECT number, ?, 'k', ?, 2, 'accepted', 'user', 0 FROM runs`,
+            [move.leg, move.noted],
+          ],
+        ];
+  return [
+    [
+      `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at)
+        VALUES (1, 'e', 'c', 'o', 'sms', ?, '[]', '', 0)`,
+      [move.runState],
+    ],
+    ...before,
+    [
+      `INSERT INTO recipients (list, leg, row, line, key, address, state, reason, resolved_by)
+        VALUES (1, ?, 0, 2, 'k', 'a', ?, ?, ?)`,
+      [move.leg, move.from, move.reason, move.resolvedBy],
+    ],
+    ...note,
+    [
+      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ? WHERE leg = ?',
+      [move.to, move.toReason, move.toResolvedBy, move.leg],
+    ],
+  ];
+}
+
+const ROWS = 'SELECT leg, row, key, state, reason, resolved_by FROM recipients ORDER BY leg';
+
+/** The rows afterwards, or that it was refused. */
+type Play = (move: Move) => string;
+
+function onSqlite(): Play {
+  const db = new DatabaseSync(':memory:');
+  migrate(db, 0);
+  return (move) => {
+    db.exec('BEGIN');
+    try {
+      for (const [sql, values] of stepsOf(move)) db.prepare(sql).run(...values);
+      return JSON.stringify(
+        db
+          .prepare(ROWS)
+          .all()
+          .map((row) => Object.values(row)),
+      );
+    } catch {
+      return 'refused';
+    } finally {
+      db.exec('ROLLBACK');
+    }
+  };
+}
+
+function onPostgres(address: string): { readonly play: Play; readonly close: () => void } {
+  const bridge = openBridge(address);
+  const ask = (text: string, values: readonly (string | number | null)[] = []) => {
+    let next = 0;
+    const said = bridge.ask({ text: text.replaceAll('?', () => `$${++next}`), values }, 30_000);
+    if (said === null) throw new Error('no answer');
+    return said;
+  };
+  ask('SET search_path = handbill');
+  return {
+    play(move) {
+      ask('BEGIN');
+      try {
+        for (const [sql, values] of stepsOf(move)) {
+          const said = ask(sql, values);
+          if ('error' in said && said.error.code !== 'P0001') throw new Error(said.error.message);
+          if ('error' in said) return 'refused';
+        }
+        const said = ask(ROWS);
+        return 'rows' in said ? JSON.stringify(said.rows) : said.error.message;
+      } finally {
+        ask('ROLLBACK');
+      }
+    },
+    close: () => bridge.close(),
+  };
+}
+
+test('PostgreSQL refuses the moves that SQLite refuses, and no other, with the same rows after them', async () => {
+  const address = await freshDatabase();
+  openLedger(address, { mode: 'write', nowMs: 0 }).close();
+  const sqlite = onSqlite();
+  const postgres = onPostgres(address);
+  const random = createRandom(9);
+  let refused = 0;
+  const count = FULL ? 3_000 : 500;
+  for (let n = 0; n < count; n += 1) {
+    const move = anyMove(random);
+    const expected = sqlite(move);
+    if (expected === 'refused') refused += 1;
+    expect({ move, found: postgres.play(move) }).toEqual({ move, found: expected });
+  }
+  postgres.close();
+  // It says something of both.
+  expect(refused).toBeGreaterThan(count / 4);
+  expect(refused).toBeLessThan((count * 9) / 10);
+});

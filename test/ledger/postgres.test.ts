@@ -1,0 +1,195 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, test } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { openBridge } from '../../src/ledger/postgres/bridge.ts';
+import { ask, freshDatabase, postgres } from '../helpers/postgres.ts';
+import { removePostgres, startPostgres } from '../helpers/postgres-server.ts';
+import { child, fates, firstLine, givenRun, thrown, whole } from './scratch.ts';
+import { claimOf, HELLO, loadRow, NOON, resultOf, rows } from './values.ts';
+
+/*
+ * What only a shared ledger has: its server. Everything else is asked of both (on-postgres.ts).
+ */
+
+function openAt(address: string, options: Partial<Parameters<typeof openLedger>[1]> = {}): Ledger {
+  const ledger = openLedger(address, { mode: 'write', nowMs: NOON, ...options });
+  onTestFinished(() => ledger.close());
+  return ledger;
+}
+
+function settingOf(address: string, setting: string): Promise<unknown> {
+  return ask(address, `ALTER DATABASE "${new URL(address).pathname.slice(1)}" SET ${setting}`);
+}
+
+test.each([
+  ['synchronous_commit', 'synchronous_commit = off'],
+  ['default_transaction_read_only', 'default_transaction_read_only = on'],
+])('a server is refused that is set to %s, for what it confirms may be lost', async (_, setting) => {
+  const address = await freshDatabase();
+  await settingOf(address, setting);
+  const refusal = thrown(() => openAt(address));
+  expect(refusal).toMatchObject({ code: 'ledger-unusable', exit: 7 });
+});
+
+test('J6: a server without fsync is refused', async () => {
+  const folder = mkdtempSync(join(process.env['TMPDIR'] ?? tmpdir(), 'handbill-unsafe-'));
+  const server = await startPostgres(folder, { fsync: 'off', full_page_writes: 'off' });
+  try {
+    expect(thrown(() => openAt(server.address))).toMatchObject({
+      code: 'ledger-unusable',
+      exit: 7,
+      message: expect.stringContaining('fsync=off, full_page_writes=off'),
+    });
+  } finally {
+    await removePostgres(server, folder);
+  }
+});
+
+test('J6: where another server has taken over nothing is written until somebody says so', async () => {
+  const address = await freshDatabase();
+  openAt(address).close();
+  // As if the ledger had been written before a replica was promoted.
+  await ask(address, 'UPDATE handbill.ledger SET timeline = timeline - 1');
+  expect(thrown(() => openAt(address))).toMatchObject({
+    code: 'ledger-unusable',
+    exit: 7,
+    message: expect.stringContaining('Another server has taken over'),
+  });
+  // To look is no risk.
+  expect(openExistingLedger(address, { nowMs: NOON })?.runs()).toEqual([]);
+  openAt(address, { newLedger: true }).close();
+  openAt(address).close();
+});
+
+test('a ledger of a newer handbill is refused, and left as it is', async () => {
+  const address = await freshDatabase();
+  openAt(address).close();
+  await ask(address, 'UPDATE handbill.ledger SET version = 99');
+  for (const open of [() => openAt(address), () => openExistingLedger(address, { nowMs: NOON })]) {
+    expect(thrown(open)).toMatchObject({ exit: 7, message: expect.stringContaining('newer handbill') });
+  }
+});
+
+test('I1: a clock that was set back is refused', async () => {
+  const address = await freshDatabase();
+  openAt(address).close();
+  expect(thrown(() => openAt(address, { nowMs: NOON - 10 * 60_000 }))).toMatchObject({ code: 'clock', exit: 2 });
+  openAt(address, { nowMs: NOON - 60_000 });
+});
+
+test('to read makes nothing', async () => {
+  const address = await freshDatabase();
+  expect(openExistingLedger(address, { nowMs: NOON })).toBeNull();
+  expect(await ask(address, "SELECT 1 FROM pg_namespace WHERE nspname = 'handbill'")).toEqual([]);
+});
+
+test('whoever reads cannot write', async () => {
+  const address = await freshDatabase();
+  openAt(address);
+  const reader = openExistingLedger(address, { nowMs: NOON });
+  const facts = { reason: null, untilMs: null, source: 'test', nowMs: NOON };
+  expect(thrown(() => reader?.suppress('+447700900001', facts))).toMatchObject({ exit: 7, kind: 'readonly' });
+  reader?.close();
+});
+
+test('several processes at the same moment make one ledger', async () => {
+  const address = await freshDatabase();
+  const openers = [1, 2, 3].map(() => child('open-at-once.ts', [address]));
+  await Promise.all(openers.map(firstLine));
+  const ends = openers.map(whole);
+  for (const opener of openers) opener.stdin?.write('go\n');
+  for (const { status } of await Promise.all(ends)) expect(status).toBe(0);
+  expect(await ask(address, 'SELECT count(*)::int AS n FROM handbill.ledger')).toEqual([{ n: 1 }]);
+});
+
+it.each([
+  ['no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
+  ['nobody listens', (url: URL) => (url.port = '1')],
+  ['another password', (url: URL) => (url.password = 'SEKRET-wrong')],
+  ['no such database', (url: URL) => (url.pathname = '/none')],
+])('%s: it says so, without the password', async (_, change) => {
+  const url = new URL(await postgres());
+  change(url);
+  const refusal = thrown(() => openAt(url.href));
+  expect(refusal).toMatchObject({ code: 'ledger-unusable', exit: 7 });
+  expect(JSON.stringify(refusal)).not.toContain('SEKRET');
+  expect(JSON.stringify(refusal)).not.toContain(new URL(await postgres()).password);
+});
+
+test('A4: while somebody else writes for long nothing is claimed, and it works again when he is done', async () => {
+  const address = await freshDatabase();
+  const ledger = openAt(address, { busyTimeoutMs: 50 });
+  const run = givenRun(ledger, rows(2));
+  const other = openBridge(address);
+  for (const text of ['BEGIN', 'UPDATE handbill.ledger SET changes = changes']) other.ask({ text, values: [] }, 9000);
+  const busy = { code: 'ledger-write', exit: 7, kind: 'busy', recorded: false };
+  expect(thrown(() => ledger.commit(run, [], [claimOf(0)], NOON))).toMatchObject(busy);
+  expect(thrown(() => ledger.skip(run, [{ row: 1, leg: 0, reason: 'expired' }], NOON))).toMatchObject(busy);
+  other.ask({ text: 'ROLLBACK', values: [] }, 9000);
+  other.close();
+  expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+});
+
+const CUT = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+  AND pid <> pg_backend_pid()`;
+
+test('a connection that was lost is not written through any more; what it had claimed is in doubt', async () => {
+  const address = await freshDatabase();
+  const ledger = openAt(address);
+  const lock = ledger.lock(HELLO);
+  const run = givenRun(ledger, rows(3));
+  expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+  await ask(address, CUT);
+  for (let tries = 0; tries < 2; tries += 1) {
+    expect(thrown(() => ledger.commit(run, [resultOf(0)], [claimOf(1)], NOON))).toMatchObject({ exit: 7, kind: 'io' });
+  }
+  lock?.release();
+  const next = openAt(address);
+  // With its connection the lock is gone.
+  expect(next.lock(HELLO)).not.toBeNull();
+  expect(next.start(run, NOON).recovered).toBe(1);
+  expect(fates(next, run)).toEqual(['in-doubt(crash)', 'pending', 'pending']);
+});
+
+test('a list whose rows did not all arrive is not sealed', async () => {
+  const address = await freshDatabase();
+  const ledger = openAt(address);
+  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+  ledger.load(draft, rows(2));
+  await ask(address, 'ALTER TABLE handbill.recipients ADD CONSTRAINT nobody CHECK (row < 3)');
+  // Nobody waits for it here.
+  ledger.load(draft, [loadRow(2), loadRow(3)]);
+  const facts = { inputs: [], identityHash: '', nowMs: NOON };
+  expect(thrown(() => ledger.sealLoad(draft, facts))).toMatchObject({ code: 'ledger-write', exit: 7 });
+  expect(ledger.findRun(HELLO)).toBeNull();
+  expect(await ask(address, 'SELECT count(*)::int AS n FROM handbill.recipients')).toEqual([{ n: 2 }]);
+});
+
+test('text comes back as it was loaded, whatever signs COPY reads into it', async () => {
+  const ledger = openAt(await freshDatabase());
+  const texts = ['\\N', '\\', 'a\tb', 'a\nb\r\nc', '\\t', '"', "'", '', '\u{1F600}', '\u2028', '\\.'];
+  const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
+  ledger.load(
+    draft,
+    texts.map((key, row) => loadRow(row, { key, reason: key, state: 'skipped' })),
+  );
+  const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
+  const found = [...ledger.outcomes(run)].flat();
+  expect(found.map(({ key }) => key)).toEqual(texts);
+  expect(found.map(({ reason }) => reason)).toEqual(texts);
+});
+
+test('J5: whoever is stopped in a transaction loses it, and the others go on', { timeout: 60_000 }, async () => {
+  const address = await freshDatabase();
+  const ledger = openAt(address);
+  const run = givenRun(ledger, rows(2));
+  const stopped = child('write-and-stop.ts', [address]);
+  expect(await firstLine(stopped)).toBe('writing');
+  stopped.kill('SIGSTOP');
+  const began = performance.now();
+  expect(ledger.commit(run, [], [claimOf(0)], NOON)).toEqual(['claimed']);
+  expect(performance.now() - began).toBeLessThan(20_000);
+});
