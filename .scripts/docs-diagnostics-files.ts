@@ -117,11 +117,12 @@ export const FILES = {
   'not-supported': {
     cause: 'The format has a place for it, but this version cannot do it. It is refused rather than ignored.',
     cure: 'Leave it out; [the README](../README.md#limits-of-this-version) lists what this version cannot do.',
-    example: { files: { 'handbill.yaml': 'ledger: postgres://db.example.com/handbill\n' } },
+    example: { files: { 'handbill.yaml': `${PRODUCTION}    proxy: http://me:secret@proxy.example.com\n` } },
   },
   'literal-key': {
-    cause: 'A key in a file is in git for good, and whoever can read the repository can send with it.',
-    cure: 'Write `apiKey: { env: NAME }` or `{ file: PATH }`, and have a key that was committed replaced.',
+    cause:
+      'A key in a file is in git for good, and whoever can read the repository can send with it. The same is true of a password in the address of a shared ledger.',
+    cure: 'Write `apiKey: { env: NAME }` or `{ file: PATH }`, leave the password to PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER, and have one that was committed replaced.',
     example: { files: { 'handbill.yaml': PRODUCTION.replace('{ env: HANDBILL_API_KEY }', 'abc123') } },
   },
   'unknown-environment': {
