@@ -178,7 +178,7 @@ const BY_MESSAGE = `SELECT number, reference, message_id, address, channel, stat
     happened_at, received_at, source FROM delivery_reports
   WHERE message_id = ? ORDER BY number`;
 
-const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1)
+const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1) AS newest
   WHERE received_at >= ?`;
 
 const ANSWERED = `SELECT row, max(CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 1 ELSE 0 END) FROM replies

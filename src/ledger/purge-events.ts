@@ -104,13 +104,13 @@ const OLD_REPORTS = `SELECT count(*) FROM delivery_reports WHERE received_at < ?
 const OLD_REPLIES = `SELECT count(*) FROM replies WHERE received_at < ? AND (run IS NULL OR sender <> '')`;
 
 const NEXT_REPORT = `SELECT max(number) FROM (SELECT number FROM delivery_reports
-  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3)`;
+  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
 
 const NEXT_REPLY = `SELECT max(number) FROM (SELECT number FROM replies
-  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3)`;
+  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
 
 const NEXT_UNREAD = `SELECT max(number) FROM (SELECT number FROM unread_events
-  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3)`;
+  WHERE number > ?1 AND received_at < ?2 ORDER BY number LIMIT ?3) AS batch`;
 
 const FORGET_REPORTS = 'DELETE FROM delivery_reports WHERE number > ? AND number <= ? AND received_at < ?';
 

@@ -131,7 +131,7 @@ const NEWEST =
   'SELECT max(CASE WHEN coalesce(updated_at, 0) > coalesce(claimed_at, 0) THEN updated_at ELSE claimed_at END) FROM recipients WHERE list = ?';
 
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
-  ORDER BY row LIMIT ?)`;
+  ORDER BY row LIMIT ?) AS batch`;
 
 // By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its
 // last millisecond: a frequency cap has to know that this run reached somebody within its period.
