@@ -61,7 +61,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const listsAgain = await howListsAreRead(campaign, options);
   const suppressions = await listsAgain.read();
 
-  using held = holdRun(campaign.project.ledger, identityOf(plan), now(), options.newLedger === true);
+  using held = holdRun(campaign.project, identityOf(plan), now(), options.newLedger === true);
   const { ledger } = held;
   if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
     await refuseOver(campaign, plan.occurrence, now());

@@ -35,7 +35,8 @@ import type {
 import type { ReplyStore } from './reply-store.ts';
 
 /**
- * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite (open.ts).
+ * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite, that of several
+ * PostgreSQL (open.ts).
  *
  * A list of recipients belongs to a run, and a run to one (environment, campaign, occurrence). All times are
  * milliseconds since 1970 and come from the caller; the ledger never lets them decrease.
@@ -43,7 +44,7 @@ import type { ReplyStore } from './reply-store.ts';
  * What became of a recipient is what became of the last leg that was begun; the legs before it fell back.
  */
 export interface Ledger {
-  /** The file, as it was opened. */
+  /** The file, as it was opened, or the address of a shared one without its password. */
   readonly path: string;
 
   // ------------------------------------------------------------------------------------------------------- runs
@@ -222,6 +223,8 @@ export interface LedgerOptions {
   readonly nowMs: number;
   /** Begin with an empty ledger although the marker says that there was one. It never replaces one that exists. */
   readonly newLedger?: boolean;
+  /** A shared one that is not there is not made, unless `newLedger` says so. */
+  readonly mustExist?: boolean;
   /** Trust a network file system with locks. */
   readonly allowNetworkFileSystem?: boolean;
   /** `read`: makes no files beside the ledger either, for as long as no other process begins to write. */

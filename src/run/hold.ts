@@ -4,6 +4,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { RunIdentity } from '../ledger/records.ts';
+import { hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
+import type { Project } from '../model.ts';
+import { isPostgres } from '../util/ledger-address.ts';
 
 /**
  * Holds the run's lock and its ledger, and lets go of both.
@@ -11,17 +14,19 @@ import type { RunIdentity } from '../ledger/records.ts';
  * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
  */
 export function holdRun(
-  path: string,
+  { root, ledger: path }: Pick<Project, 'root' | 'ledger'>,
   identity: RunIdentity,
   nowMs: number,
   newLedger: boolean,
 ): { ledger: Ledger } & Disposable {
-  const ledger = openLedger(path, { mode: 'write', nowMs, newLedger });
+  const mustExist = isPostgres(path) && hasSentWith(root, path);
+  const ledger = openLedger(path, { mode: 'write', nowMs, newLedger, mustExist });
   let lock: RunLock | null = null;
   try {
     const taken = ledger.lock(identity);
     if (taken === null) throw locked(ledger, identity);
     lock = taken;
+    if (isPostgres(path)) rememberSendingWith(root, path);
     ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,

@@ -62,6 +62,18 @@ test('a campaign is sent, reported and found finished, from two folders that sha
   expect(again).toMatchObject({ status: 0, stderr: 'This occurrence is finished: nothing was posted.\n' });
 });
 
+test('H4: a project that has sent before does not begin again where the schema is gone', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere();
+  const scene = place.scene(ledger, 3);
+  expect((await scene.send([])).status).toBe(0);
+  await ask(ledger, 'DROP SCHEMA handbill CASCADE');
+  const refused = await scene.send([]);
+  expect(refused).toMatchObject({ status: 7, stderr: expect.stringContaining('its ledger is gone or empty') });
+  // From a folder that has never sent it is a new ledger, as `--new-ledger` says it is here.
+  expect((await scene.send(['--new-ledger', '--limit', '1'])).status).toBe(0);
+});
+
 test('J3: two starts at once, of which one sends', async () => {
   const ledger = await freshDatabase();
   await using place = await somewhere(150);

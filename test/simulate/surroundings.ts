@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
@@ -20,7 +20,7 @@ export function hold(
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun(path, identity, nowMs, false);
+    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, false);
   }
   const ledger = openLedger(path, { mode: 'write', nowMs });
   return { ledger, [Symbol.dispose]: () => ledger.close() };

@@ -52,7 +52,12 @@ export function openBridge(address: string): Bridge {
   const answered = new Int32Array(signal);
   const { port1: port, port2: theirs } = new MessageChannel();
   const workerData: BridgeData = { port: theirs, signal, address };
-  const worker = new Worker(scriptOfThread(), { workerData, transferList: [theirs] });
+  const worker = new Worker(scriptOfThread(), {
+    workerData,
+    transferList: [theirs],
+    // The driver warns of what a later version will make of `sslmode`.
+    execArgv: ['--no-warnings'],
+  });
   worker.unref();
   port.unref();
   let asked = 0;

@@ -1,5 +1,6 @@
 import { problem, refuse } from '../../errors.ts';
 import { isPostgres, shownLedger } from '../../util/ledger-address.ts';
+import { ledgerMissing } from '../companions.ts';
 import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions } from '../ledger.ts';
 import { unusable } from '../ledger-error.ts';
@@ -26,10 +27,11 @@ export { isPostgres as isShared };
  */
 export function openShared(
   address: string,
-  { nowMs, busyTimeoutMs = BUSY_MS, newLedger = false }: Omit<LedgerOptions, 'mode'>,
+  { nowMs, busyTimeoutMs = BUSY_MS, newLedger = false, mustExist = false }: Omit<LedgerOptions, 'mode'>,
 ): Ledger {
   return opened(address, busyTimeoutMs, (asker) => {
     checkDurable(asker);
+    if (!asker.server.exists && mustExist && !newLedger) throw ledgerMissing(asker.path);
     if (!asker.server.exists) make(asker, nowMs);
     const { version, newestMs, timeline } = held(asker);
     checkVersion(asker, version);
