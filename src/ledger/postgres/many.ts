@@ -4,9 +4,9 @@ import { LedgerError } from '../ledger-error.ts';
 import type { LoadRow } from '../records.ts';
 import type { Found, Given } from './bridge.ts';
 
-/** What is asked of the connection: the same statements again and again, and what it copies in without waiting. */
+/** What is asked of the connection: the same transaction again and again, and what it copies in without waiting. */
 export interface ManyAsker {
-  ask(text: string, values: readonly Given[]): Found;
+  commit(text: string, values: readonly Given[]): Found;
   copy(text: string, rows: string): void;
 }
 
@@ -19,7 +19,7 @@ export function manyRows(asker: ManyAsker): ManyRows {
     load: (list, rows, channel) => asker.copy(COPY, rows.map((row) => copied(list, row, channel)).join('')),
     commit(run, list, results, claims, forms, now) {
       const found = orStrange(() =>
-        asker.ask(COMMIT, [
+        asker.commit(COMMIT, [
           run,
           list,
           now,

@@ -8,8 +8,14 @@ import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { toPostgres } from './dialect.ts';
 import { manyRows } from './many.ts';
 
-/** Longest that one statement may take: others hold the lock of writers, or the way to the database is cut. */
-const WAIT_MS = 35_000;
+/**
+ * Longest that a commit waits: longer than others may keep it waiting (30 s, after which the database says so). Then the
+ * way to the database is cut.
+ */
+const COMMIT_MS = 35_000;
+
+/** Longest that anything else may take: a list is counted, amended, or its tables written anew. */
+const LONG_MS = 15 * 60_000;
 
 /** Less than the 2 s after which a start has to say that another one holds the run (H2). */
 const LOCK_WAIT = '1s';
@@ -39,7 +45,11 @@ export class PostgresConnection implements Connection {
     this.#bridge = bridge;
     this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
     this.many = manyRows({
-      ask: (text, values) => this.#ask(text, values),
+      commit: (text, values) => {
+        const found = this.#ask(text, values, COMMIT_MS);
+        this.#written += 1;
+        return found;
+      },
       copy: (text, rows) => this.#copy(text, rows),
     });
     this.purge = {
@@ -82,10 +92,10 @@ export class PostgresConnection implements Connection {
     try {
       // Taken back where it fails before it was counted.
       this.#written += 1;
-      const now = Math.max(nowMs, Number(this.#run({ text: BEGIN, values: [] }).rows[0]?.[0]));
+      const now = Math.max(nowMs, Number(this.#run({ text: BEGIN, values: [] }, COMMIT_MS).rows[0]?.[0]));
       const result = work(now);
       if (now > this.#newestMs + 1000) this.#ask('UPDATE ledger SET newest_at = $1 WHERE newest_at < $1', [now]);
-      this.#run({ text: 'COMMIT', values: [] });
+      this.#run({ text: 'COMMIT', values: [] }, COMMIT_MS);
       this.#newestMs = Math.max(now, this.#newestMs);
       return result;
     } catch (error) {
@@ -176,13 +186,13 @@ export class PostgresConnection implements Connection {
     }
   }
 
-  #ask(text: string, values: readonly Given[]): Found {
+  #ask(text: string, values: readonly Given[], waitMs = LONG_MS): Found {
     let name = this.#names.get(text);
     if (name === undefined) {
       name = `h${this.#names.size}`;
       this.#names.set(text, name);
     }
-    return this.#run({ text, values: values.map(storable), name });
+    return this.#run({ text, values: values.map(storable), name }, waitMs);
   }
 
   #copy(text: string, rows: string): void {
@@ -190,11 +200,11 @@ export class PostgresConnection implements Connection {
     this.#bridge.send({ text, values: [], copied: Buffer.from(rows) });
   }
 
-  #run(asked: Asked): Found {
+  #run(asked: Asked, waitMs = LONG_MS): Found {
     if (this.#failure !== null) throw this.#failure;
-    const said = this.#bridge.ask(asked, WAIT_MS);
+    const said = this.#bridge.ask(asked, waitMs);
     if (said !== null && !('error' in said)) return said;
-    const error = this.#errorOf(said?.error ?? { code: null, message: `no answer for ${WAIT_MS / 1000} s` });
+    const error = this.#errorOf(said?.error ?? { code: null, message: `no answer for ${waitMs / 1000} s` });
     if (LASTING.has(error.kind)) this.#failure = error;
     throw error;
   }
@@ -202,7 +212,9 @@ export class PostgresConnection implements Connection {
   #errorOf({ code, message }: Refusal): LedgerError {
     const kind = code === null ? 'io' : kindOf(code);
     const words = `The ledger cannot be used: ${message}${code === null ? '' : ` (PostgreSQL error ${code})`}.`;
-    return new LedgerError(kind, problem('ledger-write', words, { at: { file: this.path } }), false, { code });
+    const hint = HINTS[kind];
+    const more = { at: { file: this.path }, ...(hint === null ? {} : { hint }) };
+    return new LedgerError(kind, problem('ledger-write', words, more), false, { code });
   }
 }
 
@@ -217,6 +229,15 @@ function storable(value: Given): Given {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u2400') : value;
   return Array.isArray(value) ? value.map((one: Param) => storable(one) as Param) : value;
 }
+
+const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
+  busy: 'Another process has been writing for long. Run the command again: it continues where it stopped.',
+  full: 'Make room on the disk of the server, then run the command again: it continues where it stopped.',
+  io: 'Look whether the server can be reached, then run the command again: it continues where it stopped.',
+  readonly: 'Name the server that takes writes, and a user who may write.',
+  corrupt: 'The server says that its data are damaged. Restore a backup, and compare who was sent to since.',
+  other: null,
+};
 
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 
