@@ -1,6 +1,7 @@
 import type { Channel } from '../model.ts';
 import type { RunLock } from './lock.ts';
 import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
+import type { SharedTurns } from './shared-turns.ts';
 
 /** What a database gives back: numbers for whole numbers, and 0 or 1 for what is true or false. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -53,6 +54,8 @@ export interface Connection {
   isHeld(run: RunIdentity): boolean;
   /** Before the first claim of a start: whatever must be durable beside the tables. */
   beginStart(): void;
+  /** Turns that all who send to an environment take together; null: of a file, whose processes have their own pace. */
+  turns(environment: string, ratePerSecond: number): SharedTurns | null;
   /** The disk is full: gives back what was kept for this. */
   makeRoom(): void;
   readonly purge: ConnectionPurge;

@@ -33,6 +33,7 @@ import type {
   Suppression,
 } from './records.ts';
 import type { ReplyStore } from './reply-store.ts';
+import type { SharedTurns } from './shared-turns.ts';
 
 /**
  * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite, that of several
@@ -125,6 +126,8 @@ export interface Ledger {
   lock(identity: RunIdentity): RunLock | null;
   /** Whether some process is at this run now. */
   isHeld(identity: RunIdentity): boolean;
+  /** Turns that all who send to an environment through this ledger take together; null: those of a file do not. */
+  turns(environment: string, ratePerSecond: number): SharedTurns | null;
   /** Says who holds the run's lock, for the message that another process shows; null when it is let go. */
   hold(identity: RunIdentity, holder: Holder | null): void;
   holder(identity: RunIdentity): Holder | null;

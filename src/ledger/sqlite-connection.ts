@@ -138,6 +138,10 @@ export class SqliteConnection implements Connection {
     }
   }
 
+  turns(): null {
+    return null;
+  }
+
   makeRoom(): void {
     releaseReserve(this.path);
   }

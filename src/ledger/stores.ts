@@ -24,6 +24,7 @@ export function ledgerOver(connection: Connection): Ledger {
     path: connection.path,
     lock: (run) => connection.lock(run),
     isHeld: (run) => connection.isHeld(run),
+    turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
     runs: runs.runs,
     findRun,
     runsOf,

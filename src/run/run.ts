@@ -21,12 +21,13 @@ import { settleByReports } from './evidence.ts';
 import { feed } from './feed.ts';
 import { joinReplies } from './join-replies.ts';
 import { createLists, type ListsAgain } from './lists.ts';
-import { createPace } from './pace.ts';
+import { createPace, type Pace } from './pace.ts';
 import { legFacts } from './parcel.ts';
 import { createPool } from './pool.ts';
 import { addFigures, createProgress, type Figures } from './progress.ts';
 import { createRamp } from './ramp.ts';
 import { returnedIn } from './returned.ts';
+import { createSharedPace } from './shared-pace.ts';
 import type { Shift } from './shift.ts';
 import { answersIn, stateAfter, sumOf } from './start-counts.ts';
 import { createStop, inputHalt, ledgerHalt } from './stop.ts';
@@ -111,7 +112,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const ramp = createRamp(concurrency, pool.setWidth);
-  const pace = createPace(options.ratePerSecond, stopping.signal, timers);
+  const pace = paceOf(options, stopping.signal, timers);
   const desk = createDesk(
     {
       commit(results, claims) {
@@ -183,6 +184,14 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
 }
 
 /** What a start is made of, beside its list. */
+/** An environment's rate is for all who send to it, where they share a ledger. */
+function paceOf({ plan, ledger, ratePerSecond }: RunOptions, stopped: AbortSignal, timers: Timers): Pace {
+  const { name, ratePerSecond: sharedPerSecond } = plan.environment;
+  const turns = sharedPerSecond === null ? null : ledger.turns(name, sharedPerSecond);
+  if (turns === null || sharedPerSecond === null) return createPace(ratePerSecond, stopped, timers);
+  return createSharedPace({ ratePerSecond: ratePerSecond ?? sharedPerSecond, turns, sharedPerSecond, stopped, timers });
+}
+
 interface Start extends Pick<Shift, 'desk' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: RunOptions;
   readonly run: RunRecord;

@@ -87,6 +87,24 @@ test('J3: two starts at once, of which one sends', async () => {
   expect(violationsOf(one, other)).toEqual([]);
 });
 
+test('two campaigns that go out at once keep the rate of their environment together', async () => {
+  const ledger = await freshDatabase();
+  await using place = await somewhere(1);
+  const scenes = ['one', 'two'].map((name) => {
+    const scene = place.scene(ledger, 40);
+    scene.write(
+      'campaign.yaml',
+      readFileSync(scene.path('campaign.yaml'), 'utf8').replace('name: proof', `name: ${name}`),
+    );
+    scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8').trimEnd()}\n    rate: 20/s\n`);
+    return scene;
+  });
+  const began = performance.now();
+  for (const { status } of await Promise.all(scenes.map((scene) => scene.send([])))) expect(status).toBe(0);
+  // 79 intervals of 50 ms; each alone would take half of it. Above that only the machine decides.
+  expect(performance.now() - began).toBeGreaterThan(3900);
+});
+
 describe('the database', () => {
   let server: PostgresServer;
   let folder: string;

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
+import type { SharedTurns } from '../../src/ledger/shared-turns.ts';
 import { ask, freshDatabase, postgres } from '../helpers/postgres.ts';
 import { removePostgres, startPostgres } from '../helpers/postgres-server.ts';
 import { child, fates, firstLine, givenRun, thrown, whole } from './scratch.ts';
@@ -180,6 +181,31 @@ test('text comes back as it was loaded, whatever signs COPY reads into it', asyn
   const found = [...ledger.outcomes(run)].flat();
   expect(found.map(({ key }) => key)).toEqual(texts);
   expect(found.map(({ reason }) => reason)).toEqual(texts);
+});
+
+test('turns of an environment are taken by several from one row, none twice, and held back for all', async () => {
+  const address = await freshDatabase();
+  const [one, other] = [openAt(address), openAt(address)].map((ledger) => {
+    const turns = ledger.turns('live', 10);
+    if (turns === null) throw new Error('a shared ledger shares turns');
+    return turns;
+  }) as [SharedTurns, SharedTurns];
+  const began = performance.now();
+  const first = one.take(5).inMs;
+  expect(Math.abs(first)).toBeLessThan(25);
+  // Behind the five of the other one, less what passed meanwhile.
+  const [second, third] = [other.take(3).inMs, one.take(1).inMs];
+  const passed = performance.now() - began;
+  expect(second).toBeLessThanOrEqual(500);
+  expect(second).toBeGreaterThan(475 - passed);
+  expect(third).toBeLessThanOrEqual(800);
+  expect(third).toBeGreaterThan(775 - passed);
+  other.hold(60_000);
+  const { inMs, heldMs } = one.take(1);
+  expect(heldMs).toBeGreaterThan(50_000);
+  expect(inMs).toBeGreaterThan(50_000);
+  // Another environment has turns of its own.
+  expect(openAt(address).turns('test', 10)?.take(1).inMs).toBeLessThan(25);
 });
 
 test('J5: whoever is stopped in a transaction loses it, and the others go on', { timeout: 60_000 }, async () => {

@@ -4,6 +4,7 @@ import type { Connection, ConnectionPurge, ManyRows, Param, Query, Statement } f
 import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
 import type { RunLock } from '../lock.ts';
 import type { RunIdentity } from '../records.ts';
+import type { SharedTurns } from '../shared-turns.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { toPostgres } from './dialect.ts';
 import { manyRows } from './many.ts';
@@ -150,6 +151,18 @@ export class PostgresConnection implements Connection {
 
   beginStart(): void {}
 
+  turns(environment: string, ratePerSecond: number): SharedTurns {
+    const intervalMs = 1000 / ratePerSecond;
+    return {
+      take: (count) => {
+        const values = [environment, count, intervalMs, CATCH_UP_MS];
+        const [inMs, heldMs] = this.#ask(TAKE_TURNS, values, COMMIT_MS).rows[0] ?? [];
+        return { inMs: Number(inMs), heldMs: Number(heldMs) };
+      },
+      hold: (ms) => void this.#ask(HOLD_TURNS, [environment, ms], COMMIT_MS),
+    };
+  }
+
   makeRoom(): void {}
 
   copyTo(): void {
@@ -217,6 +230,19 @@ export class PostgresConnection implements Connection {
     return new LedgerError(kind, problem('ledger-write', words, more), false, { code });
   }
 }
+
+/** As in a run of its own (run/pace.ts). */
+const CATCH_UP_MS = 20;
+
+const TAKE_TURNS =
+  toPostgres(`INSERT INTO turns AS t (name, next_at) VALUES (?1, now_ms() + ?2::bigint * ?3::double precision)
+  ON CONFLICT (name) DO UPDATE
+  SET next_at = greatest(t.next_at, now_ms() - ?4::double precision, t.held_until) + ?2::bigint * ?3::double precision
+  RETURNING next_at - ?2::bigint * ?3::double precision - now_ms(), held_until - now_ms()`);
+
+const HOLD_TURNS =
+  toPostgres(`INSERT INTO turns AS t (name, next_at, held_until) VALUES (?1, 0, now_ms() + ?2::double precision)
+  ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
 
 /** The tables that a purge takes something out of: copies of it stay in their pages. */
 const VACUUM = 'VACUUM (FULL) recipients, resolutions, suppressions, delivery_reports, replies, unread_events';
