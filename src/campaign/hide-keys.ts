@@ -1,10 +1,10 @@
 /**
  * Hides what could be a key, so that a line of a file can be shown: everything after `apiKey:` and its like up to
- * the end of the value, and the user name and password of an address. Each hidden character becomes one `•`, so that
+ * the end of the value, the user name and password of an address, and a password among its parameters. Each hidden character becomes one `•`, so that
  * lines and columns stay where they are. Works on text alone, because a file that is not well-formed is shown too.
  */
 export function hideKeys(text: string): string {
-  if (!KEY.test(text) && !text.includes('@')) return text;
+  if (!KEY.test(text) && !/@|password/i.test(text)) return text;
   let depth: number | null = null;
   let nextToo = false;
   const lines = text.split('\n').map((line) => {
@@ -21,7 +21,8 @@ export function hideKeys(text: string): string {
     nextToo = line.slice(end).trim() === '';
     return line.slice(0, end) + dots(line.slice(end));
   });
-  return lines.join('\n').replace(CREDENTIALS, (_all, before: string, secret: string) => before + dots(secret));
+  const hide = (_all: string, before: string, secret: string): string => before + dots(secret);
+  return lines.join('\n').replace(CREDENTIALS, hide).replace(PARAMETERS, hide);
 }
 
 /** As many dots as there are characters; blanks and line breaks stay. */
@@ -30,4 +31,5 @@ export function dots(text: string): string {
 }
 
 const KEY = /(?:(?:api|suppression)[-_ ]?key|authorization|secret)\w{0,20}["']?[ \t]{0,20}[:=]/i;
+const PARAMETERS = /([?&](?:ssl)?password=)([^&#\s"']{1,1000})/gi;
 const CREDENTIALS = /(:\/\/)([^/\s@"']{1,1000}@)/g;

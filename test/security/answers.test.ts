@@ -130,6 +130,8 @@ describe('S28: SQL is never put together from values', () => {
       }
       if (!name.startsWith('ledger')) continue;
       // Else the statement is held in a variable: of those that SQLite is given, each is a constant of its own.
+      // The thread hands on what the stores ask: it has no statement of its own.
+      if (name === join('ledger', 'postgres', 'thread.ts')) continue;
       for (const [, given = ''] of source.matchAll(/\.(?:prepare|query|statement)\(\s*([^\n]*)/g)) {
         if (!/^(?:[`'](?!.*\$\{)|\w+[,)])/.test(given) && given !== '') wrong.push(`${name}: ${given}`);
       }

@@ -176,15 +176,16 @@ export class PostgresConnection implements Connection {
 
   /** The server takes a moment to notice that a process was killed, and one that is stopping lets go last of all. */
   #waitForLock(high: number, low: number): boolean {
+    const wait = this.query(SET_LOCK_TIMEOUT);
     try {
-      this.query("SELECT set_config('lock_timeout', ?, false)").get(LOCK_WAIT);
+      wait.get(LOCK_WAIT);
       this.query('SELECT pg_advisory_lock(?::int, ?::int)').get(high, low);
       return true;
     } catch (error) {
       if (error instanceof LedgerError && error.kind === 'busy') return false;
       throw error;
     } finally {
-      this.query("SELECT set_config('lock_timeout', ?, false)").get(String(this.#busyTimeoutMs));
+      wait.get(String(this.#busyTimeoutMs));
     }
   }
 
@@ -243,6 +244,8 @@ const TAKE_TURNS =
 const HOLD_TURNS =
   toPostgres(`INSERT INTO turns AS t (name, next_at, held_until) VALUES (?1, 0, now_ms() + ?2::double precision)
   ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
+
+const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 
 /** The tables that a purge takes something out of: copies of it stay in their pages. */
 const VACUUM = 'VACUUM (FULL) recipients, resolutions, suppressions, delivery_reports, replies, unread_events';
