@@ -1,4 +1,5 @@
 import { HandbillError } from '../errors.ts';
+import { CLOCK_TOLERANCE_MS } from '../ledger/clock.ts';
 import { type DiskFacts, examineDisk, examineLedger } from '../ledger/examine.ts';
 import type { LedgerFacts } from '../ledger/ledger-facts.ts';
 import type { RunRecord } from '../ledger/records.ts';
@@ -38,9 +39,6 @@ function refusals(error: unknown, place: string): readonly Check[] {
   const hint = 'Look at who may read it. A damaged one is moved away for safe keeping, and restored from a backup.';
   return [found('ledger', 'problem', `${place} cannot be read: ${why}.`, { code: 'ledger-unusable', hint })];
 }
-
-/** How far a clock may be set back between two commands, as in open.ts. */
-const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly Check[] {
   const { version, newestVersion, bytes, runs, newestMs, isReadable } = facts;

@@ -9,6 +9,7 @@ import { crontab } from '../schedule/crontab.ts';
 import { gitHubActions } from '../schedule/github-actions.ts';
 import { kubernetes } from '../schedule/kubernetes.ts';
 import { systemd } from '../schedule/systemd.ts';
+import { isPostgres } from '../util/ledger-address.ts';
 import { NOTHING_SCHEDULED, readScheduled } from './schedule-campaigns.ts';
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
@@ -57,7 +58,7 @@ export async function scheduleCallers(
   const stranger = campaigns.find(({ campaign }) => campaign.project.root !== root);
   if (stranger !== undefined) throw severalProjects(first, stranger.campaign);
 
-  const onServer = SERVER.test(options.ledger ?? first.project.ledger);
+  const onServer = isPostgres(options.ledger ?? first.project.ledger);
   const environment = environmentOf(first, options.environment ?? onlyEnvironment(first));
   const named = paths.length === 0 ? [] : campaigns.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
   if (environment.approval !== null) throw takesPlansAlone(environment.name);
@@ -162,5 +163,4 @@ function severalProjects(one: Campaign, other: Campaign): HandbillError {
   return refuse(problem('usage', message, { hint: 'Name campaigns of one project, or go to its folder.' }));
 }
 
-const SERVER = /^postgres(?:ql)?:\/\//;
 const SANDBOX = 'sandbox';

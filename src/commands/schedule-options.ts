@@ -1,4 +1,5 @@
 import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
+import { isPostgres } from '../util/ledger-address.ts';
 import type { CallerKind } from './schedule-callers.ts';
 
 export type ScheduleFormat = 'text' | CallerKind;
@@ -26,7 +27,7 @@ export function refuseIdle(
   const idle = Object.entries(FORMATS_OF).flatMap(([flag, formats]): Diagnostic[] =>
     flags[flag] === undefined || formats.includes(format) ? [] : [idleProblem(flag, format, formats)],
   );
-  if (format === 'kubernetes' && flags.ledger !== undefined && !flags.ledger.startsWith('postgres')) {
+  if (format === 'kubernetes' && flags.ledger !== undefined && !isPostgres(flags.ledger)) {
     const hint = 'Leave it out: the ledger of a CronJob lies on its volume, where nothing else is.';
     idle.push(problem('usage', '--ledger says nothing to kubernetes.', { hint }));
   }

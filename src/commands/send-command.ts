@@ -73,7 +73,10 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--retry-rejected', 'try recipients again that the API refused')
     .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
-    .option('--new-ledger', 'begin a new ledger although this project has sent before')
+    .option(
+      '--new-ledger',
+      'begin a new ledger although this project has sent before, or trust a shared one that another server took over',
+    )
     .option('--quiet', 'print nothing when all is well');
   addFormat(addLedger(command), ['text', 'brief', 'json']);
   addMetricsFile(addLog(command));

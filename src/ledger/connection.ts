@@ -1,4 +1,3 @@
-import type { Channel } from '../model.ts';
 import type { RunLock } from './lock.ts';
 import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
 import type { SharedTurns } from './shared-turns.ts';
@@ -25,8 +24,6 @@ export type Statement = (...params: readonly Param[]) => number;
 export interface Connection {
   /** The file or address of the ledger, as people may see it. */
   readonly path: string;
-  /** The newest time that the ledger holds, to about a second. */
-  readonly newestMs: number;
   query(sql: string): Query;
   /** To be called inside `write`. */
   statement(sql: string): Statement;
@@ -68,9 +65,8 @@ export interface Connection {
 export interface ManyRows {
   /**
    * Adds rows to a list that is loading, durably once the next statement was answered: it need not be waited for.
-   * `channel` is that of the run, which is not kept.
    */
-  load(list: number, rows: readonly LoadRow[], channel: Channel): void;
+  load(list: number, rows: readonly LoadRow[], run: Pick<RunRecord, 'channel'>): void;
   /**
    * One transaction, durable when this returns: outcomes of first legs, then claims of first legs, each only where the row
    * is as it is expected to be. Nothing is done where the run has another list by now, nor where something is to be

@@ -1,11 +1,12 @@
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isPostgres } from '../util/ledger-address.ts';
 import { connect } from './connect.ts';
 import { ledgerError, unusable } from './ledger-error.ts';
 import type { LedgerFacts, PlaceFacts } from './ledger-facts.ts';
 import { NEWEST_VERSION, userVersion } from './migrations.ts';
 import { openExistingLedger } from './open.ts';
-import { examineShared, isShared } from './postgres/open.ts';
+import { examineShared } from './postgres/open.ts';
 import { networkFileSystem } from './private-files.ts';
 
 /**
@@ -21,7 +22,7 @@ export function examineLedger(path: string, nowMs: number): LedgerFacts | null {
     const runs = ledger.runs();
     const held = runs.filter((run) => ledger.isHeld(run));
     return {
-      ...(isShared(path) ? examineShared(path) : examineFile(path, nowMs)),
+      ...(isPostgres(path) ? examineShared(path) : examineFile(path, nowMs)),
       runs: runs.length,
       held: held.map((run) => ({ run, holder: ledger.holder(run) })),
       broken: runs.filter((run) => run.state === 'running' && !held.includes(run)),

@@ -57,7 +57,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
     load(run, rows) {
       if (connection.many !== null) {
         for (const row of rows) if (row.state !== 'skipped') checkComplete(row);
-        connection.many.load(loadingList(run), rows, run.channel);
+        connection.many.load(loadingList(run), rows, run);
         return;
       }
       connection.write(0, rows.length, () => {

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import { isPostgres } from '../util/ledger-address.ts';
 import type { Connection } from './connection.ts';
 import { readAsNewest } from './migrations.ts';
-import { isShared, openSharedRows } from './postgres/open.ts';
+import { openSharedRows } from './postgres/open.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 
 /**
@@ -11,7 +12,7 @@ import { SqliteConnection } from './sqlite-connection.ts';
  * @throws as `openLedger`
  */
 export function openRows(path: string, busyTimeoutMs: number): Connection {
-  if (isShared(path)) return openSharedRows(path);
+  if (isPostgres(path)) return openSharedRows(path, busyTimeoutMs);
   const db = new DatabaseSync(path, {
     readOnly: true,
     timeout: busyTimeoutMs,

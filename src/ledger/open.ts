@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { problem, refuse } from '../errors.ts';
+import { isPostgres } from '../util/ledger-address.ts';
+import { checkClock } from './clock.ts';
 import { hasMarker, ledgerMissing } from './companions.ts';
 import { BUSY_TIMEOUT_MS, connect } from './connect.ts';
-
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
@@ -17,7 +17,7 @@ import {
   schemaHash,
   userVersion,
 } from './migrations.ts';
-import { isShared, openExistingShared, openShared } from './postgres/open.ts';
+import { openExistingShared, openShared } from './postgres/open.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -37,7 +37,7 @@ import { ledgerOver } from './stores.ts';
  *   `ledger-permissions`, `ledger-filesystem`, `ledger-write`; with exit status 2: `clock`.
  */
 export function openLedger(path: string, options: LedgerOptions): Ledger {
-  if (isShared(path) && options.mode === 'write') return openShared(path, options);
+  if (isPostgres(path) && options.mode === 'write') return openShared(path, options);
   if (options.mode === 'write') return openForWriting(path, options);
   const ledger = openExistingLedger(path, options);
   if (ledger === null) throw unusable('ledger-missing', path, 'There is no ledger yet.', 'Send a campaign first.');
@@ -46,7 +46,7 @@ export function openLedger(path: string, options: LedgerOptions): Ledger {
 
 /** Opens a ledger to read it, or null where none was ever made. It changes nothing. Throws as `openLedger` does. */
 export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
-  if (isShared(path)) return openExistingShared(path);
+  if (isPostgres(path)) return openExistingShared(path, options);
   checkRuntime(path);
   checkPrivateFolder(dirname(path));
   const facts = checkFiles(path);
@@ -188,14 +188,6 @@ function noLedger(path: string, options: Omit<LedgerOptions, 'mode'>): null {
   return null;
 }
 
-/** I1: a clock that was set back would write a history that never was. */
-function checkClock(connection: SqliteConnection, nowMs: number): void {
-  if (nowMs >= connection.newestMs - CLOCK_TOLERANCE_MS) return;
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(connection.newestMs)}.`;
-  throw refuse(problem('clock', message, { at: { file: connection.path }, hint: 'Set the clock, then run it again.' }));
-}
-
 /** Before 3.51.3 two processes that reset the log at once could damage the file. */
 function checkRuntime(path: string): void {
   const version = process.versions['sqlite'] ?? '0';
@@ -230,9 +222,6 @@ const SMALLEST_DATABASE_BYTES = 512;
 
 /** SQLite's own default. A new ledger is not larger before it has its write-ahead log. */
 const PAGE_BYTES = 4096;
-
-/** How far a clock may be set back between two commands, as time servers do. */
-const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 /** About 20 ms (1 ms a megabyte, measured). Above it, damage shows when a page is used: a large ledger must open at once. */
 const QUICK_CHECK_BYTES = 16 * 1024 * 1024;

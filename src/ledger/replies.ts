@@ -60,8 +60,8 @@ const NEXT_REPLIES = `SELECT s.number, s.reply_id, s.reference, s.message_id, s.
     r.key, r.line, r.variant
   FROM replies AS s LEFT JOIN runs ON runs.number = s.run
     LEFT JOIN recipients AS r ON r.list = runs.list AND r.leg = s.leg AND r.row = s.row
-  WHERE s.number < ?1 AND s.sender <> '' AND (CAST(?3 AS TEXT) IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?3)))
-    AND (CAST(?4 AS TEXT) IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?4)))
+  WHERE s.number < ?1 AND s.sender <> '' AND (?3 IS NULL OR CAST(s.run AS TEXT) IN (SELECT value FROM json_each(?3)))
+    AND (?4 IS NULL OR coalesce(s.reviewed_as, s.meaning) IN (SELECT value FROM json_each(?4)))
     AND coalesce(s.happened_at, s.received_at) >= coalesce(?5, CAST(0 AS BIGINT))
   ORDER BY s.number DESC LIMIT ?2`;
 

@@ -183,7 +183,6 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   return { run: ended, state, halt, recovered, posted, opensAtMs, figures: progress.figures, ledgerError };
 }
 
-/** What a start is made of, beside its list. */
 /** An environment's rate is for all who send to it, where they share a ledger. */
 function paceOf({ plan, ledger, ratePerSecond }: RunOptions, stopped: AbortSignal, timers: Timers): Pace {
   const { name, ratePerSecond: sharedPerSecond } = plan.environment;
@@ -192,6 +191,7 @@ function paceOf({ plan, ledger, ratePerSecond }: RunOptions, stopped: AbortSigna
   return createSharedPace({ ratePerSecond: ratePerSecond ?? sharedPerSecond, turns, sharedPerSecond, stopped, timers });
 }
 
+/** What a start is made of, beside its list. */
 interface Start extends Pick<Shift, 'desk' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: RunOptions;
   readonly run: RunRecord;

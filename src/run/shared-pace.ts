@@ -27,12 +27,13 @@ export function createSharedPace(options: SharedPaceOptions): Pace {
   const { monotonicMs } = timers;
   const own = createPace(options.ratePerSecond, stopped, timers);
   const intervalMs = 1000 / options.sharedPerSecond;
-  const most = Math.max(1, Math.floor((BLOCK_MS * Math.min(options.ratePerSecond, options.sharedPerSecond)) / 1000));
+  const most = Math.max(1, Math.floor((BLOCK_MS * options.ratePerSecond) / 1000));
   const line: (() => void)[] = [];
   let isMoving = false;
   /** The turns that were taken and not given yet: the time of the next, and how many. */
   let nextAt = 0;
   let left = 0;
+
   const take = (): number => {
     const count = Math.max(1, Math.min(most, line.length));
     try {

@@ -1,7 +1,7 @@
-import type { Channel } from '../../model.ts';
 import type { ManyRows } from '../connection.ts';
 import { LedgerError } from '../ledger-error.ts';
-import type { LoadRow } from '../records.ts';
+import { ownChannel } from '../lists.ts';
+import type { LoadRow, RunRecord } from '../records.ts';
 import type { Found, Given } from './bridge.ts';
 
 /** What is asked of the connection: the same transaction again and again, and what it copies in without waiting. */
@@ -16,7 +16,7 @@ export interface ManyAsker {
  */
 export function manyRows(asker: ManyAsker): ManyRows {
   return {
-    load: (list, rows, channel) => asker.copy(COPY, rows.map((row) => copied(list, row, channel)).join('')),
+    load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
     commit(run, list, results, claims, forms, now) {
       const found = orStrange(() =>
         asker.commit(COMMIT, [
@@ -73,9 +73,9 @@ const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6
 const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
   FROM STDIN`;
 
-function copied(list: number, row: LoadRow, channel: Channel): string {
+function copied(list: number, row: LoadRow, run: Pick<RunRecord, 'channel'>): string {
   const { line, key, to, state, reason, parts, encoding, costMicros, variant } = row;
-  const own = row.channel === channel ? null : (row.channel ?? null);
+  const own = ownChannel(row.channel ?? null, run);
   const fields = [line, key, to, state, reason, parts, encoding, costMicros, variant, own].map(field);
   return `${list}\t${row.row}\t${fields.join('\t')}\n`;
 }

@@ -1,6 +1,7 @@
-import { problem, refuse } from '../../errors.ts';
-import { isPostgres, shownLedger } from '../../util/ledger-address.ts';
+import { shownLedger } from '../../util/ledger-address.ts';
+import { checkClock } from '../clock.ts';
 import { ledgerMissing } from '../companions.ts';
+import { BUSY_TIMEOUT_MS } from '../connect.ts';
 import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions } from '../ledger.ts';
 import { unusable } from '../ledger-error.ts';
@@ -13,13 +14,6 @@ import { SCHEMA, VERSION } from './schema.ts';
 /** Longest that a server may take to be reached, and to answer the first questions. */
 const CONNECT_MS = 15_000;
 
-const BUSY_MS = 30_000;
-
-/** How far a clock may be set back between two commands, as time servers do. */
-const CLOCK_TOLERANCE_MS = 5 * 60_000;
-
-export { isPostgres as isShared };
-
 /**
  * Opens a shared ledger to write, and makes its schema where there is none.
  *
@@ -27,7 +21,7 @@ export { isPostgres as isShared };
  */
 export function openShared(
   address: string,
-  { nowMs, busyTimeoutMs = BUSY_MS, newLedger = false, mustExist = false }: Omit<LedgerOptions, 'mode'>,
+  { nowMs, busyTimeoutMs = BUSY_TIMEOUT_MS, newLedger = false, mustExist = false }: Omit<LedgerOptions, 'mode'>,
 ): Ledger {
   return opened(address, busyTimeoutMs, (asker) => {
     checkDurable(asker);
@@ -36,14 +30,17 @@ export function openShared(
     const { version, newestMs, timeline } = held(asker);
     checkVersion(asker, version);
     if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger);
-    checkClock(asker, newestMs, nowMs);
+    checkClock({ path: asker.path, newestMs }, nowMs);
     return ledgerOver(new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs));
   });
 }
 
 /** Opens a shared ledger to be read, or null where there is none. It changes nothing. */
-export function openExistingShared(address: string): Ledger | null {
-  return opened(address, BUSY_MS, (asker) => {
+export function openExistingShared(
+  address: string,
+  { busyTimeoutMs = BUSY_TIMEOUT_MS }: Pick<LedgerOptions, 'busyTimeoutMs'>,
+): Ledger | null {
+  return opened(address, busyTimeoutMs, (asker) => {
     if (!asker.server.exists) {
       asker.bridge.close();
       return null;
@@ -55,8 +52,8 @@ export function openExistingShared(address: string): Ledger | null {
 }
 
 /** Another connection to a ledger that is open, which cannot write. */
-export function openSharedRows(address: string): Connection {
-  return opened(address, BUSY_MS, (asker) => {
+export function openSharedRows(address: string, busyTimeoutMs: number): Connection {
+  return opened(address, busyTimeoutMs, (asker) => {
     ask(asker, 'SET default_transaction_read_only = on');
     return new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs);
   });
@@ -64,7 +61,7 @@ export function openSharedRows(address: string): Connection {
 
 /** What `doctor` says of a shared ledger that is there. */
 export function examineShared(address: string): PlaceFacts {
-  return opened(address, BUSY_MS, (asker) => {
+  return opened(address, BUSY_TIMEOUT_MS, (asker) => {
     checkDurable(asker);
     const { version, newestMs } = held(asker);
     const [bytes, serverMs] = ask(asker, SIZE) ?? [];
@@ -116,7 +113,7 @@ function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) =
 
 /**
  * Looks at the server, and sets what this connection is to be like. Whoever is stopped in a transaction, or cut off, must
- * not keep others from the ledger: the server ends his connection, and with it his transaction and his locks.
+ * not keep others from the ledger (J5): the server ends his connection, and with it his transaction and his locks.
  *
  * The stores look for rows by index, one by one, as SQLite does: a plan that is better for the tables of this moment is
  * kept when they have grown.
@@ -178,13 +175,6 @@ function changeTimeline(asker: Asker, former: number, isAccepted: boolean): void
   const hint =
     'Compare with the reports of the API who was sent to. Only if nothing is missing, go on: send --new-ledger.';
   throw unusable('ledger-unusable', asker.path, message, hint);
-}
-
-function checkClock({ path }: Asker, newestMs: number, nowMs: number): void {
-  if (nowMs >= newestMs - CLOCK_TOLERANCE_MS) return;
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const message = `The clock says ${iso(nowMs)}, but the ledger holds an entry of ${iso(newestMs)}.`;
-  throw refuse(problem('clock', message, { at: { file: path }, hint: 'Set the clock, then run it again.' }));
 }
 
 /** Who makes the schema: the number is "hbll". */

@@ -32,7 +32,6 @@ export class PostgresConnection implements Connection {
   readonly #bridge: Bridge;
   readonly #busyTimeoutMs: number;
   readonly #names = new Map<string, string>();
-  #newestMs: number;
   #failure: LedgerError | null = null;
   /** Transactions of this connection, the one that is under way among them. */
   #written = 0;
@@ -44,7 +43,6 @@ export class PostgresConnection implements Connection {
     this.#busyTimeoutMs = busyTimeoutMs;
     this.path = path;
     this.#bridge = bridge;
-    this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
     this.many = manyRows({
       commit: (text, values) => {
         const found = this.#ask(text, values, COMMIT_MS);
@@ -64,10 +62,6 @@ export class PostgresConnection implements Connection {
         return 'done';
       },
     };
-  }
-
-  get newestMs(): number {
-    return this.#newestMs;
   }
 
   query(sql: string): Query {
@@ -93,11 +87,11 @@ export class PostgresConnection implements Connection {
     try {
       // Taken back where it fails before it was counted.
       this.#written += 1;
-      const now = Math.max(nowMs, Number(this.#run({ text: BEGIN, values: [] }, COMMIT_MS).rows[0]?.[0]));
+      const newestMs = Number(this.#run({ text: BEGIN, values: [] }, COMMIT_MS).rows[0]?.[0]);
+      const now = Math.max(nowMs, newestMs);
       const result = work(now);
-      if (now > this.#newestMs + 1000) this.#ask('UPDATE ledger SET newest_at = $1 WHERE newest_at < $1', [now]);
+      if (now >= newestMs + 1000) this.#ask('UPDATE ledger SET newest_at = $1 WHERE newest_at < $1', [now]);
       this.#run({ text: 'COMMIT', values: [] }, COMMIT_MS);
-      this.#newestMs = Math.max(now, this.#newestMs);
       return result;
     } catch (error) {
       this.#written -= 1;
@@ -282,7 +276,7 @@ function kindOf(code: string): LedgerErrorKind {
 }
 
 /** The two halves of the number that stands for the lock of a run. */
-export function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [number, number] {
+function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [number, number] {
   const hash = createHash('sha256')
     .update(JSON.stringify([environment, campaign, occurrence]))
     .digest();

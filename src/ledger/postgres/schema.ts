@@ -1,3 +1,5 @@
+import { COMMIT_ROWS } from './commit-rows.ts';
+
 /** Of the tables below; older ones are brought up to date, newer ones refused. */
 export const VERSION = 1;
 
@@ -261,57 +263,7 @@ END $$`,
 )`,
   `CREATE FUNCTION handbill.now_ms() RETURNS double precision LANGUAGE sql VOLATILE
   AS 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000'`,
-  // What the desk writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays
-  // hold a column each; `form_rows` and `forms` the spellings under which a claim may be suppressed.
-  `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
-    rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
-    claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
-    form_rows bigint[], forms text[],
-    OUT recorded bigint[], OUT claimed bigint[]) LANGUAGE plpgsql AS $$
-DECLARE at bigint; list bigint; state text; kept bigint[];
-BEGIN
-  recorded := '{}';
-  claimed := '{}';
-  UPDATE handbill.ledger SET changes = changes + 1, newest_at = greatest(newest_at, now_ms) RETURNING newest_at INTO at;
-  SELECT runs.list, runs.state INTO list, state FROM handbill.runs WHERE number = run_number;
-  IF list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (state <> 'running'
-      OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes))) THEN
-    RETURN;
-  END IF;
-  -- Each row is found by the primary key (OFFSET keeps it so), whatever is known of the table, which may be nothing yet.
-  WITH done AS (
-    UPDATE handbill.recipients AS r SET state = found.state, reason = found.reason, attempts = found.attempts,
-      http_status = found.http_status, message_id = found.message_id, error = found.error, updated_at = at
-    FROM (SELECT given.*, here.place FROM unnest(rows, states, reasons, counts, statuses, ids, errors, froms)
-        AS given (row, state, reason, attempts, http_status, message_id, error, former),
-      LATERAL (SELECT ctid AS place FROM handbill.recipients AS h
-        WHERE h.list = list_number AND h.leg = 0 AND h.row = given.row AND h.state = given.former
-          AND h.attempts < given.attempts OFFSET 0) AS here) AS found
-    WHERE r.ctid = found.place RETURNING r.row
-  ) SELECT coalesce(array_agg(row), '{}') INTO recorded FROM done;
-  IF cardinality(claim_rows) = 0 THEN RETURN; END IF;
-  SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms) AS given (row, form)
-    WHERE EXISTS (SELECT 1 FROM handbill.suppressions AS s
-      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at));
-  WITH done AS (
-    UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL
-    FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)
-        AS given (row, key, address, attempts),
-      LATERAL (SELECT ctid AS place FROM handbill.recipients AS h
-        WHERE h.list = list_number AND h.leg = 0 AND h.row = given.row AND h.state = 'pending' AND h.key = given.key
-          AND h.address = given.address AND h.attempts = coalesce(given.attempts, h.attempts) OFFSET 0) AS here
-      WHERE given.row <> ALL (kept)) AS found
-    WHERE r.ctid = found.place RETURNING r.row
-  ) SELECT coalesce(array_agg(row), '{}') INTO claimed FROM done;
-  IF cardinality(claimed) < cardinality(claim_rows) AND EXISTS (
-    SELECT 1 FROM unnest(claim_rows, claim_keys, claim_addresses) AS given (row, key, address)
-    LEFT JOIN LATERAL (SELECT h.key, h.address, h.attempts FROM handbill.recipients AS h
-      WHERE h.list = list_number AND h.leg = 0 AND h.row = given.row OFFSET 0) AS here ON true
-    WHERE here.key IS DISTINCT FROM given.key OR (here.address <> given.address AND here.attempts = 0)
-  ) THEN
-    RAISE EXCEPTION 'a row is not the recipient that was to be claimed' USING ERRCODE = 'HB001';
-  END IF;
-END $$`,
+  COMMIT_ROWS,
   // What the stores ask for by the names that SQLite gives it.
   `CREATE FUNCTION handbill.instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT strpos($1, $2)'`,
   `CREATE FUNCTION handbill.json_each(text) RETURNS TABLE (key bigint, value text) LANGUAGE sql IMMUTABLE
