@@ -160,8 +160,14 @@ export class PostgresConnection implements Connection {
   makeRoom(): void {}
 
   copyTo(): void {
-    const hint = 'Use pg_dump.';
-    throw new LedgerError('other', problem('ledger-unusable', 'A shared ledger is not copied.', { hint }));
+    const hint =
+      'Leave --dry-run out: a file that is read twice has the effect of once. A backup first is made by pg_dump.';
+    throw new LedgerError(
+      'other',
+      problem('ledger-unusable', 'A shared ledger is not copied, so that nothing can be tried on a copy of it.', {
+        hint,
+      }),
+    );
   }
 
   #tryLock(high: number, low: number): boolean {
