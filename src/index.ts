@@ -129,6 +129,7 @@ export {
 } from './library/suppressions.ts';
 export type { Task } from './library/task.ts';
 export { type ValidatedFile, type ValidateOptions, type ValidateResult, validate } from './library/validate.ts';
+export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './library/workers.ts';
 export type {
   Campaign,
   Channel,

@@ -30,6 +30,7 @@ interface SendFlags {
   readonly amend?: boolean;
   readonly late?: boolean;
   readonly wait?: boolean;
+  readonly workers?: boolean;
   readonly listen?: number | true;
   readonly listenFor?: number;
   readonly retryRejected?: boolean;
@@ -64,6 +65,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--amend', 'continue a run although its inputs changed')
     .option('--late', 'continue a run that is older than 24 hours')
     .option('--wait', 'stay until windows have opened and pauses of a canary are over')
+    .option('--workers', 'share the run with every `handbill worker` of a shared ledger')
     .option(
       '--listen [port]',
       'receive delivery reports and replies meanwhile (default port: 4011)',
@@ -125,6 +127,7 @@ async function run(
       amend: flags.amend === true,
       late: flags.late === true,
       wait: flags.wait === true,
+      workers: flags.workers === true,
       retryRejected: flags.retryRejected === true,
       ...optional('winner', flags.winner),
       confirm: async (question) => {

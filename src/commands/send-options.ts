@@ -33,6 +33,8 @@ export interface SendOptions {
   readonly late?: boolean;
   /** Stays until the windows have opened of those who wait for one, and the pauses of a canary are over. */
   readonly wait?: boolean;
+  /** Shares the run with the workers of the ledger, which has to be a shared one. */
+  readonly workers?: boolean;
   readonly retryRejected?: boolean;
   /** The variant that everybody gets who is not in the test; remembered by the run. */
   readonly winner?: string;

@@ -9,6 +9,7 @@ import { settleWinner } from '../run/decide-winner.ts';
 import type { ListsAgain } from '../run/lists.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
+import type { Sharing } from '../run/sharing.ts';
 import { countUnreached } from '../run/unreached.ts';
 import type { RoundsOptions } from '../run/window-wait.ts';
 import { fileStamp } from '../util/file-stamp.ts';
@@ -26,6 +27,8 @@ export interface Start {
   readonly listsAgain: ListsAgain;
   readonly concurrency: number;
   readonly interrupt: AbortSignal;
+  /** Others work on the run as well; null: nobody does. */
+  readonly sharing: Sharing | null;
 }
 
 /** One start of the run, with connections of its own; `send --wait` has several. */
@@ -58,10 +61,11 @@ export function createRound(start: Start): RoundsOptions['round'] {
         wire: api.wire,
         costOf: createPricer(prices),
         concurrency,
-        ratePerSecond: lowest(options.ratePerSecond, plan.environment.ratePerSecond, campaign.send.ratePerSecond),
+        ratePerSecond: rateOf(plan, options.ratePerSecond),
         limit,
         interrupt,
         wait: options.wait === true,
+        sharing: start.sharing,
         ...given(options, 'onWait'),
         now: options.now,
         random: options.random ?? Math.random,
@@ -91,6 +95,11 @@ export async function howListsAreRead(
 }
 
 const LOOK_MS = 10_000;
+
+/** The lowest of all that hold: what somebody says, that of the environment, and that of the campaign. */
+export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
+  return lowest(ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond);
+}
 
 function lowest(...rates: readonly (number | null | undefined)[]): number | null {
   const set = rates.filter((rate) => rate !== null && rate !== undefined);

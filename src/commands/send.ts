@@ -4,6 +4,7 @@ import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { prepareApi } from '../run/api.ts';
+import { callWorkersBack } from '../run/call-back.ts';
 import { holdRun } from '../run/hold.ts';
 import { joinReplies } from '../run/join-replies.ts';
 import { sendListening } from '../run/listen.ts';
@@ -16,6 +17,7 @@ import type { SendListener } from './send-listen.ts';
 import { given, type ListenNeeds, type ListenWhileSending, listeningOf, type SendOptions } from './send-options.ts';
 import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
 import { createRound, howListsAreRead } from './send-rounds.ts';
+import { beginSharing, refuseUnlessShareable } from './send-workers.ts';
 
 export type { SendOptions } from './send-options.ts';
 
@@ -41,6 +43,7 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   options.onWarnings?.([...warnings, ...plan.warnings]);
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const { sealed = null } = options;
+  if (options.workers === true) refuseUnlessShareable(campaign);
   if (sealed !== null) await refuseUnlessSealed(plan, sealed, { cwd, amend: options.amend === true });
   const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
   const { timeoutMs } = campaign.send;
@@ -61,8 +64,9 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   const listsAgain = await howListsAreRead(campaign, options);
   const suppressions = await listsAgain.read();
 
-  using held = holdRun(campaign.project, identityOf(plan), now(), options.newLedger === true);
+  using held = holdRun(campaign.project, identityOf(plan), now(), options.newLedger === true, true);
   const { ledger } = held;
+  await callWorkersBack(ledger, identityOf(plan));
   if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
     await refuseOver(campaign, plan.occurrence, now());
   }
@@ -100,7 +104,20 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
     prepared.discard();
     throw interrupt.aborted ? interruptedEarly() : notConfirmed();
   }
-  const start = { options, plan, ledger, prepared, openApi, prices, suppressions, listsAgain, concurrency, interrupt };
+  await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
+  const start = {
+    options,
+    plan,
+    ledger,
+    prepared,
+    openApi,
+    prices,
+    suppressions,
+    listsAgain,
+    concurrency,
+    interrupt,
+    sharing: sharing?.sharing ?? null,
+  };
   const round = createRound(start);
   const waiting = { wait, limit: options.limit ?? null, now, interrupt, ...given(options, 'onWait', 'timers') };
   if (startListening === null) {

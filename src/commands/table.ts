@@ -74,6 +74,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     semiSpaceMegabytes: 4,
   },
   {
+    name: 'worker',
+    summary: 'work on the runs that others share through a shared ledger',
+    group: CAMPAIGNS,
+    load: () => import('./worker-command.ts'),
+    semiSpaceMegabytes: 4,
+  },
+  {
     name: 'due',
     summary: 'send every campaign whose schedule says so, each occurrence once',
     group: CAMPAIGNS,
@@ -99,6 +106,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'recipients of whom nobody knows yet: who they are, what became of them',
     group: RESULTS,
     load: () => import('./doubt.ts'),
+  },
+  {
+    name: 'workers',
+    summary: 'who works on what, on a shared ledger',
+    group: RESULTS,
+    load: () => import('./workers.ts'),
   },
   {
     name: 'listen',

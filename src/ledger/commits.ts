@@ -16,6 +16,7 @@ import {
 } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { type IsSuppressed, suppressionCheck } from './suppression-check.ts';
+import type { HeldShards, WorkerStore } from './worker-store.ts';
 
 /** Characters of the API's text that are kept with a refusal. */
 const ERROR_LENGTH = 2048;
@@ -29,6 +30,7 @@ export function commitStore(
   connection: Connection,
   runs: RunStore,
   lateAnswer: DoubtStore['lateAnswer'],
+  workers: Pick<WorkerStore, 'holds'> | null,
 ): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   const legs = legStore(connection);
   const checkUnder = suppressionCheck(connection);
@@ -78,6 +80,9 @@ export function commitStore(
   const look = connection.query(
     'SELECT state, key, address, attempts FROM recipients WHERE list = ? AND leg = ? AND row = ?',
   );
+
+  const hasAll = (held: HeldShards, list: number, claims: readonly ClaimRequest[]): boolean =>
+    shardsOf(held, claims).every((shard) => workers?.holds(list, shard, held.worker) === true);
 
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number): void => {
     if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
@@ -147,11 +152,15 @@ export function commitStore(
     nowMs: number,
     rules?: ClaimRules,
     reach: Reach | null = null,
+    held: HeldShards | null = null,
   ): ClaimAnswer[] =>
     connection.write(nowMs, results.length + claims.length, (now) => {
       const { list, state } = runs.listOf(run);
       if (list !== run.list) throw replaced(connection.path);
       for (const result of results) recordOne(run, list, result, now);
+      if (held !== null && claims.length > 0 && !(state === 'running' && hasAll(held, list, claims))) {
+        return claims.map(() => 'stopped');
+      }
       if (claims.length > 0 && state !== 'running')
         throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
       if (claims.length === 0) return [];
@@ -171,6 +180,7 @@ export function commitStore(
     claims: readonly ClaimRequest[],
     nowMs: number,
     rules: ClaimRules | undefined,
+    held: HeldShards | null,
   ): ClaimAnswer[] | null => {
     if (connection.many === null || !results.every(isSimple)) return null;
     if (!isEachOnce(results) || !isEachOnce(claims)) return null;
@@ -179,13 +189,15 @@ export function commitStore(
       [to, ...(rules?.forms(to, key) ?? [])].map((form) => ({ row, form })),
     );
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
-    const { recorded, claimed } = connection.many.commit(run.number, run.list, cut, free, forms, nowMs);
+    const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
+    const { recorded, claimed } = connection.many.commit(run.number, run.list, cut, free, forms, nowMs, inUse);
     const [late, left] = [
       results.filter(({ row }) => !recorded.has(row)),
       claims.filter(({ row }) => !claimed.has(row)),
     ];
     if (late.length === 0 && left.length === 0) return claims.map(() => 'claimed');
-    const others = new Map(write(run, late, left, nowMs, rules).map((answer, i) => [left[i]?.row, answer]));
+    const answers = write(run, late, left, nowMs, rules, null, held);
+    const others = new Map(answers.map((answer, i) => [left[i]?.row, answer]));
     return claims.map(({ row }) => others.get(row) ?? 'claimed');
   };
 
@@ -200,7 +212,7 @@ export function commitStore(
   let full: LedgerError | null = null;
 
   return {
-    commit(run, results, claims, nowMs, rules, reach) {
+    commit(run, results, claims, nowMs, rules, reach, held = null) {
       // A run that another process began is read before the transaction, in which others would have to wait for it.
       if (claims.length > 0) reach?.refresh();
       if (full !== null && claims.length > 0) {
@@ -208,8 +220,8 @@ export function commitStore(
         throw full.asRecorded();
       }
       try {
-        const answers = (reach ?? null) === null ? writeMany(run, results, claims, nowMs, rules) : null;
-        return answers ?? write(run, results, claims, nowMs, rules, reach);
+        const answers = (reach ?? null) === null ? writeMany(run, results, claims, nowMs, rules, held) : null;
+        return answers ?? write(run, results, claims, nowMs, rules, reach, held);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
@@ -222,6 +234,11 @@ export function commitStore(
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };
+}
+
+/** The shards that these rows are in; -1 stands for what the worker has not, and nobody has. */
+function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly number[] {
+  return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
 }
 
 /** What becomes of nearly everybody. */

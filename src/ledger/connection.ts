@@ -1,6 +1,7 @@
 import type { RunLock } from './lock.ts';
 import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
 import type { SharedTurns } from './shared-turns.ts';
+import type { WorkerStore } from './worker-store.ts';
 
 /** What a database gives back: numbers for whole numbers, and 0 or 1 for what is true or false. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -45,14 +46,16 @@ export interface Connection {
   expectMany(): void;
   /** References between tables are looked at when the transaction ends. Inside `write`. */
   deferReferences(): void;
-  /** The lock of a run; null when somebody else has it. */
-  lock(run: RunIdentity): RunLock | null;
+  /** The lock of a run; null when somebody else has it, or - unless `despiteWorkers` - workers are at it. */
+  lock(run: RunIdentity, despiteWorkers?: boolean): RunLock | null;
   /** Some process is at this run now. */
   isHeld(run: RunIdentity): boolean;
   /** Before the first claim of a start: whatever must be durable beside the tables. */
   beginStart(): void;
   /** Turns that all who send to an environment take together; null: of a file, whose processes have their own pace. */
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
+  /** Runs that several workers share; null: those of a file are one process's. */
+  workers(recordOf: (number: number) => RunRecord): WorkerStore | null;
   /** The disk is full: gives back what was kept for this. */
   makeRoom(): void;
   readonly purge: ConnectionPurge;
@@ -73,6 +76,7 @@ export interface ManyRows {
    * claimed and it is not running, the ledger holds hashes, or a row is somebody else. Whoever is not in the answer is looked at on his own.
    *
    * @param forms how else somebody who is to be claimed may stand on the list of suppressions
+   * @param held whoever shares the run: nothing is done where one of the shards is another one's by now
    * @throws LedgerError, with everything undone
    */
   commit(
@@ -82,7 +86,14 @@ export interface ManyRows {
     claims: readonly ClaimRequest[],
     forms: readonly { readonly row: number; readonly form: string }[],
     nowMs: number,
+    held: ShardsInUse | null,
   ): { readonly recorded: ReadonlySet<number>; readonly claimed: ReadonlySet<number> };
+}
+
+/** A worker, and the shards that he claims in. */
+export interface ShardsInUse {
+  readonly worker: string;
+  readonly shards: readonly number[];
 }
 
 /** What a purge needs beside the tables. */

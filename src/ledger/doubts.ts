@@ -41,7 +41,7 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
       // Nobody is at the run any more: what is claimed has no outcome and will get none.
       const leftBehind = state !== 'running' || !connection.isHeld(run) ? 1 : 0;
       for (let after = -1; ; ) {
-        const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, leftBehind);
+        const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, null, leftBehind);
         if (page.first.length === 0) return;
         after = Number(page.first.at(-1)?.[0]);
         const last = (first: LegRow) => (hasFallen(first) ? lastLeg(page, hasFallen, first)?.row : first);

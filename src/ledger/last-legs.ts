@@ -24,7 +24,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  * those who fell back in the one before, so these are never more rows than the page has.
  *
  * `query` takes list, leg, row to begin after, last row and limit, and then `params`. If it leaves rows out, it must not
- * leave out those that fell back.
+ * leave out those that fell back. `lastRow` is included; null: the list has no bound.
  */
 export function readPage(
   query: Query,
@@ -32,9 +32,10 @@ export function readPage(
   list: number,
   afterRow: number,
   limit: number,
+  lastRow: number | null,
   ...params: readonly (string | number | null)[]
 ): LegPage {
-  const first = query.all(list, 0, afterRow, LAST_ROW, limit, ...params);
+  const first = query.all(list, 0, afterRow, lastRow ?? LAST_ROW, limit, ...params);
   let later: Map<number, LegRow[]> | null = null;
   for (let leg = 1, span = spanOf(first, hasFallen); span !== null; leg++) {
     const rows = query.all(list, leg, span.from - 1, span.to, NO_LIMIT, ...params);

@@ -34,6 +34,7 @@ import type {
 } from './records.ts';
 import type { ReplyStore } from './reply-store.ts';
 import type { SharedTurns } from './shared-turns.ts';
+import type { HeldShards, WorkerStore } from './worker-store.ts';
 
 /**
  * What happened, durably. Everything here is an interface: the ledger of one machine is SQLite, that of several
@@ -88,8 +89,11 @@ export interface Ledger {
   retryRejected(run: RunRecord): number;
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
-  /** The next pending rows after `afterRow` (-1 for all), of any leg and in list order: at most one for a recipient. */
-  pending(run: RunRecord, afterRow: number, limit: number): PendingRow[];
+  /**
+   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last of the list), of any leg and in
+   * list order: at most one for a recipient.
+   */
+  pending(run: RunRecord, afterRow: number, limit: number, lastRow?: number): PendingRow[];
   /**
    * Records outcomes, then claims, in one transaction that is on the disk when this returns: a request may be made
    * for a row that was `claimed`, and for no other. `taken` rows are not pending any more (another process has them).
@@ -101,6 +105,8 @@ export interface Ledger {
    *
    * @param rules what a claim looks at besides the ledger's own addresses; while the ledger holds hashes, it is needed
    * @param reach whoever another run reached by then is skipped instead of claimed
+   * @param held whoever shares the run claims in these shards alone: where one is another one's by now, or the run does
+   *   not go on, every claim is `stopped`. Without it a run that is not running is an error.
    * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
    * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
@@ -111,6 +117,7 @@ export interface Ledger {
     nowMs: number,
     rules?: ClaimRules,
     reach?: Reach | null,
+    held?: HeldShards | null,
   ): ClaimAnswer[];
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
@@ -122,12 +129,16 @@ export interface Ledger {
   /**
    * J3: takes the lock of one run, or null when another process (or another part of this one) has it. The system lets
    * go of it when the process ends, however it ends.
+   *
+   * @param despiteWorkers also while workers are at a run that nobody holds: whoever calls them back
    */
-  lock(identity: RunIdentity): RunLock | null;
+  lock(identity: RunIdentity, despiteWorkers?: boolean): RunLock | null;
   /** Whether some process is at this run now. */
   isHeld(identity: RunIdentity): boolean;
   /** Turns that all who send to an environment through this ledger take together; null: those of a file do not. */
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
+  /** Runs that several workers share; null: those of a file are one process's. */
+  readonly workers: WorkerStore | null;
   /** Says who holds the run's lock, for the message that another process shows; null when it is let go. */
   hold(identity: RunIdentity, holder: Holder | null): void;
   holder(identity: RunIdentity): Holder | null;

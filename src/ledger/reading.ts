@@ -79,7 +79,7 @@ export function reader(
       const wanted = filter?.outcomes === undefined ? null : statesFor(filter.outcomes, claimed);
       let after = -1;
       for (;;) {
-        const page = readPage(nextRows, hasFallen, list, after, BATCH_ROWS, wanted);
+        const page = readPage(nextRows, hasFallen, list, after, BATCH_ROWS, null, wanted);
         if (page.first.length === 0) break;
         after = Number(page.first.at(-1)?.[0]);
         const found = outcomesOf(page, run, claimed);
@@ -102,7 +102,7 @@ export function reader(
       return (row, key) => {
         while (at < window.first.length && Number(window.first[at]?.[0]) < row) at++;
         if (at >= window.first.length || row < asked) {
-          window = readPage(nextStates, hasFallen, list, row - 1, BATCH_ROWS);
+          window = readPage(nextStates, hasFallen, list, row - 1, BATCH_ROWS, null);
           at = 0;
         }
         asked = row;

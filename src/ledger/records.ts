@@ -137,8 +137,11 @@ export interface Cap {
   readonly sinceMs: number;
 }
 
-/** `suppressed`, `excluded` and `capped`: a rule came between, and the row is skipped. */
-export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken';
+/**
+ * `suppressed`, `excluded` and `capped`: a rule came between, and the row is skipped. `stopped`: whoever shares the run may
+ * not claim there any more; the row is as it was.
+ */
+export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken' | 'stopped';
 
 /** What came of one attempt. */
 export interface ResultRecord {

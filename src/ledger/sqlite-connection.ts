@@ -125,6 +125,10 @@ export class SqliteConnection implements Connection {
     return acquireRunLock(this.path, run);
   }
 
+  workers(): null {
+    return null;
+  }
+
   isHeld(run: RunIdentity): boolean {
     return isRunHeld(this.path, run);
   }

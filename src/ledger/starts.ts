@@ -65,11 +65,11 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
 
     retryRejected: (run) => connection.write(0, 0, () => retry(sealedList(run))),
 
-    pending(run, afterRow, limit) {
+    pending(run, afterRow, limit, lastRow) {
       const list = sealedList(run);
       const found: PendingRow[] = [];
       for (let after = afterRow; found.length < limit; ) {
-        const page = readPage(nextPending, hasFallen, list, after, limit);
+        const page = readPage(nextPending, hasFallen, list, after, limit, lastRow ?? null);
         for (const first of page.first) {
           const pending = pendingOf(page, first, run.channel);
           if (pending !== null) found.push(pending);

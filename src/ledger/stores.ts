@@ -19,12 +19,14 @@ export function ledgerOver(connection: Connection): Ledger {
   const runs = runStore(connection);
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
+  const workers = connection.workers(runs.record);
   const { findRun, runsOf, runById, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
-    lock: (run) => connection.lock(run),
+    lock: (run, despiteWorkers) => connection.lock(run, despiteWorkers),
     isHeld: (run) => connection.isHeld(run),
     turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
+    workers,
     runs: runs.runs,
     findRun,
     runsOf,
@@ -35,7 +37,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs),
-    ...commitStore(connection, runs, lateAnswer),
+    ...commitStore(connection, runs, lateAnswer, workers),
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),

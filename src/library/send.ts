@@ -40,6 +40,8 @@ export interface SendOptions extends ProjectOptions {
   readonly late?: boolean;
   /** Stays until windows have opened and the pauses of a canary are over. Default: false. */
   readonly wait?: boolean;
+  /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
+  readonly workers?: boolean;
   /** Tries recipients again whom the API refused. Default: false. */
   readonly retryRejected?: boolean;
   /** The variant that everybody gets who was not in the test; the run remembers it. Default: as the campaign says. */

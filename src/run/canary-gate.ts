@@ -47,6 +47,8 @@ export interface GateReports {
 export interface Gate {
   /** There is room for somebody before the next gate. */
   isOpen(): boolean;
+  /** There are no more gates. */
+  isWide(): boolean;
   put(recipients: number): void;
   /**
    * At a gate, when nothing is in flight: waits for the pause, and for reports, and judges. False where whoever is left
@@ -107,6 +109,7 @@ export function createGate(context: GateContext): Gate {
   };
   return {
     isOpen: () => steps.room() > 0,
+    isWide: () => steps.room() === Number.POSITIVE_INFINITY,
     put: (recipients) => steps.put(recipients),
     async turn() {
       if (stopped.aborted) return false;

@@ -32,6 +32,8 @@ export interface Desk {
   flush(): Promise<void>;
   /** The error that ended the desk, if any: it takes nothing more then. */
   readonly failure: Error | null;
+  /** What happened and could not be written: it may be once the ledger can be reached again. */
+  readonly unwritten: readonly ResultRecord[];
 }
 
 /** Longest that anything waits for others: a hundredth of what an API takes that answers within 200 ms. */
@@ -60,6 +62,7 @@ export function createDesk(
   let lingering = false;
   let flushing = false;
   let failure: Error | null = null;
+  const unwritten: ResultRecord[] = [];
 
   const commit = (): void => {
     if (results.length === 0 && claims.length === 0) return;
@@ -98,6 +101,7 @@ export function createDesk(
       ledger.commit(late, []);
     } catch {
       // Said already: the failure that ended the desk is what the user is shown.
+      unwritten.push(...late);
     }
   };
   /** The end of a turn. Where most of the deliveries wait for their claims, waiting gains nothing more. */
@@ -153,6 +157,7 @@ export function createDesk(
     get failure() {
       return failure;
     },
+    unwritten,
   };
 }
 

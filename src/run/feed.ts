@@ -30,6 +30,12 @@ export interface FeedOptions {
   readonly pool: Pool;
   /** Null without a canary. */
   readonly gate: Gate | null;
+  /** Ends where the last gate has opened: whoever comes then is for others as well. */
+  readonly untilWide?: boolean;
+  /** Asked after each batch of the list, while it is in flight; false: nothing of what follows is to be sent here. */
+  readonly between?: () => Promise<boolean> | boolean;
+  /** What is pending behind the end of the list is left alone. */
+  readonly keepRemoved?: boolean;
 }
 
 /** Rows of one transaction; there are hardly ever more than a few. */
@@ -54,11 +60,12 @@ export async function feed(options: FeedOptions): Promise<void> {
 }
 
 async function feedAll(options: FeedOptions): Promise<void> {
-  const { plan, ledger, run, todo, pool, shift, gate, lists } = options;
+  const { plan, ledger, run, todo, pool, shift, gate, lists, between } = options;
   const { stopped } = shift;
   const packer = createPacker<Due>(plan.recipientsPerRequest);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
+  let isOver = false;
   try {
     await lists.renew();
     const view = {
@@ -84,6 +91,8 @@ async function feedAll(options: FeedOptions): Promise<void> {
         const isGated = gate !== null && due.byReport === undefined;
         if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
         if (isLater && stopped.aborted) break;
+        isOver = options.untilWide === true && gate?.isWide() === true;
+        if (isOver) break;
         // The gate is not decided in this start: whoever is left waits for the next one.
         if (isLater && isGated) {
           aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
@@ -99,13 +108,17 @@ async function feedAll(options: FeedOptions): Promise<void> {
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
       if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
-      if (stopped.aborted || left <= 0) break;
+      if (stopped.aborted || left <= 0 || isOver) break;
+      if (between !== undefined && !(await between())) {
+        isOver = true;
+        break;
+      }
     }
     for (const parcel of stopped.aborted ? [] : packer.rest()) {
       const full = put(pool, parcel);
       if (full !== undefined) await full;
     }
-    if (!stopped.aborted && left > 0) skipRemoved(options);
+    if (!stopped.aborted && left > 0 && !isOver && options.keepRemoved !== true) skipRemoved(options);
   } catch (error) {
     pool.fail(error);
   }
@@ -143,6 +156,7 @@ interface Aside {
 function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
   const { row, line } = decision;
   const pending = todo.find(row);
+  if (pending === null && todo.isLost?.(row) === true) return null;
   if (pending === null) throw unexpected(line);
   const { leg } = pending;
   if (decision.key !== pending.key) throw unexpected(line);

@@ -11,6 +11,7 @@ import { isPostgres } from '../util/ledger-address.ts';
 /**
  * Holds the run's lock and its ledger, and lets go of both.
  *
+ * @param despiteWorkers - also while workers go on with a run whose `send` has died: the caller calls them back
  * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
  */
 export function holdRun(
@@ -18,12 +19,13 @@ export function holdRun(
   identity: RunIdentity,
   nowMs: number,
   newLedger: boolean,
+  despiteWorkers = false,
 ): { ledger: Ledger } & Disposable {
   const mustExist = isPostgres(path) && hasSentWith(root, path);
   const ledger = openLedger(path, { mode: 'write', nowMs, newLedger, mustExist });
   let lock: RunLock | null = null;
   try {
-    const taken = ledger.lock(identity);
+    const taken = ledger.lock(identity, despiteWorkers);
     if (taken === null) throw locked(ledger, identity);
     lock = taken;
     if (isPostgres(path)) rememberSendingWith(root, path);

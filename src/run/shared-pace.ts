@@ -5,8 +5,9 @@ import { TIMERS, type Timers } from './timers.ts';
 export interface SharedPaceOptions {
   /** The lowest rate that holds for this run: that of the environment, or a lower one. */
   readonly ratePerSecond: number;
-  readonly turns: SharedTurns;
-  /** The environment's rate, which all who send to it share. */
+  /** Those of all who send to the environment, of all who share the run, or both: the later one counts. */
+  readonly turns: readonly SharedTurns[];
+  /** The rate of the turns, the lowest of them. */
   readonly sharedPerSecond: number;
   readonly stopped: AbortSignal;
   readonly timers?: Timers;
@@ -37,7 +38,9 @@ export function createSharedPace(options: SharedPaceOptions): Pace {
   const take = (): number => {
     const count = Math.max(1, Math.min(most, line.length));
     try {
-      const { inMs, heldMs } = turns.take(count);
+      const taken = turns.map((one) => one.take(count));
+      const heldMs = Math.max(...taken.map((one) => one.heldMs));
+      const inMs = Math.max(...taken.map((one) => one.inMs));
       if (heldMs > 0) own.hold(heldMs);
       left = count;
       nextAt = monotonicMs() + inMs;
@@ -81,7 +84,7 @@ export function createSharedPace(options: SharedPaceOptions): Pace {
     hold(ms) {
       own.hold(ms);
       try {
-        turns.hold(ms);
+        for (const one of turns) one.hold(ms);
       } catch {
         // As above.
       }

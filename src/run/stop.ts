@@ -20,6 +20,18 @@ export interface Stop {
   /** The gate of the canary is shut: `figure` says which figure shuts it. */
   shut(figure: string): void;
   readonly halt: Halt | null;
+  /** Of this start, or of this worker. */
+  readonly counts: Answers;
+}
+
+/** What the rules count that look at everybody. */
+export interface Answers {
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly inDoubt: number;
+  /** First legs: accepted, and given up for the next one. */
+  readonly firstLegs: number;
+  readonly fellBack: number;
 }
 
 /** What to do next, for each rule. */
@@ -53,19 +65,17 @@ export interface StopContext {
   readonly rows: number;
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
   /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
-  readonly before: {
-    readonly accepted: number;
-    readonly rejected: number;
-    /** First legs: accepted, and given up for the next one. */
-    readonly firstLegs: number;
-    readonly fellBack: number;
-  };
+  readonly before: Omit<Answers, 'inDoubt'>;
+  /** What others came to who share the run; default: nobody does. */
+  readonly others?: () => Answers;
   readonly onHalt: () => void;
 }
 
+const NOBODY: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstLegs: 0, fellBack: 0 };
+
 export function createStop(context: StopContext): Stop {
   const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
-  const { before } = context;
+  const { before, others = () => NOBODY } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
   let accepted = 0;
@@ -101,8 +111,10 @@ export function createStop(context: StopContext): Stop {
       if (outcome === 'accepted' && leg === 0) firstLegs += 1;
       if (outcome === 'rejected') rejected += 1;
 
-      if (doubts >= doubtLimit) {
-        const doubted = doubts === 1 ? '1 recipient is' : `${doubts} recipients are`;
+      const more = others();
+      const allDoubts = doubts + more.inDoubt;
+      if (allDoubts >= doubtLimit) {
+        const doubted = allDoubts === 1 ? '1 recipient is' : `${allDoubts} recipients are`;
         stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
       }
       if (doubtsInARow >= DOUBTS_IN_A_ROW)
@@ -113,18 +125,20 @@ export function createStop(context: StopContext): Stop {
           `${FAILURES_IN_A_ROW} recipients could not be sent to, and nobody was answered in between: ${verdict.reason ?? 'no connection'}.`,
         );
       }
-      if (before.accepted + accepted === 0 && before.rejected + rejected === FIRST_REFUSALS) {
+      const allRejected = rejected + more.rejected;
+      if (before.accepted + accepted + more.accepted === 0 && isReached(before.rejected, allRejected)) {
         stop('refusals', `The first ${FIRST_REFUSALS} answers were all refusals.`);
       }
-      if (rejectedLimit !== null && rejected >= rejectedLimit) {
-        const refused = rejected === 1 ? '1 recipient was' : `${rejected} recipients were`;
+      if (rejectedLimit !== null && allRejected >= rejectedLimit) {
+        const refused = allRejected === 1 ? '1 recipient was' : `${allRejected} recipients were`;
         stop('refusals', `${refused} refused in this start (limits.stopAfter.rejected).`);
       }
     },
     fellBack() {
       fellBack += 1;
       // A channel that is misspelt or switched off looks like this too, and everybody would get the dearer message.
-      if (before.fellBack + fellBack === FIRST_REFUSALS && before.firstLegs + firstLegs === 0) {
+      const more = others();
+      if (isReached(before.fellBack, fellBack + more.fellBack) && before.firstLegs + firstLegs + more.firstLegs === 0) {
         stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
       }
     },
@@ -132,7 +146,15 @@ export function createStop(context: StopContext): Stop {
     get halt() {
       return halt;
     },
+    get counts() {
+      return { accepted, rejected, inDoubt: doubts, firstLegs, fellBack };
+    },
   };
+}
+
+/** In this start, of which the earlier ones do not hold back the rest. */
+function isReached(before: number, now: number): boolean {
+  return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
 }
 
 /** The default of `limits.stopAfter.inDoubt`: max(recipients in flight, min(1 % of the list, 20)). */

@@ -6,6 +6,8 @@ export interface Todo {
   wants(row: number): boolean;
   /** What the ledger holds of a wanted row, until `wants` has gone a batch further. */
   find(row: number): PendingRow | null;
+  /** A wanted row that is somebody else's by now; default: none ever is. */
+  isLost?(row: number): boolean;
   /** The row that was asked for last; -1 before the first. */
   readonly lastRow: number;
 }

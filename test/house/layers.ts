@@ -15,6 +15,7 @@ const ROWS: readonly (readonly string[])[] = [
     'approval',
     'http',
     'ledger',
+    'queue',
     'report',
     'webhook',
     'delivery',

@@ -67,7 +67,7 @@ async function play(ratePerSecond: number, senders: readonly Sender[], forMs: nu
   const send = async (sender: Sender, own: number[]): Promise<void> => {
     const stopping = new AbortController();
     await timers.sleep(sender.fromMs, stopping.signal);
-    const given = { turns, sharedPerSecond: ratePerSecond, stopped: stopping.signal, timers };
+    const given = { turns: [turns], sharedPerSecond: ratePerSecond, stopped: stopping.signal, timers };
     const pace = createSharedPace({ ...given, ratePerSecond: sender.ratePerSecond ?? ratePerSecond });
     void timers.sleep(sender.untilMs - sender.fromMs, stopping.signal).then(() => stopping.abort());
     const lane = async (): Promise<void> => {
@@ -148,7 +148,7 @@ describe('the rate of an environment, shared', () => {
     const { timers, passUntil, now } = createTime();
     const turns = createTurns(now, 100);
     const stopped = new AbortController().signal;
-    const given = { turns, sharedPerSecond: 100, ratePerSecond: 100, stopped, timers };
+    const given = { turns: [turns], sharedPerSecond: 100, ratePerSecond: 100, stopped, timers };
     const [one, other] = [createSharedPace(given), createSharedPace(given)];
     const went: number[] = [];
     const begin = now();
@@ -172,7 +172,7 @@ describe('the rate of an environment, shared', () => {
     const broken = () => {
       throw new Error('gone');
     };
-    const given = { turns: { take: broken, hold: broken }, sharedPerSecond: 100, ratePerSecond: 100 };
+    const given = { turns: [{ take: broken, hold: broken }], sharedPerSecond: 100, ratePerSecond: 100 };
     const pace = createSharedPace({ ...given, stopped: new AbortController().signal, timers });
     let count = 0;
     const begin = now();

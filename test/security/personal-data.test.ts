@@ -215,6 +215,8 @@ describe('a campaign that is sent', () => {
     ['report', NUMBER],
     ['report', '--format', 'junit'],
     ['runs'],
+    ['worker'],
+    ['workers'],
     ['runs', NUMBER],
     ['doubt', 'list'],
     ['doubt', 'list', NUMBER],

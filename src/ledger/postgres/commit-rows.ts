@@ -1,11 +1,12 @@
 /**
  * What the desk writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays hold
- * a column each; `form_rows` and `forms` the spellings under which a claim may be suppressed. Called by many.ts.
+ * a column each; `form_rows` and `forms` the spellings under which a claim may be suppressed. Whoever shares a run claims
+ * only in shards that are his at this moment (`worker_shards`). Called by many.ts.
  */
 export const COMMIT_ROWS = `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
     claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
-    form_rows bigint[], forms text[],
+    form_rows bigint[], forms text[], worker_id text, worker_shards bigint[],
     OUT recorded bigint[], OUT claimed bigint[]) LANGUAGE plpgsql AS $$
 DECLARE at bigint; list bigint; state text; kept bigint[];
 BEGIN
@@ -14,7 +15,9 @@ BEGIN
   UPDATE handbill.ledger SET changes = changes + 1, newest_at = greatest(newest_at, now_ms) RETURNING newest_at INTO at;
   SELECT runs.list, runs.state INTO list, state FROM handbill.runs WHERE number = run_number;
   IF list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (state <> 'running'
-      OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes))) THEN
+      OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes)
+      OR EXISTS (SELECT 1 FROM unnest(worker_shards) AS given (number) LEFT JOIN handbill.shards AS s
+        ON s.list = list_number AND s.number = given.number WHERE s.worker IS DISTINCT FROM worker_id))) THEN
     RETURN;
   END IF;
   -- Each row is found by the primary key (OFFSET keeps it so), whatever is known of the table, which may be nothing yet.

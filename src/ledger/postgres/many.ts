@@ -17,7 +17,7 @@ export interface ManyAsker {
 export function manyRows(asker: ManyAsker): ManyRows {
   return {
     load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
-    commit(run, list, results, claims, forms, now) {
+    commit(run, list, results, claims, forms, now, held) {
       const found = orStrange(() =>
         asker.commit(COMMIT, [
           run,
@@ -37,6 +37,8 @@ export function manyRows(asker: ManyAsker): ManyRows {
           claims.map(({ attempts }) => attempts ?? null),
           forms.map(({ row }) => row),
           forms.map(({ form }) => form),
+          held?.worker ?? null,
+          held?.shards ?? [],
         ]),
       );
       if (found === null) return NOTHING;
@@ -68,7 +70,7 @@ function orStrange(ask: () => Found): Found | null {
 const STRANGE = 'HB001';
 
 const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17)`;
+  $12, $13, $14, $15, $16, $17, $18, $19)`;
 
 const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
   FROM STDIN`;

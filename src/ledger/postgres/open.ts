@@ -1,10 +1,11 @@
+import { problem } from '../../errors.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
 import { checkClock } from '../clock.ts';
 import { ledgerMissing } from '../companions.ts';
 import { BUSY_TIMEOUT_MS } from '../connect.ts';
 import type { Connection, Param, Value } from '../connection.ts';
 import type { Ledger, LedgerOptions } from '../ledger.ts';
-import { unusable } from '../ledger-error.ts';
+import { LedgerError, unusable } from '../ledger-error.ts';
 import type { PlaceFacts } from '../ledger-facts.ts';
 import { ledgerOver } from '../stores.ts';
 import { type Bridge, openBridge } from './bridge.ts';
@@ -198,6 +199,9 @@ const IS_MISSING = `SELECT NOT EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace 
 const FIRST = `INSERT INTO handbill.ledger (only_row, version, created_at, newest_at, timeline)
   VALUES (1, $1, $2, $2, $3)`;
 
+/** SQLSTATE of a user, a password or a database that is not right: it will not be in a moment either. */
+const REFUSED = /^(?:28|3D|42)/;
+
 function ask(
   { bridge, path }: Pick<Asker, 'bridge' | 'path'>,
   text: string,
@@ -207,5 +211,7 @@ function ask(
   if (said !== null && !('error' in said)) return said.rows[0];
   const why = said === null ? `no answer within ${CONNECT_MS / 1000} s` : said.error.message;
   const hint = 'Look at the address, at its user and password (PGPASSWORD, ~/.pgpass), and whether the server is up.';
-  throw unusable('ledger-unusable', path, `The shared ledger cannot be opened: ${why}.`, hint);
+  const message = `The shared ledger cannot be opened: ${why}.`;
+  const kind = said !== null && 'error' in said && REFUSED.test(said.error.code ?? '') ? 'other' : 'io';
+  throw new LedgerError(kind, problem('ledger-unusable', message, { at: { file: path }, hint }));
 }

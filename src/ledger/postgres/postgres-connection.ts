@@ -3,11 +3,13 @@ import { problem } from '../../errors.ts';
 import type { Connection, ConnectionPurge, ManyRows, Param, Query, Statement } from '../connection.ts';
 import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
 import type { RunLock } from '../lock.ts';
-import type { RunIdentity } from '../records.ts';
+import type { RunIdentity, RunRecord } from '../records.ts';
 import type { SharedTurns } from '../shared-turns.ts';
+import type { WorkerStore } from '../worker-store.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { toPostgres } from './dialect.ts';
 import { manyRows } from './many.ts';
+import { workerStore } from './workers.ts';
 
 /**
  * Longest that a commit waits: longer than others may keep it waiting (30 s, after which the database says so). Then the
@@ -118,20 +120,32 @@ export class PostgresConnection implements Connection {
     this.exec('SET CONSTRAINTS ALL DEFERRED');
   }
 
-  lock(run: RunIdentity): RunLock | null {
+  lock(run: RunIdentity, despiteWorkers = false): RunLock | null {
     const [high, low] = lockOf(run);
     const which = `${high} ${low}`;
     // The database would give it to one connection again and again.
     if (this.#locks.has(which)) return null;
     if (!this.#tryLock(high, low) && !this.#waitForLock(high, low)) return null;
     this.#locks.add(which);
-    return {
+    const lock = {
       release: () => {
         // With the connection the lock is gone.
         if (!this.#locks.delete(which) || this.#failure !== null || this.#closed) return;
         this.query('SELECT pg_advisory_unlock(?::int, ?::int)').get(high, low);
       },
     };
+    if (despiteWorkers || !this.#isWorkedOn(run)) return lock;
+    lock.release();
+    return null;
+  }
+
+  /** Workers go on with a run whose coordinator has died. */
+  #isWorkedOn({ environment, campaign, occurrence }: RunIdentity): boolean {
+    const found = this.query(
+      `SELECT 1 FROM runs JOIN workers ON workers.list = runs.list AND heard_at + lease_ms > now_ms()
+        WHERE environment = ? AND campaign = ? AND occurrence = ? AND state <> 'loading' LIMIT 1`,
+    );
+    return found.get(environment, campaign, occurrence) !== undefined;
   }
 
   isHeld(run: RunIdentity): boolean {
@@ -140,7 +154,11 @@ export class PostgresConnection implements Connection {
       `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = ? AND objid::bigint = ? AND objsubid = 2
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
-    return found.get(high >>> 0, low >>> 0) !== undefined;
+    return found.get(high >>> 0, low >>> 0) !== undefined || this.#isWorkedOn(run);
+  }
+
+  workers(recordOf: (number: number) => RunRecord): WorkerStore {
+    return workerStore(this, recordOf);
   }
 
   beginStart(): void {}

@@ -1,0 +1,259 @@
+import type { Halt } from '../../model.ts';
+import type { Connection, Value } from '../connection.ts';
+import type { RunRecord } from '../records.ts';
+import type { Pulse, Shard, Share, WorkerFacts, WorkerRecord, WorkerStore } from '../worker-store.ts';
+
+type RecordOf = (number: number) => RunRecord;
+
+/** Nobody heard of an open shard for so long, and the queue is empty: who was about to take it is dead. */
+const LOST_MS = 5000;
+
+/** Workers of a shared ledger, and what each of them has. */
+export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
+  const join = connection.query(JOIN);
+  const beat = connection.query(BEAT);
+  const pulse = connection.query(PULSE);
+  const rest = connection.query(REST);
+  const leave = connection.query(LEAVE);
+  const shardsOf = connection.query(SHARDS_OF);
+  const all = connection.query(WORKERS);
+  const forget = connection.statement(FORGET_SHARDS);
+  const forgetShares = connection.statement(FORGET_SHARES);
+  const cut = connection.query(CUT);
+  const shared = connection.query(SHARED);
+  const finished = connection.query(FINISHED);
+  const look = connection.query(LOOK);
+  const take = connection.statement(TAKE);
+  const isAtWork = connection.statement(IS_AT_WORK);
+  const recover = connection.statement(RECOVER_SHARD);
+  const holds = connection.query(HOLDS);
+  const finish = connection.query(FINISH);
+  const giveBack = connection.query(GIVE_BACK);
+  const lost = connection.query(LOST);
+  const reopen = connection.query(REOPEN);
+  const left = connection.query(LEFT);
+  const sum = connection.query(SUM);
+  const latencies = connection.query(LATENCIES);
+  const end = connection.statement(END);
+  const worked = connection.query(WORKED_ON);
+
+  const giveBackAll = (list: number, id: string, nowMs: number): number[] =>
+    connection.write(nowMs, 1, (now) => {
+      const given = giveBack.all(list, id);
+      for (const [, first, last] of given) recover(now, list, Number(first), Number(last));
+      return given.map(([number]) => Number(number));
+    });
+
+  return {
+    join: ({ id, host, pid, leaseMs }) => void join.get(id, host, pid, leaseMs),
+    beat: ({ id, host, pid, leaseMs }) => void beat.get(id, host, pid, leaseMs),
+    pulse({ id, host, pid, leaseMs }, run, share): Pulse {
+      const row = pulse.get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
+      const halt = typeof row[1] === 'string' ? (JSON.parse(row[1]) as Halt) : null;
+      return { state: row[0] as Pulse['state'], halt, heldMs: Number(row[2] ?? 0), others: shareOf(row.slice(3)) };
+    },
+    rest: (id, run, share, latency) => void rest.get(id, run.list, latency, ...valuesOf(share)),
+    leave(id) {
+      for (const [list] of shardsOf.all(id)) giveBackAll(Number(list), id, 0);
+      leave.get(id);
+    },
+    workers: () => all.all().map((row) => toWorker(row, recordOf)),
+
+    cut(run, rows, limit) {
+      return connection.write(0, run.rows, () => {
+        forget(run.list);
+        forgetShares(run.list);
+        return cut
+          .all(run.list, rows, limit ?? Number.MAX_SAFE_INTEGER)
+          .map(toShard)
+          .sort((a, b) => a.number - b.number);
+      });
+    },
+    shared: () => shared.all().map(([number]) => recordOf(Number(number))),
+    finished: () => finished.all().map(([number]) => recordOf(Number(number))),
+    take(run, number, worker, nowMs) {
+      return connection.write(nowMs, 1, (now) => {
+        const found = look.get(run.list, number, run.number, worker.id);
+        if (found === undefined) return null;
+        const shard = toShard(found);
+        if (found[3] === 1) recover(now, run.list, shard.firstRow, shard.lastRow);
+        take(worker.id, run.list, number);
+        isAtWork(run.list, worker.id);
+        return shard;
+      });
+    },
+    holds: (list, number, id) => holds.get(list, number, id) !== undefined,
+    finish: (run, number, id, passed = false) =>
+      connection.write(0, 1, () => finish.get(run.list, number, id, passed ? 1 : 0) !== undefined),
+    giveBack: (run, id, nowMs) => giveBackAll(run.list, id, nowMs),
+    reopen(run, drained, nowMs) {
+      const isDrained = drained ? 1 : 0;
+      if (lost.get(run.list, isDrained, LOST_MS) === undefined) return [];
+      return connection.write(nowMs, 1, (now) =>
+        reopen.all(run.list, isDrained, LOST_MS).map((row) => {
+          const { number, firstRow, lastRow } = toShard(row);
+          recover(now, run.list, firstRow, lastRow);
+          return number;
+        }),
+      );
+    },
+    left: (run) => Number(left.get(run.list)?.[0]),
+    sum(run) {
+      const said = latencies.all(run.list).map(([latency]) => String(latency));
+      return { share: shareOf(sum.get(run.list) ?? []), latencies: said };
+    },
+
+    end(run, state, halt) {
+      connection.write(0, 1, () => end(state, halt === null ? null : JSON.stringify(halt), run.number));
+    },
+    callBack(run) {
+      connection.write(0, 1, () => forget(run.list));
+    },
+    isWorkedOn: ({ list }, id) => worked.get(list, id) !== undefined,
+  };
+}
+
+// In the order of the columns of `shares`.
+function valuesOf(share: Share): readonly (number | null)[] {
+  const { posted, retried, accepted, rejected, failed, inDoubt } = share;
+  const { skipped, deferred, firstLegs, fellBack, opensAtMs } = share;
+  return [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstLegs, fellBack, opensAtMs];
+}
+
+function shareOf(row: readonly Value[]): Share {
+  const [posted, retried, accepted, rejected, failed, inDoubt, skipped, deferred, firstLegs, fellBack] =
+    row.map(Number);
+  return {
+    posted: posted ?? 0,
+    retried: retried ?? 0,
+    accepted: accepted ?? 0,
+    rejected: rejected ?? 0,
+    failed: failed ?? 0,
+    inDoubt: inDoubt ?? 0,
+    skipped: skipped ?? 0,
+    deferred: deferred ?? 0,
+    firstLegs: firstLegs ?? 0,
+    fellBack: fellBack ?? 0,
+    opensAtMs: row[10] === null || row[10] === undefined ? null : Number(row[10]),
+  };
+}
+
+function toShard(row: readonly Value[]): Shard {
+  return { number: Number(row[0]), firstRow: Number(row[1]), lastRow: Number(row[2]) };
+}
+
+function toWorker(row: readonly Value[], recordOf: RecordOf): WorkerRecord {
+  const facts: WorkerFacts = { id: String(row[0]), host: String(row[1]), pid: Number(row[2]), leaseMs: Number(row[3]) };
+  return {
+    ...facts,
+    joinedAtMs: Math.floor(Number(row[4])),
+    heardAtMs: Math.floor(Number(row[5])),
+    isAlive: row[6] === 1,
+    run: row[7] === null ? null : recordOf(Number(row[7])),
+    shards: row[8] === null ? [] : String(row[8]).split(' ').map(Number),
+    rows: Number(row[9]),
+    posted: Number(row[10]),
+  };
+}
+
+const JOIN = `INSERT INTO workers (id, host, pid, lease_ms, joined_at, heard_at) VALUES (?1, ?2, ?3, ?4, now_ms(), now_ms())
+  ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at RETURNING 1`;
+
+// A server that crashed has forgotten all workers.
+const BEAT = `INSERT INTO workers (id, host, pid, lease_ms, joined_at, heard_at) VALUES (?1, ?2, ?3, ?4, now_ms(), now_ms())
+  ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at, list = NULL RETURNING 1`;
+
+const PULSE = `WITH heard AS (
+  INSERT INTO workers (id, host, pid, lease_ms, joined_at, heard_at, list) VALUES (?1, ?2, ?3, ?4, now_ms(), now_ms(), ?5)
+  ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at, list = excluded.list
+), said AS (
+  INSERT INTO shares AS s (list, worker, posted, retried, accepted, rejected, failed, in_doubt, skipped, deferred,
+    first_legs, fell_back, opens_at)
+  VALUES (?5, ?1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+  ON CONFLICT (list, worker) DO UPDATE SET posted = excluded.posted, retried = excluded.retried,
+    accepted = excluded.accepted, rejected = excluded.rejected, failed = excluded.failed, in_doubt = excluded.in_doubt,
+    skipped = excluded.skipped, deferred = excluded.deferred, first_legs = excluded.first_legs,
+    fell_back = excluded.fell_back, opens_at = excluded.opens_at
+)
+SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE number = ?6),
+  (SELECT held_until - now_ms() FROM turns WHERE name = 'run ' || ?6::bigint),
+  sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped), sum(deferred),
+  sum(first_legs), sum(fell_back), min(opens_at) FROM shares WHERE list = ?5 AND worker <> ?1`;
+
+const REST = `WITH heard AS (UPDATE workers SET heard_at = now_ms(), list = NULL WHERE id = ?1)
+  INSERT INTO shares (list, worker, latency, posted, retried, accepted, rejected, failed, in_doubt, skipped, deferred,
+    first_legs, fell_back, opens_at)
+  VALUES (?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+  ON CONFLICT (list, worker) DO UPDATE SET posted = excluded.posted, retried = excluded.retried,
+    accepted = excluded.accepted, rejected = excluded.rejected, failed = excluded.failed, in_doubt = excluded.in_doubt,
+    skipped = excluded.skipped, deferred = excluded.deferred, first_legs = excluded.first_legs,
+    fell_back = excluded.fell_back, opens_at = excluded.opens_at, latency = excluded.latency RETURNING 1`;
+
+const LEAVE = 'DELETE FROM workers WHERE id = ? RETURNING 1';
+
+const SHARDS_OF = 'SELECT DISTINCT list FROM shards WHERE worker = ?';
+
+const WORKERS = `SELECT id, host, pid, lease_ms, joined_at, heard_at, heard_at + lease_ms > now_ms(),
+    (SELECT number FROM runs WHERE runs.list = w.list),
+    (SELECT string_agg(s.number::text, ' ' ORDER BY s.number) FROM shards AS s WHERE s.worker = w.id),
+    (SELECT coalesce(sum(s.last_row - s.first_row + 1), 0) FROM shards AS s WHERE s.worker = w.id),
+    coalesce((SELECT posted FROM shares WHERE shares.list = w.list AND shares.worker = w.id), 0)
+  FROM workers AS w ORDER BY joined_at, id`;
+
+const FORGET_SHARDS = 'DELETE FROM shards WHERE list = ?';
+const FORGET_SHARES = 'DELETE FROM shares WHERE list = ?';
+
+const CUT = `INSERT INTO shards (list, number, first_row, last_row, state, offered_at)
+  SELECT ?1::bigint, (place - 1) / ?2::bigint, min(row), max(row), 'open', now_ms()
+  FROM (SELECT row, row_number() OVER (ORDER BY row) AS place FROM recipients WHERE list = ?1 AND state = 'pending') AS due
+  WHERE place <= ?3::bigint GROUP BY (place - 1) / ?2::bigint RETURNING number, first_row, last_row`;
+
+const SHARED = `SELECT number FROM runs WHERE state = 'running'
+  AND EXISTS (SELECT 1 FROM shards WHERE shards.list = runs.list AND shards.state <> 'done') ORDER BY number`;
+
+const FINISHED = `SELECT number FROM runs WHERE state = 'running'
+  AND EXISTS (SELECT 1 FROM shards WHERE shards.list = runs.list)
+  AND NOT EXISTS (SELECT 1 FROM shards WHERE shards.list = runs.list AND shards.state <> 'done') ORDER BY number`;
+
+const LOOK = `SELECT s.number, first_row, last_row, s.state = 'taken' FROM shards AS s
+  JOIN runs ON runs.list = s.list AND runs.number = ?3 AND runs.state = 'running'
+  WHERE s.list = ?1 AND s.number = ?2 AND (s.state = 'open' OR (s.state = 'taken' AND s.worker <> ?4
+    AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = s.worker AND w.heard_at + w.lease_ms > now_ms())))`;
+
+const TAKE = `UPDATE shards SET state = 'taken', worker = ? WHERE list = ? AND number = ?`;
+
+const IS_AT_WORK = 'UPDATE workers SET list = ?, heard_at = now_ms() WHERE id = ?';
+
+const HOLDS = 'SELECT 1 FROM shards WHERE list = ? AND number = ? AND worker = ?';
+
+/** As the start of a run does for its whole list (starts.ts): by the row, so that what others claimed stays theirs. */
+const RECOVER_SHARD = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
+    http_status = NULL, message_id = NULL, error = NULL, updated_at = ?1
+  WHERE list = ?2 AND leg = ANY ('{0,1,2,3,4,5,6,7}'::bigint[]) AND row BETWEEN ?3 AND ?4 AND state = 'claimed'`;
+
+const FINISH = `UPDATE shards SET state = 'done', worker = NULL WHERE list = ?1 AND number = ?2 AND worker = ?3
+  AND NOT EXISTS (SELECT 1 FROM recipients AS r WHERE r.list = ?1 AND r.leg = ANY ('{0,1,2,3,4,5,6,7}'::bigint[])
+    AND r.row BETWEEN first_row AND last_row AND (r.state = 'claimed' OR (?4 = 0 AND r.state = 'pending'))) RETURNING number`;
+
+const GIVE_BACK = `UPDATE shards SET state = 'open', worker = NULL, offered_at = now_ms()
+  WHERE list = ? AND worker = ? RETURNING number, first_row, last_row`;
+
+const LOST = `SELECT 1 FROM shards AS s WHERE list = ?1 AND (
+    (state = 'taken' AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = s.worker AND w.heard_at + w.lease_ms > now_ms()))
+    OR (state = 'open' AND ?2 = 1 AND offered_at < now_ms() - ?3::double precision)) LIMIT 1`;
+
+const REOPEN = `UPDATE shards AS s SET state = 'open', worker = NULL, offered_at = now_ms() WHERE list = ?1 AND (
+    (state = 'taken' AND NOT EXISTS (SELECT 1 FROM workers AS w WHERE w.id = s.worker AND w.heard_at + w.lease_ms > now_ms()))
+    OR (state = 'open' AND ?2 = 1 AND offered_at < now_ms() - ?3::double precision))
+  RETURNING number, first_row, last_row`;
+
+const LEFT = `SELECT count(*) FROM shards WHERE list = ? AND state <> 'done'`;
+
+const SUM = `SELECT sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped),
+  sum(deferred), sum(first_legs), sum(fell_back), min(opens_at) FROM shares WHERE list = ?`;
+
+const LATENCIES = 'SELECT latency FROM shares WHERE list = ? AND latency IS NOT NULL';
+
+const END = `UPDATE runs SET state = ?, halt = ? WHERE number = ? AND state = 'running'`;
+
+const WORKED_ON = `SELECT 1 FROM workers WHERE list = ? AND id <> ? AND heard_at + lease_ms > now_ms() LIMIT 1`;

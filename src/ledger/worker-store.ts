@@ -1,0 +1,127 @@
+import type { Halt, RunState } from '../model.ts';
+import type { RunRecord } from './records.ts';
+
+/** Rows of a run's list that one worker has at a time: from `firstRow` to `lastRow`, both of them included. */
+export interface Shard {
+  readonly number: number;
+  readonly firstRow: number;
+  readonly lastRow: number;
+}
+
+/** The shards of a worker, as claims ask for them. */
+export interface HeldShards {
+  readonly worker: string;
+  /** The number of the shard that a row is in; null: of none that the worker has. */
+  of(row: number): number | null;
+}
+
+export interface WorkerFacts {
+  /** No other process ever has it. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Whoever is not heard of for so long is taken for dead. */
+  readonly leaseMs: number;
+}
+
+/** What one worker did in one run since its start; recipients by what became of them. */
+export interface Share {
+  readonly posted: number;
+  readonly retried: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  readonly skipped: number;
+  readonly deferred: number;
+  /** First legs that were accepted, and that were given up for the next one. */
+  readonly firstLegs: number;
+  readonly fellBack: number;
+  /** When the first window opens of those who wait for one, in ms since 1970; null: nobody does. */
+  readonly opensAtMs: number | null;
+}
+
+/** How a shared run stands, as one worker hears it. */
+export interface Pulse {
+  readonly state: RunState | 'loading';
+  readonly halt: Halt | null;
+  /** Of all other workers together. */
+  readonly others: Share;
+  /** The API asked one of them to wait: for so long nobody posts. 0 or less: it did not. */
+  readonly heldMs: number;
+}
+
+/** A worker as `handbill workers` shows it; times are the database's, in ms since 1970. */
+export interface WorkerRecord extends WorkerFacts {
+  readonly joinedAtMs: number;
+  readonly heardAtMs: number;
+  /** Heard of within its lease. */
+  readonly isAlive: boolean;
+  /** The run that it works on. */
+  readonly run: RunRecord | null;
+  readonly shards: readonly number[];
+  /** Rows of these shards. */
+  readonly rows: number;
+  readonly posted: number;
+}
+
+/**
+ * Runs that several workers share, on whatever machine they are. A queue hands shards out; what a worker may claim in is
+ * decided here, and asked again in the transaction of each claim. All times are the database's, so that the clocks of the
+ * machines do not matter.
+ */
+export interface WorkerStore {
+  /** Says that a worker is there. */
+  join(worker: WorkerFacts): void;
+  /** That it still is; without anything to do. */
+  beat(worker: WorkerFacts): void;
+  /** The same while it works on a run, with what it did; says how the run stands. */
+  pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
+  /** Its part of a run has ended: what is in flight is recorded. `latency` is kept with the run's figures. */
+  rest(id: string, run: RunRecord, share: Share, latency: string): void;
+  /** It is not there any more: what it left claimed is in doubt, and its shards are open again. */
+  leave(id: string): void;
+  workers(): WorkerRecord[];
+
+  /**
+   * Cuts what is pending into shards of so many recipients; those of a former start are forgotten, with what was done.
+   *
+   * @param limit - recipients at most; null: all
+   */
+  cut(run: RunRecord, rows: number, limit: number | null): Shard[];
+  /** Runs that are going, with a shard that is not done. */
+  shared(): RunRecord[];
+  /** Runs that are going, all of whose shards are done: nobody is left to end them where nobody holds them. */
+  finished(): RunRecord[];
+  /**
+   * The shard is this worker's from now on, and he alone claims in it. Null: it is done, somebody who is alive has it, or
+   * the run does not go on. What a dead worker left claimed in it is in doubt (`crash`).
+   */
+  take(run: RunRecord, number: number, worker: WorkerFacts, nowMs: number): Shard | null;
+  /** The shard is this worker's at this moment. In the transaction of a claim. */
+  holds(list: number, number: number, id: string): boolean;
+  /**
+   * Nobody in it is pending or claimed any more. False: somebody is, or it is another worker's.
+   *
+   * @param passed - whoever is pending still is not on the list any more
+   */
+  finish(run: RunRecord, number: number, id: string, passed?: boolean): boolean;
+  /** Shards that this worker had, for others to take. */
+  giveBack(run: RunRecord, id: string, nowMs: number): number[];
+  /**
+   * Opens the shards of the dead, whose claims are in doubt then; they are to be offered again. With `drained` - the
+   * queue is empty - also those that nobody was offered for some time, as somebody died who was about to take them.
+   */
+  reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
+  /** Shards that are not done. */
+  left(run: RunRecord): number;
+  /** What all workers did in the run since it was cut, and how long requests took. */
+  sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
+
+  /** The run goes no further: the next claim of everybody is refused. Whatever ended it first stays. */
+  end(run: RunRecord, state: 'halted' | 'interrupted', halt: Halt | null): void;
+  /** Takes all shards away, of a start that is over. */
+  callBack(run: RunRecord): void;
+  /** Somebody else who is alive has requests in flight, or claims. */
+  isWorkedOn(run: Pick<RunRecord, 'list'>, id: string): boolean;
+}

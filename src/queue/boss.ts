@@ -1,0 +1,63 @@
+import { PgBoss } from 'pg-boss';
+import type { Json } from '../model.ts';
+import type { Offer, QueuedRun, ShardQueue } from './shard-queue.ts';
+
+/** Of pg-boss, beside that of the ledger: whoever uses pg-boss himself has tables of his own. */
+const SCHEMA = 'handbill_queue';
+
+/** Longest that a way to the server may take. */
+const CONNECT_MS = 10_000;
+
+/** Somebody who is at it is known by the ledger: pg-boss need not watch him. */
+const QUEUE = { policy: 'standard', retryLimit: 0, expireInSeconds: 3600 } as const;
+
+/** What stands in a job. */
+interface Job {
+  readonly shard: number;
+  readonly facts: Json;
+}
+
+/**
+ * The queue of a shared ledger's server, by pg-boss. Whatever goes wrong with it is thrown by what is asked of it.
+ *
+ * @param address - of the ledger; it may hold a password
+ */
+export async function openQueue(address: string): Promise<ShardQueue> {
+  const boss = new PgBoss({
+    connectionString: address,
+    connectionTimeoutMillis: CONNECT_MS,
+    schema: SCHEMA,
+    application_name: 'handbill',
+    max: 2,
+    supervise: false,
+    schedule: false,
+  });
+  // Said again by the question that meets it.
+  boss.on('error', () => undefined);
+  await boss.start();
+  return {
+    async offer(run, shards, facts, urgent = false) {
+      const name = nameOf(run);
+      await boss.createQueue(name, QUEUE);
+      const priority = urgent ? 1 : 0;
+      const jobs = shards.map((shard) => ({ data: { shard, facts } satisfies Job, priority }));
+      if (jobs.length > 0) await boss.insert(name, jobs);
+    },
+    async take(run): Promise<Offer | null> {
+      if ((await boss.getQueue(nameOf(run))) === null) return null;
+      const [job] = await boss.fetch<Job>(nameOf(run));
+      return job === undefined ? null : { ...job.data, id: job.id };
+    },
+    async done(run, offer) {
+      await boss.complete(nameOf(run), offer.id);
+    },
+    async drop(run) {
+      await boss.deleteQueue(nameOf(run));
+    },
+    close: () => boss.stop({ graceful: false }),
+  };
+}
+
+function nameOf({ number, starts }: QueuedRun): string {
+  return `run-${number}-${starts}`;
+}

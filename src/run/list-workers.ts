@@ -1,0 +1,46 @@
+import { problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+/** A worker of a shared ledger. */
+export interface WorkerShown {
+  /** No other process ever has it. */
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly joinedAt: string;
+  /** When it last said that it is there; it does so four times a second. */
+  readonly heardAt: string;
+  /** Heard of within its lease. Whoever is not is dead, stopped or cut off: what it was at goes to others. */
+  readonly alive: boolean;
+  /** What it works on; null: it waits. */
+  readonly run: { readonly run: string; readonly environment: string; readonly occurrence: string } | null;
+  /** The shards that are its own, and their rows. */
+  readonly shards: readonly number[];
+  readonly rows: number;
+  /** Requests in this run so far. */
+  readonly posted: number;
+}
+
+/**
+ * Who works on what.
+ *
+ * @throws HandbillError (exit 2): the ledger is a file
+ */
+export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly WorkerShown[] {
+  if (workers === null) {
+    const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
+    throw refuse(problem('usage', 'Only a shared ledger has workers; this one is a file.', { hint }));
+  }
+  return workers.workers().map(({ id, host, pid, joinedAtMs, heardAtMs, isAlive, run, shards, rows, posted }) => ({
+    id,
+    host,
+    pid,
+    joinedAt: new Date(joinedAtMs).toISOString(),
+    heardAt: new Date(heardAtMs).toISOString(),
+    alive: isAlive,
+    run: run === null ? null : { run: run.id, environment: run.environment, occurrence: run.occurrence },
+    shards,
+    rows,
+    posted,
+  }));
+}

@@ -1,0 +1,91 @@
+import type { PendingRow } from '../ledger/records.ts';
+import type { Shard } from '../ledger/worker-store.ts';
+import { createTodo, type Todo } from './todo.ts';
+
+/** The shards that a worker has, and the rows in them that are still to do, walked along with the list. */
+export interface ShardTodo extends Todo {
+  /** The list is read from its beginning again. */
+  restart(): void;
+  add(shard: Shard): void;
+  remove(number: number): void;
+  /** Somebody else has it by now. */
+  lose(number: number): void;
+  isLost(row: number): boolean;
+  readonly shards: readonly Shard[];
+  /** Those whose rows were all asked for in this walk, or - where the list has ended - could have been. */
+  passed(hasEnded: boolean): readonly Shard[];
+  /** The number of the shard that a row is in; null: of none of these. */
+  shardOf(row: number): number | null;
+  /** The last row that is wanted in this walk, as far as it is known; -1: none. */
+  readonly end: number;
+}
+
+interface Part {
+  readonly shard: Shard;
+  readonly todo: Todo;
+  /** Where the walk was when it was added: one that lies behind that is for the next walk. */
+  readonly from: number;
+}
+
+export function createShardTodo(
+  pending: (afterRow: number, limit: number, lastRow: number) => readonly PendingRow[],
+): ShardTodo {
+  // By their rows. There are never more than a few: whoever is past one is soon done with it.
+  let parts: Part[] = [];
+  let asked = -1;
+  let near: Part | null = null;
+  let lost: Shard[] = [];
+
+  const partOf = (row: number): Part | null => {
+    if (near === null || row < near.shard.firstRow || row > near.shard.lastRow) {
+      near = parts.find(({ shard }) => row >= shard.firstRow && row <= shard.lastRow) ?? null;
+    }
+    return near;
+  };
+  const partFor = (shard: Shard): Part => ({
+    shard,
+    from: asked,
+    todo: createTodo((after, limit) => pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow)),
+  });
+
+  return {
+    wants(row) {
+      asked = row;
+      return partOf(row)?.todo.wants(row) ?? false;
+    },
+    find: (row) => partOf(row)?.todo.find(row) ?? null,
+    get lastRow() {
+      return asked;
+    },
+    restart() {
+      asked = -1;
+      near = null;
+      lost = [];
+      parts = parts.map(({ shard }) => partFor(shard));
+    },
+    add(shard) {
+      parts = [...parts, partFor(shard)].sort((a, b) => a.shard.firstRow - b.shard.firstRow);
+    },
+    remove(number) {
+      near = null;
+      parts = parts.filter(({ shard }) => shard.number !== number);
+    },
+    get shards() {
+      return parts.map(({ shard }) => shard);
+    },
+    lose(number) {
+      near = null;
+      lost.push(...parts.filter(({ shard }) => shard.number === number).map(({ shard }) => shard));
+      parts = parts.filter(({ shard }) => shard.number !== number);
+    },
+    isLost: (row) => lost.some(({ firstRow, lastRow }) => row >= firstRow && row <= lastRow),
+    passed: (hasEnded) =>
+      parts
+        .filter(({ shard, from }) => from < shard.firstRow && (hasEnded || asked > shard.lastRow))
+        .map(({ shard }) => shard),
+    shardOf: (row) => partOf(row)?.shard.number ?? null,
+    get end() {
+      return parts.findLast(({ shard, from }) => from < shard.firstRow)?.shard.lastRow ?? -1;
+    },
+  };
+}

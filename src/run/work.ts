@@ -1,0 +1,253 @@
+import type { Endpoint } from '../http/connect.ts';
+import type { CompiledWire } from '../http/pointers.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { HeldShards } from '../ledger/worker-store.ts';
+import type { LegMessage } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Reached } from '../plan/reach.ts';
+import type { Suppressions } from '../plan/suppression.ts';
+import { createWindowGate } from '../plan/window.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { claimInTime, type TimedClaim } from './claim-in-time.ts';
+import { deliver } from './deliver.ts';
+import { createDesk, type Desk } from './desk.ts';
+import { type FeedOptions, feed } from './feed.ts';
+import { createLists, type ListsAgain } from './lists.ts';
+import { createPace, type Pace } from './pace.ts';
+import { legFacts } from './parcel.ts';
+import { createPool } from './pool.ts';
+import { createProgress, type ProgressWithLatency } from './progress.ts';
+import { createRamp } from './ramp.ts';
+import { createSharedPace } from './shared-pace.ts';
+import type { Shift } from './shift.ts';
+import { createStop, type Stop, type StopContext } from './stop.ts';
+import type { Timers } from './timers.ts';
+import { isUnreached } from './unreached.ts';
+
+/** What whoever sends needs, whether the run is his or shared. */
+export interface WorkOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  readonly list: ListDigest;
+  /** As they were read last; what comes into the ledger since is seen by the claims. */
+  readonly suppressions: Suppressions;
+  /**
+   * Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not.
+   */
+  readonly listsAgain?: ListsAgain;
+  /** Whom other runs reached; what those do from now on is seen by the claims. Default: no rule asks for it. */
+  readonly reached?: Reached | null;
+  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly wire: CompiledWire;
+  /** Price of a message in millionths of the currency; for the legs that the check pass did not price. */
+  readonly costOf?: (message: LegMessage) => number | null;
+  readonly concurrency: number;
+  readonly ratePerSecond: number | null;
+  /** Ends the start in good order: what is in flight is finished. */
+  readonly interrupt: AbortSignal;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Told what is on the disk now, once for each commit: for whoever watches. It must not throw. Default: nobody does. */
+  readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
+}
+
+/** What is different where several workers share the run. */
+export interface WorkShared {
+  /** Null: in the whole list. */
+  readonly held: () => HeldShards | null;
+  readonly others: NonNullable<StopContext['others']>;
+  /** A claim was refused: others ended the run, or took a shard over. */
+  readonly onStopped: () => void;
+  /** A rule stops the run: everybody has to know. */
+  readonly onHalt: (stop: Stop) => void;
+}
+
+/** Everything between the list and the API, of one start or of one worker. */
+export interface Work {
+  readonly progress: ProgressWithLatency;
+  readonly stop: Stop;
+  readonly desk: Desk;
+  /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
+  readonly stopped: AbortSignal;
+  /** What went wrong besides the ledger. */
+  readonly trouble: Error | null;
+  /** Sends to everybody who is to do in these rows, and returns when nothing is in flight. */
+  feed(rows: Pick<FeedOptions, 'todo' | 'limit' | 'gate'> & Partial<FeedOptions>): Promise<void>;
+  /** Nothing more is posted for so long: the API asked another worker to wait. */
+  heldByOthers(ms: number): void;
+  /** Ends it all, for instance because the ledger failed elsewhere. */
+  fail(error: unknown): void;
+  halt(): void;
+  /** Lets go of what it listens to. */
+  end(): void;
+}
+
+/** @param before - what earlier starts were answered */
+export async function openWork(
+  options: WorkOptions,
+  before: StopContext['before'],
+  timers: Timers,
+  shared: WorkShared | null = null,
+): Promise<Work> {
+  const { plan, ledger, run, concurrency, now, reached = null, onCommitted } = options;
+  const stopping = new AbortController();
+  const halt = (): void => stopping.abort();
+  if (options.interrupt.aborted) halt();
+  options.interrupt.addEventListener('abort', halt, { once: true });
+
+  const pool = createPool(2 * concurrency, (parcel) => deliver(parcel, shift), halt);
+  const progress = createProgress();
+  const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
+  const ramp = createRamp(concurrency, pool.setWidth);
+  const { pace, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
+  const desk = createDesk(
+    {
+      commit(results, claims) {
+        const nowMs = now();
+        const { rules } = lists.current;
+        const held = shared?.held() ?? null;
+        const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
+          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
+        );
+        if (onCommitted !== undefined) onCommitted(results, claims);
+        if (held !== null && answers.includes('stopped')) shared?.onStopped();
+        return answers;
+      },
+    },
+    halt,
+    timers,
+  );
+  const stop: Stop = createStop({
+    inFlight: concurrency * plan.recipientsPerRequest,
+    rows: run.rows,
+    limits: plan.campaign.limits,
+    before,
+    onHalt() {
+      halt();
+      shared?.onHalt(stop);
+    },
+    ...(shared === null ? {} : { others: shared.others }),
+  });
+  const startMs = run.startedAtMs ?? now();
+  // Nothing waits where there is no window: the turns of the event loop are those of a run without.
+  const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
+  const shift = createShift({
+    options,
+    run,
+    startMs,
+    desk,
+    ramp,
+    pace,
+    stop,
+    window,
+    progress,
+    stopped: stopping.signal,
+  });
+
+  return {
+    progress,
+    stop,
+    desk,
+    stopped: stopping.signal,
+    get trouble() {
+      return pool.failure;
+    },
+    feed: (rows) => feed({ plan, ledger, run, list: options.list, lists, reached, now, shift, pool, ...rows }),
+    heldByOthers,
+    fail: (error) => pool.fail(error),
+    halt,
+    end: () => options.interrupt.removeEventListener('abort', halt),
+  };
+}
+
+interface Paces {
+  readonly pace: Pace;
+  readonly heldByOthers: (ms: number) => void;
+}
+
+/** An environment's rate is for all who send to it, where they share a ledger; a run's for all who share the run. */
+function pacesOf(
+  { plan, run, ledger, ratePerSecond }: WorkOptions,
+  stopped: AbortSignal,
+  timers: Timers,
+  isShared: boolean,
+): Paces {
+  const { name, ratePerSecond: environmentPerSecond } = plan.environment;
+  const environment = environmentPerSecond === null ? null : ledger.turns(name, environmentPerSecond);
+  const isLower = ratePerSecond !== null && ratePerSecond !== environmentPerSecond;
+  const own = isShared && isLower ? ledger.turns(turnsOf(run), ratePerSecond) : null;
+  const turns = [environment, own].filter((one) => one !== null);
+  const sharedPerSecond = own === null ? environmentPerSecond : ratePerSecond;
+  if (turns.length === 0 || sharedPerSecond === null) {
+    const pace = createPace(ratePerSecond, stopped, timers);
+    return { pace: isShared ? heldTogether(pace, ledger, run) : pace, heldByOthers: (ms) => pace.hold(ms) };
+  }
+  const shared = { turns, sharedPerSecond, ratePerSecond: ratePerSecond ?? sharedPerSecond };
+  // Whoever takes turns hears with them that all are held back.
+  return { pace: createSharedPace({ ...shared, stopped, timers }), heldByOthers: () => undefined };
+}
+
+/** Without a rate nobody takes turns: what the API asks of one, the others hear with their next pulse. */
+function heldTogether(pace: Pace, ledger: Ledger, run: RunRecord): Pace {
+  const turns = ledger.turns(turnsOf(run), 1);
+  return {
+    ...pace,
+    hold(ms) {
+      pace.hold(ms);
+      try {
+        turns?.hold(ms);
+      } catch {
+        // The ledger that cannot be asked ends the run at its next commit.
+      }
+    },
+  };
+}
+
+/** What the turns of a run are called, which is no name of an environment. */
+function turnsOf({ number }: RunRecord): string {
+  return `run ${number}`;
+}
+
+/** What a start is made of, beside its list. */
+interface Start extends Pick<Shift, 'desk' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
+  readonly options: WorkOptions;
+  readonly run: RunRecord;
+  /** The run's first start, in ms since 1970: it dates a relative validity. */
+  readonly startMs: number;
+}
+
+function createShift({ options, run, startMs, progress, ...parts }: Start): Shift {
+  const { plan, ledger, now, reached = null, costOf = () => null } = options;
+  const { notAfterMs, attempts } = plan.campaign.send;
+  // Who waited for the winner has no variant in the ledger yet.
+  const decidesLate = plan.campaign.split.test !== null;
+  return {
+    ...parts,
+    progress,
+    endpoint: options.endpoint,
+    wire: options.wire,
+    attempts,
+    expand: plan.expander(startMs),
+    // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.
+    factsOf: ({ decision, message, leg, before }) =>
+      leg > 0 || decidesLate || before > 0 ? legFacts(decision, message, costOf) : null,
+    costOf,
+    capsOf: reached === null ? null : (recipient) => reached.capsOf(recipient, now()),
+    isUnreached: (message) => isUnreached(ledger.events.reportsOf(message)),
+    isLate: () => notAfterMs !== null && now() > notAfterMs,
+    expire(row, leg) {
+      ledger.skip(run, [{ row, leg, reason: 'expired' }], now());
+      progress.settled('skipped');
+    },
+    aside(row, leg, closed) {
+      const { decision, reason } = closed;
+      ledger[decision](run, [{ row, leg, reason }], now());
+      progress.settled(decision === 'skip' ? 'skipped' : 'deferred');
+      if (decision === 'defer' && closed.opensAtMs !== null) progress.opens(closed.opensAtMs);
+    },
+    now,
+    random: options.random,
+  };
+}

@@ -1,0 +1,299 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, test } from 'vitest';
+import { openExistingLedger } from '../../src/ledger/open.ts';
+import type { Report } from '../../src/model.ts';
+import { type RunningCli, startCli, until } from '../helpers/cli.ts';
+import { ask, freshDatabase } from '../helpers/postgres.ts';
+import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
+
+const FULL = process.env['HANDBILL_FULL'] === '1';
+
+/*
+ * Runs that several processes share: `send --workers` and `handbill worker`, as a user starts them.
+ */
+
+interface Api extends AsyncDisposable {
+  readonly baseUrl: string;
+  /** When each request came, in ms, with the key that it was for. */
+  readonly requests: { readonly atMs: number; readonly status: number; readonly reference: string }[];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function api(answer: (number: number) => Answer = () => ({ status: 202 }), latencyMs = 40): Promise<Api> {
+  const requests: Api['requests'] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const text = await textOf(incoming);
+    const { status, headers } = answer(requests.length + 1);
+    const [, reference = ''] = /"handbill":"([^"]+)"/.exec(text) ?? [];
+    requests.push({ atMs: performance.now(), status, reference });
+    await sleep(latencyMs);
+    outgoing.writeHead(status, { 'content-type': 'application/json', ...headers });
+    outgoing.end(status === 202 ? JSON.stringify({ id: `id-${reference}` }) : '{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const at = server.address();
+  if (typeof at !== 'object' || at === null) throw new Error('no port');
+  return {
+    baseUrl: `http://127.0.0.1:${at.port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+interface Stage extends AsyncDisposable {
+  readonly ledger: string;
+  readonly scene: Scene;
+  readonly at: Api;
+  /** Starts a worker in the folder of the scene, or of another one, and waits until it waits. */
+  worker(in_?: Scene): Promise<RunningCli>;
+  send(args?: readonly string[]): RunningCli;
+  other(campaign?: string): Scene;
+}
+
+async function stage(at: Api, rows: number, campaign = ''): Promise<Stage> {
+  const ledger = await freshDatabase();
+  const scenes: Scene[] = [];
+  const make = (lines: string): Scene => {
+    const scene = createScene({ rows, baseUrl: at.baseUrl, receipts: '/dev/null', ledger, campaign: lines });
+    scenes.push(scene);
+    return scene;
+  };
+  const scene = make(campaign);
+  const workers: RunningCli[] = [];
+  return {
+    ledger,
+    scene,
+    at,
+    other: (lines = campaign) => make(lines),
+    async worker(from = scene) {
+      const env = { HANDBILL_API_KEY: CANARY_KEY, HANDBILL_LEDGER: ledger, HANDBILL_LEASE: '2s' };
+      const running = startCli(['worker', '--env', 'test'], { cwd: from.root, env });
+      workers.push(running);
+      await until('the worker waits', () => running.stderr().includes('waits for runs'));
+      return running;
+    },
+    send: (args = []) => scene.start(['--workers', '--format', 'json', ...args]),
+    async [Symbol.asyncDispose]() {
+      for (const running of workers) running.kill('SIGKILL');
+      for (const running of workers) await running.done;
+      for (const one of scenes) one[Symbol.dispose]();
+      await at[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Everybody got one request, or none. */
+function once({ requests }: Api): boolean {
+  return new Set(requests.map(({ reference }) => reference)).size === requests.length;
+}
+
+async function shared(running: RunningCli): Promise<Report> {
+  const { status, stdout, stderr } = await running.done;
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') });
+  return JSON.parse(stdout) as Report;
+}
+
+test('workers on a ledger that is a file are refused, and told what to name', async () => {
+  await using at = await api();
+  using scene = createScene({ rows: 3, baseUrl: at.baseUrl, receipts: '/dev/null' });
+  for (const args of [['worker'], ['workers'], ['send', '.', '--env', 'test', '--yes', '--workers']]) {
+    const { status, stderr } = await scene.run(args);
+    // Nothing was ever sent: there is no ledger to look into.
+    const said = args[0] === 'workers' ? 'Nothing was sent from this project yet' : 'docs/shared-ledger.md';
+    expect({ args, status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(said) });
+  }
+  expect(at.requests).toEqual([]);
+});
+
+it('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
+  await using here = await stage(await api(), 400, 'send: { concurrency: 4 }');
+  const first = await here.worker();
+  const sending = here.send();
+  await until('it is going on', () => here.at.requests.length > 40);
+  const second = await here.worker(here.other());
+  await until('the other one is at it as well', () => second.stderr().includes('begins'));
+  const { workers } = JSON.parse((await here.scene.run(['workers', '--format', 'json'])).stdout) as {
+    workers: { alive: boolean; run: { occurrence: string } | null; shards: number[] }[];
+  };
+  expect(workers.length).toBe(3);
+  expect(workers.filter(({ alive, run }) => alive && run?.occurrence === 'once').length).toBeGreaterThan(1);
+  const report = await shared(sending);
+  expect(report).toMatchObject({ state: 'finished', totals: { accepted: 400 }, requests: { posted: 400 } });
+  await until('both have ended', () => [first, second].every((one) => one.stderr().includes(': ends, with')));
+  const made = [first, second].map((one) => Number(/with ([0-9,]+) requests/.exec(one.stderr())?.[1] ?? 0));
+  for (const count of made) expect(count).toBeGreaterThan(0);
+  expect(once(here.at)).toBe(true);
+  // Told to leave while they wait.
+  for (const one of [first, second]) one.kill('SIGTERM');
+  for (const one of [first, second]) expect((await one.done).status).toBe(143);
+  const [left] = await ask(here.ledger, 'SELECT (SELECT count(*) FROM handbill.shards)::int AS shards');
+  expect(left).toEqual({ shards: 0 });
+  const said = await here.scene.run(['workers']);
+  expect(said.stdout).toBe('No worker is there. `handbill worker` makes this machine one.\n');
+});
+
+it('leaves a run to others where the files of this machine are not those that it began with', async () => {
+  await using here = await stage(await api(), 60, 'send: { concurrency: 2 }');
+  const worker = await here.worker(here.other('send: { concurrency: 3 }'));
+  expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 60 } });
+  expect(worker.stderr()).toContain('error[input-changed]');
+  expect(worker.stderr()).toContain('Give this machine the files that proof-');
+  expect(worker.stderr()).toContain('is left to others');
+  expect(worker.stderr()).not.toContain('begins');
+  expect(once(here.at)).toBe(true);
+});
+
+it('stops everywhere at once, whoever it is that the API refuses', async () => {
+  const at = await api((number) => ({ status: number > 60 ? 401 : 202 }), 60);
+  await using here = await stage(at, 600, 'send: { concurrency: 4 }');
+  const workers = [await here.worker(), await here.worker()];
+  const { status, stdout } = await here.send().done;
+  const report = JSON.parse(stdout) as Report;
+  expect({ status, state: report.state, rule: report.halt?.rule }).toEqual({
+    status: 5,
+    state: 'halted',
+    rule: 'not-authorised',
+  });
+  const refused = at.requests.findIndex((one) => one.status === 401);
+  // What was in flight when the first refusal arrived: an answer takes 60 ms, and the next claims are refused.
+  expect(at.requests.length - refused).toBeLessThanOrEqual(2 * 3 * 4);
+  expect(report.totals.inDoubt).toBe(0);
+  expect(report.totals.accepted).toBe(60);
+  // The workers wait for the next run; and the halted one is not continued by them.
+  await sleep(1200);
+  expect(at.requests.length - refused).toBeLessThanOrEqual(2 * 3 * 4);
+  for (const one of workers) one.kill('SIGTERM');
+  for (const one of workers) expect((await one.done).status).toBe(143);
+});
+
+it.runIf(FULL)('holds everybody back while the API asks one to wait', async () => {
+  const at = await api((number) =>
+    number === 50 ? { status: 429, headers: { 'retry-after': '3' } } : { status: 202 },
+  );
+  await using here = await stage(at, 300, 'send: { concurrency: 3 }');
+  await here.worker();
+  await here.worker();
+  expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 300 } });
+  const asked = at.requests.find(({ status }) => status === 429)?.atMs ?? 0;
+  // The others hear of it with their next pulse.
+  const meanwhile = at.requests.filter(({ atMs }) => atMs > asked + 700 && atMs < asked + 2800);
+  expect(meanwhile).toEqual([]);
+});
+
+it.runIf(FULL)('stops at a signal to whoever began it, and goes on with the next start', async () => {
+  await using here = await stage(await api(), 400, 'send: { concurrency: 3 }');
+  await here.worker();
+  const sending = here.send();
+  await until('it is going on', () => here.at.requests.length > 80);
+  sending.kill('SIGTERM');
+  const { status, stdout } = await sending.done;
+  const report = JSON.parse(stdout) as Report;
+  expect({ status, state: report.state, inDoubt: report.totals.inDoubt }).toEqual({
+    status: 143,
+    state: 'interrupted',
+    inDoubt: 0,
+  });
+  const sent = here.at.requests.length;
+  await sleep(800);
+  expect(here.at.requests.length).toBe(sent);
+  expect(await shared(here.send())).toMatchObject({ state: 'finished', totals: { accepted: 400 } });
+  expect(once(here.at)).toBe(true);
+});
+
+it('is not taken from those who go on with it, but by a start, which calls them back', async () => {
+  await using here = await stage(await api(), 250, 'send: { concurrency: 2 }');
+  await here.worker();
+  const first = here.send();
+  await until('it is going on', () => here.at.requests.length > 60);
+  first.kill('SIGKILL');
+  await first.done;
+  const open = openExistingLedger(here.ledger, { nowMs: Date.now() });
+  const [run] = open?.runs() ?? [];
+  expect(run === undefined ? null : open?.isHeld(run)).toBe(true);
+  open?.close();
+  const resolved = await here.scene.run(['doubt', 'resolve', 'proof', '--all', '--as', 'accepted', '--yes']);
+  expect(resolved.status).toBe(6);
+  // Without --workers: it sends alone what is left.
+  const report = JSON.parse((await here.scene.send(['--format', 'json'])).stdout) as Report;
+  expect(report).toMatchObject({ state: 'finished' });
+  // Whom the killed process had claimed, and nobody of the worker's.
+  expect(report.totals.inDoubt).toBeLessThanOrEqual(2);
+  expect(report.totals.accepted + report.totals.inDoubt).toBe(500);
+  expect(once(here.at)).toBe(true);
+});
+
+it.runIf(FULL)('sends the steps of a canary alone, and shares the rest', async () => {
+  await using here = await stage(
+    await api(),
+    200,
+    'send: { concurrency: 2, canary: { steps: [20], pause: 2s, gate: { accepted: 90% } } }',
+  );
+  const worker = await here.worker();
+  const sending = here.send();
+  await until('the step is sent', () => here.at.requests.length >= 20);
+  await sleep(700);
+  expect({ requests: here.at.requests.length, begun: worker.stderr().includes('begins') }).toEqual({
+    requests: 20,
+    begun: false,
+  });
+  expect(await shared(sending)).toMatchObject({ state: 'finished', totals: { accepted: 200 } });
+  expect(worker.stderr()).toContain('begins');
+  expect(once(here.at)).toBe(true);
+});
+
+it.runIf(FULL)('makes no more requests than --limit says, all workers together', async () => {
+  await using here = await stage(await api(), 300, 'send: { concurrency: 3 }');
+  await here.worker();
+  const report = await shared(here.send(['--limit', '130']));
+  expect(report).toMatchObject({ state: 'partial', totals: { accepted: 130, pending: 170 } });
+  expect(here.at.requests.length).toBe(130);
+});
+
+it.runIf(FULL)('keeps the rate of the run together', async () => {
+  await using here = await stage(await api(), 150, 'send: { concurrency: 4, rate: 50/s }');
+  await here.worker();
+  await here.worker();
+  await shared(here.send());
+  const [first, last] = [here.at.requests[0]?.atMs ?? 0, here.at.requests.at(-1)?.atMs ?? 0];
+  // 149 intervals of 20 ms; one alone would take as long, three without a common rate a third of it.
+  expect(last - first).toBeGreaterThan(149 * 20 * 0.95);
+  const most = Math.max(
+    ...here.at.requests.map(
+      ({ atMs }) => here.at.requests.filter((one) => one.atMs >= atMs && one.atMs < atMs + 1000).length,
+    ),
+  );
+  expect(most).toBeLessThanOrEqual(50 + 50 * 0.15);
+});
+
+it('shows no key and no password in what workers say', async () => {
+  await using here = await stage(await api(), 40);
+  const worker = await here.worker();
+  await shared(here.send());
+  worker.kill('SIGTERM');
+  const { stdout, stderr } = await worker.done;
+  const password = new URL(here.ledger).password;
+  for (const hidden of [CANARY_KEY, password, decodeURIComponent(password)]) {
+    expect(stdout + stderr).not.toContain(hidden);
+    for (const [file, bytes] of here.scene.contents()) {
+      expect({ file, found: bytes.includes(hidden) }).toEqual({ file, found: false });
+    }
+  }
+  expect(readFileSync(here.scene.path('people.csv'), 'utf8')).toContain('Name 39');
+});
