@@ -19,6 +19,7 @@ interface DueFlags {
   readonly ifLocked: 'fail' | 'skip';
   readonly ledger?: string;
   readonly format: 'text' | 'json';
+  readonly workers?: boolean;
   readonly quiet?: boolean;
 }
 
@@ -38,6 +39,7 @@ export function configure(command: Command, context: CommandContext): void {
         .choices(['skip', 'fail'])
         .default('skip', 'skip'),
     )
+    .option('--workers', 'share the runs with every `handbill worker` of a shared ledger')
     .option('--quiet', 'print nothing when all is well');
   addFormat(addLedger(command), ['text', 'json']);
   addMetricsFile(addLog(command));
@@ -70,6 +72,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       dryRun: flags.dryRun === true,
       ...(flags.at === undefined ? {} : { at: flags.at }),
       ifLocked: flags.ifLocked,
+      workers: flags.workers === true,
       ...ledgerOption(flags.ledger, context),
       confirm: async (question) => {
         if (flags.yes === true) return true;

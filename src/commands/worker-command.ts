@@ -5,7 +5,7 @@ import { durationMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { watchSignals } from './signals.ts';
-import { addLog, addMetricsFile } from './telemetry-options.ts';
+import { addLog } from './telemetry-options.ts';
 import { type WorkerEvent, work } from './worker.ts';
 import { workerText } from './worker-text.ts';
 
@@ -24,7 +24,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
     .option('--idle <time>', 'end when there was nothing to do for so long (default: it stays)', time)
     .option('--quiet', 'say nothing but what is wrong');
-  addLog(addMetricsFile(addLedger(command)));
+  addLog(addLedger(command));
   addExamples(command, [
     ['handbill worker --env production --ledger postgres://db.example/handbill', 'until it is stopped'],
     ['handbill worker --idle 10m', 'until there is nothing to do'],
@@ -34,6 +34,7 @@ export function configure(command: Command, context: CommandContext): void {
 async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const signals = watchSignals(context.err);
   const { concurrency, idle } = flags;
+  const { telemetry } = context;
   try {
     await work({
       cwd: context.cwd,
@@ -46,6 +47,7 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
       interrupt: signals.first,
       abort: signals.second,
       onEvent: (event) => tell(event, flags.quiet === true, context),
+      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
     });
     const status = signals.status();
     if (status !== null) context.exit(status);

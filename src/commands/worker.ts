@@ -11,8 +11,9 @@ import { TIMERS } from '../run/timers.ts';
 import { openWork } from '../run/work.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { projectHere } from './project-ledger.ts';
+import type { RoundWatch, SendWatch } from './telemetry-context.ts';
 import { thisWorker } from './worker-facts.ts';
-import { factsOf, openSession, type SessionNeeds } from './worker-session.ts';
+import { factsOf, openSession, type Session, type SessionNeeds } from './worker-session.ts';
 
 export interface WorkerOptions {
   /** A folder of the project, whose files are those that runs began with. */
@@ -33,6 +34,8 @@ export interface WorkerOptions {
   /** Ends it at once: what is in flight is aborted. */
   readonly abort?: AbortSignal;
   readonly onEvent?: (event: WorkerEvent) => void;
+  /** Follows what is sent; asked for each part of a run. */
+  readonly watchSend?: (target: string) => SendWatch;
 }
 
 /** What happens to a worker, for whoever looks on. */
@@ -134,7 +137,15 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
     const { workers } = ledger;
     if (workers === null) throw refuse(noSharedLedger());
     queue = await queueFor(address);
-    for (const { run, results } of running.unwritten.splice(0)) ledger.commit(run, results, [], options.now());
+    for (const { run, results } of running.unwritten.splice(0)) {
+      try {
+        ledger.commit(run, results, [], options.now());
+      } catch (error) {
+        // Another list is in the place of that one: whoever was sent to is in doubt by then.
+        if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
+        options.onEvent({ kind: 'leaves-alone', run, error });
+      }
+    }
     // What this process had before it lost the ledger is for anybody now.
     workers.leave(worker.id);
     workers.join(worker);
@@ -188,6 +199,9 @@ async function nextOffer({
     if (run.environment !== options.environment || (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()) continue;
     const offer = await queue.take(run);
     if (offer !== null) return { run, offer };
+    // Nobody may be left who has looked for the dead: whoever began the run may be one of them.
+    const opened = workers.reopen(run, true, options.now());
+    if (opened.length > 0) await queue.offer(run, opened, true);
   }
   return null;
 }
@@ -199,15 +213,19 @@ function nameOf({ number, starts }: RunRecord): string {
 async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer): Promise<void> {
   const { options, needs, ledger, workers, worker, queue } = open;
   const { onEvent, now, interrupt } = options;
-  const facts = factsOf(offer.facts);
-  const session = await openSession(run, facts, ledger, needs).catch((error: unknown) => {
+  const facts = workers.facts(run);
+  if (facts === null) {
+    await queue.done(run, offer);
+    return;
+  }
+  const session = await openSession(run, factsOf(facts), ledger, needs).catch((error: unknown) => {
     if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
     return error;
   });
   if (session instanceof HandbillError) {
     await leaveAlone(open, run, session);
     // Somebody else may have the files.
-    await queue.offer(run, [offer.shard], offer.facts, true);
+    await queue.offer(run, [offer.shard], true);
     await queue.done(run, offer);
     return;
   }
@@ -217,10 +235,13 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   interrupt.addEventListener('abort', stopWaiting, { once: true });
   options.abort?.addEventListener('abort', abort, { once: true });
   const onShard = (shard: Shard): void => onEvent({ kind: 'shard', run, shard });
-  const part = openPart({ ledger, workers, worker, run, queue, facts: offer.facts, now, timers: TIMERS, onShard });
+  const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS, onShard });
+  const following = options.watchSend?.(run.campaign) ?? null;
+  following?.planned(session.plan);
+  const watch = following?.round(ledger, run, null) ?? null;
   try {
     onEvent({ kind: 'begins', run });
-    const one = await openWork({ ...session.work, interrupt }, before, TIMERS, part.shared);
+    const one = await openWork({ ...watched(session.work, watch), interrupt }, before, TIMERS, part.shared);
     part.claimInShards(true);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
@@ -230,13 +251,25 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
     if (one.desk.unwritten.length > 0) running.unwritten.push({ run, results: one.desk.unwritten });
     const failure = one.desk.failure ?? one.trouble;
-    if (failure instanceof HandbillError && !(failure instanceof LedgerError)) await leaveAlone(open, run, failure);
+    if (isOfRun(failure)) await leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
   } finally {
+    watch?.ended(null);
     interrupt.removeEventListener('abort', stopWaiting);
     options.abort?.removeEventListener('abort', abort);
     await api.close(session.plan.campaign.send.timeoutMs);
   }
+}
+
+/** What is wrong with this run alone: its files, or its list, in whose place another one is by now. */
+function isOfRun(error: Error | null): error is HandbillError {
+  return error instanceof HandbillError && !(error instanceof LedgerError && error.kind !== 'other');
+}
+
+function watched(work: Session['work'], watch: RoundWatch | null): Session['work'] {
+  if (watch === null) return work;
+  const onCommitted = watch.onCommitted === null ? {} : { onCommitted: watch.onCommitted };
+  return { ...work, endpoint: watch.endpoint(work.endpoint), ...onCommitted };
 }
 
 async function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): Promise<void> {

@@ -8,22 +8,26 @@ import { projectHere, withLedger } from './project-ledger.ts';
 
 /** `handbill workers` */
 export function configure(command: Command, context: CommandContext): void {
-  addLedger(addFormat(command, ['text', 'json']));
+  addLedger(addFormat(command, ['text', 'json', 'prometheus']));
   addExamples(command, [
     ['handbill workers', 'a table'],
     ['handbill workers --format json', 'for scripts'],
+    ['handbill workers --format prometheus', 'figures of each worker, for the textfile collector'],
   ]);
-  command.action(async (given: { readonly format: 'text' | 'json'; readonly ledger?: string }) => {
+  command.action(async (given: { readonly format: 'text' | 'json' | 'prometheus'; readonly ledger?: string }) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const workers = listWorkers(ledger);
-      await context.out(
-        given.format === 'json'
-          ? `${JSON.stringify({ version: 1, workers }, null, 2)}\n`
-          : workersTable(workers, context.now(), context.tableWidth ?? context.width),
-      );
+      if (given.format === 'json') return await context.out(`${JSON.stringify({ version: 1, workers }, null, 2)}\n`);
+      if (given.format === 'prometheus') return await context.out(await figuresOf(workers));
+      await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
     });
   });
+}
+
+async function figuresOf(workers: readonly WorkerShown[]): Promise<string> {
+  const { workersText } = await import('../telemetry/workers-text.ts');
+  return await workersText(workers.map((one) => ({ ...one, shards: one.shards.length })));
 }
 
 function workersTable(workers: readonly WorkerShown[], nowMs: number, width: number): string {

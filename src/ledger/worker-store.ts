@@ -1,4 +1,4 @@
-import type { Halt, RunState } from '../model.ts';
+import type { Halt, Json, RunState } from '../model.ts';
 import type { RunRecord } from './records.ts';
 
 /** Rows of a run's list that one worker has at a time: from `firstRow` to `lastRow`, both of them included. */
@@ -55,6 +55,8 @@ export interface Pulse {
 export interface WorkerRecord extends WorkerFacts {
   readonly joinedAtMs: number;
   readonly heardAtMs: number;
+  /** The database's clock now. */
+  readonly nowMs: number;
   /** Heard of within its lease. */
   readonly isAlive: boolean;
   /** The run that it works on. */
@@ -87,8 +89,11 @@ export interface WorkerStore {
    * Cuts what is pending into shards of so many recipients; those of a former start are forgotten, with what was done.
    *
    * @param limit - recipients at most; null: all
+   * @param facts - what a worker has to know besides what is in the ledger and in the files
    */
-  cut(run: RunRecord, rows: number, limit: number | null): Shard[];
+  cut(run: RunRecord, rows: number, limit: number | null, facts: Json): Shard[];
+  /** As `cut` was given them; null: the run is not shared any more. */
+  facts(run: RunRecord): Json;
   /** Runs that are going, with a shard that is not done. */
   shared(): RunRecord[];
   /** Runs that are going, all of whose shards are done: nobody is left to end them where nobody holds them. */

@@ -19,6 +19,8 @@ export interface DueOptions extends ProjectOptions {
   readonly at?: number;
   /** A run that another process holds is left to it, or has exit status 6. Default: `skip`. */
   readonly ifLocked?: 'skip' | 'fail';
+  /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
+  readonly workers?: boolean;
 }
 
 /** What was done, or would be, about one occurrence of a campaign, or about a campaign with none that is due. */
@@ -65,12 +67,12 @@ export function due(paths: readonly string[] = [], options: DueOptions = {}): Ta
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
       checkNumbers(options, { at: INSTANT });
-      const { environment, confirm, cutSignal, dryRun, at, ifLocked } = options;
+      const { environment, confirm, cutSignal, dryRun, at, ifLocked, workers } = options;
       const { due: run } = await import('../commands/due.ts');
       const items: DueItem[] = [];
       const result = await run(paths, {
         ...settle(options),
-        ...present({ environment, dryRun, at, ifLocked, abort: cutSignal }),
+        ...present({ environment, dryRun, at, ifLocked, workers, abort: cutSignal }),
         confirm: asker(confirm),
         interrupt: signal,
         onItem(item) {

@@ -1,5 +1,4 @@
 import { PgBoss } from 'pg-boss';
-import type { Json } from '../model.ts';
 import type { Offer, QueuedRun, ShardQueue } from './shard-queue.ts';
 
 /** Of pg-boss, beside that of the ledger: whoever uses pg-boss himself has tables of his own. */
@@ -14,7 +13,6 @@ const QUEUE = { policy: 'standard', retryLimit: 0, expireInSeconds: 3600 } as co
 /** What stands in a job. */
 interface Job {
   readonly shard: number;
-  readonly facts: Json;
 }
 
 /**
@@ -28,7 +26,7 @@ export async function openQueue(address: string): Promise<ShardQueue> {
     connectionTimeoutMillis: CONNECT_MS,
     schema: SCHEMA,
     application_name: 'handbill',
-    max: 2,
+    max: 1,
     supervise: false,
     schedule: false,
   });
@@ -36,11 +34,11 @@ export async function openQueue(address: string): Promise<ShardQueue> {
   boss.on('error', () => undefined);
   await boss.start();
   return {
-    async offer(run, shards, facts, urgent = false) {
+    async offer(run, shards, urgent = false) {
       const name = nameOf(run);
       await boss.createQueue(name, QUEUE);
       const priority = urgent ? 1 : 0;
-      const jobs = shards.map((shard) => ({ data: { shard, facts } satisfies Job, priority }));
+      const jobs = shards.map((shard) => ({ data: { shard } satisfies Job, priority }));
       if (jobs.length > 0) await boss.insert(name, jobs);
     },
     async take(run): Promise<Offer | null> {

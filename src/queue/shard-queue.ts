@@ -1,9 +1,6 @@
-import type { Json } from '../model.ts';
-
-/** A shard that somebody was handed, with what he has to know to send it. */
+/** A shard that somebody was handed. */
 export interface Offer {
   readonly shard: number;
-  readonly facts: Json;
   /** How the queue calls it. */
   readonly id: string;
 }
@@ -20,7 +17,7 @@ export interface QueuedRun {
  */
 export interface ShardQueue {
   /** @param urgent - before those that wait already: somebody had begun with them */
-  offer(run: QueuedRun, shards: readonly number[], facts: Json, urgent?: boolean): Promise<void>;
+  offer(run: QueuedRun, shards: readonly number[], urgent?: boolean): Promise<void>;
   /** The next one; null: none is left, or the run has no queue. */
   take(run: QueuedRun): Promise<Offer | null>;
   /** It is somebody's, or needs nobody any more. */

@@ -10,6 +10,8 @@ export interface WorkerShown {
   readonly joinedAt: string;
   /** When it last said that it is there; it does so four times a second. */
   readonly heardAt: string;
+  /** How long ago that was, by the clock of the database. */
+  readonly silentSeconds: number;
   /** Heard of within its lease. Whoever is not is dead, stopped or cut off: what it was at goes to others. */
   readonly alive: boolean;
   /** What it works on; null: it waits. */
@@ -31,16 +33,19 @@ export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly Work
     const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
     throw refuse(problem('usage', 'Only a shared ledger has workers; this one is a file.', { hint }));
   }
-  return workers.workers().map(({ id, host, pid, joinedAtMs, heardAtMs, isAlive, run, shards, rows, posted }) => ({
-    id,
-    host,
-    pid,
-    joinedAt: new Date(joinedAtMs).toISOString(),
-    heardAt: new Date(heardAtMs).toISOString(),
-    alive: isAlive,
-    run: run === null ? null : { run: run.id, environment: run.environment, occurrence: run.occurrence },
-    shards,
-    rows,
-    posted,
-  }));
+  return workers
+    .workers()
+    .map(({ id, host, pid, joinedAtMs, heardAtMs, nowMs, isAlive, run, shards, rows, posted }) => ({
+      id,
+      host,
+      pid,
+      joinedAt: new Date(joinedAtMs).toISOString(),
+      heardAt: new Date(heardAtMs).toISOString(),
+      silentSeconds: Math.max(0, nowMs - heardAtMs) / 1000,
+      alive: isAlive,
+      run: run === null ? null : { run: run.id, environment: run.environment, occurrence: run.occurrence },
+      shards,
+      rows,
+      posted,
+    }));
 }

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Pulse, Shard, Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
-import type { Halt, Json } from '../model.ts';
+import type { Halt } from '../model.ts';
 import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
 import type { Progress } from './progress.ts';
 import { createShardTodo } from './shard-todo.ts';
@@ -23,8 +23,6 @@ export interface PartOptions {
   readonly worker: WorkerFacts;
   readonly run: RunRecord;
   readonly queue: ShardQueue;
-  /** What a worker has to know to send a shard, for those that are offered again. */
-  readonly facts: Json;
   readonly now: () => number;
   readonly timers: Timers;
   /** Told of each shard that is taken. */
@@ -86,7 +84,7 @@ export function openPart(options: PartOptions): Part {
   /** What the dead had, and what nobody has heard of. */
   const offerAgain = async (): Promise<void> => {
     const opened = workers.reopen(run, drainedAt !== null, now());
-    if (opened.length > 0) await queue.offer(run, opened, options.facts, true);
+    if (opened.length > 0) await queue.offer(run, opened, true);
   };
   const taken = async (offer: Offer): Promise<boolean> => {
     const shard = workers.take(run, offer.shard, worker, now());
@@ -113,6 +111,8 @@ export function openPart(options: PartOptions): Part {
     for (const { number } of todo.passed(isOver)) {
       // Whoever was refused a claim is pending still, and is sent to in the next walk.
       if (workers.finish(run, number, worker.id, isOver && !wasStopped)) todo.remove(number);
+      // It was called back, or taken over, and nobody was left in it to be refused.
+      else if (isOver && !workers.holds(run.list, number, worker.id)) todo.remove(number);
     }
   };
   /** One walk along the list: shards ahead are taken while there is something to do. */
@@ -181,8 +181,12 @@ export function openPart(options: PartOptions): Part {
     async walk(work, first) {
       if (first !== null) await taken(first);
       while (!work.stopped.aborted) {
-        if (todo.shards.length > 0 || (await takeNext())) await walkOnce(work);
-        else if (workers.left(run) === 0) return;
+        const had = todo.shards.length;
+        if (had > 0 || (await takeNext())) {
+          await walkOnce(work);
+          // Somebody in it waits for another claim of this worker, say: not at once again.
+          if (todo.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
+        } else if (workers.left(run) === 0) return;
         else await timers.sleep(PULSE_MS, work.stopped);
       }
     },
@@ -194,7 +198,7 @@ export function openPart(options: PartOptions): Part {
         const latency = JSON.stringify(work.progress.times.save());
         workers.rest(worker.id, run, shareOf(work.progress, work.stop), latency);
         const goesOn = pulse?.state === 'running' && work.stop.halt === null;
-        if (given.length > 0 && goesOn) await queue.offer(run, given, options.facts, true);
+        if (given.length > 0 && goesOn) await queue.offer(run, given, true);
       } catch (error) {
         work.fail(error);
       }

@@ -65,7 +65,7 @@ export function createSharing(options: SharingOptions): Sharing {
   return {
     join(run, before) {
       const facts = { ...options.facts, before: { ...before } };
-      const part = openPart({ ledger, workers, worker, run, queue, facts, now, timers });
+      const part = openPart({ ledger, workers, worker, run, queue, now, timers });
       return {
         shared: part.shared,
         get halt() {
@@ -78,13 +78,12 @@ export function createSharing(options: SharingOptions): Sharing {
           if (gate !== null) await work.feed({ todo: todo(), limit, gate, untilWide: true });
           const left = limit === null ? null : limit - triedIn(work.progress.figures.settled);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
-          const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left);
+          const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
           // Of a start before, which nobody ended.
           await queue.drop({ number: run.number, starts: run.starts - 1 });
           await queue.offer(
             run,
             shards.map(({ number }) => number),
-            facts,
           );
           part.claimInShards(true);
           await part.walk(work, null);

@@ -32,6 +32,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   'preview-page': async () => (await import('./preview-page.ts')).measurePreviewPage,
   listen: async () => (await import('./listen.ts')).measureListen,
   deliveries: async () => (await import('./deliveries.ts')).measureDeliveries,
+  shared: async () => (await import('./shared.ts')).measureShared,
 };
 const NAMES = Object.keys(MEASUREMENTS);
 

@@ -10,6 +10,7 @@ import { RULES } from './rules.ts';
 import { SECRETS } from './secrets.ts';
 import { SENDING } from './sending.ts';
 import { SEVERAL } from './several.ts';
+import { SHARING } from './sharing.ts';
 import { STOPS } from './stops.ts';
 
 /** Every bug that is planted. */
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STOPS,
   ...SENDING,
   ...SEVERAL,
+  ...SHARING,
   ...INPUTS,
   ...KEEPING,
   ...REACHING,

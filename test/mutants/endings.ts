@@ -12,8 +12,8 @@ export const ENDINGS: readonly Mutant[] = [
     planted: 'a signal does not end the claiming',
     edits: [
       {
-        file: 'src/run/run.ts',
-        was: `  options.interrupt.addEventListener('abort', interrupted, { once: true });\n`,
+        file: 'src/run/work.ts',
+        was: `  options.interrupt.addEventListener('abort', halt, { once: true });\n`,
         is: '',
       },
     ],

@@ -13,7 +13,9 @@ export const INPUTS: readonly Mutant[] = [
   {
     name: 'validity-of-each-start',
     planted: 'a validity counts from each start and not from the first',
-    edits: [{ file: 'src/run/run.ts', was: 'const startMs = run.startedAtMs ?? now();', is: 'const startMs = now();' }],
+    edits: [
+      { file: 'src/run/work.ts', was: 'const startMs = run.startedAtMs ?? now();', is: 'const startMs = now();' },
+    ],
     proof: { in: 'run/validity.test.ts' },
   },
   {

@@ -186,8 +186,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/run/hold.ts',
-        was: 'ledger.lock(identity)',
-        is: 'ledger.lock({ ...identity, occurrence: String(process.pid) })',
+        was: 'ledger.lock(identity, despiteWorkers)',
+        is: 'ledger.lock({ ...identity, occurrence: String(process.pid) }, despiteWorkers)',
       },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: 'is held by one process' },

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import process from 'node:process';
@@ -22,6 +22,8 @@ export interface Tree extends Disposable {
 /** Copies a project, without its installed packages, which are linked. */
 export function copyTree(from: string): Tree {
   const folder = mkdtempSync(join(tmpdir(), 'handbill-mutants-'));
+  // PostgreSQL is nobody's process where the tests are root's, and its data lie below this.
+  chmodSync(folder, 0o711);
   const root = join(folder, 'project');
   // A folder of links and not one link: tools keep caches beside the packages.
   mkdirSync(join(root, 'node_modules'), { recursive: true });

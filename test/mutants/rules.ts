@@ -58,7 +58,7 @@ export const RULES: readonly Mutant[] = [
     planted: 'lists are read again behind a pause, but claims ask the ones that were read first',
     edits: [
       {
-        file: 'src/run/run.ts',
+        file: 'src/run/work.ts',
         was: 'const { rules } = lists.current;',
         is: 'const { rules } = options.suppressions;',
       },

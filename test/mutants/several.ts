@@ -2,7 +2,7 @@ import type { Edit, Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
 const SETTLE = 'src/run/settle.ts';
-const RUN = 'src/run/run.ts';
+const RUN = 'src/run/work.ts';
 const FEED = 'src/run/feed.ts';
 const DECIDE = 'src/plan/decide.ts';
 const LEGS = 'src/ledger/legs.ts';

@@ -117,7 +117,7 @@ export const STOPS: readonly Mutant[] = [
   removed(
     'in-doubt',
     'limits.stopAfter.inDoubt and its default',
-    [{ file: STOP, was: 'if (doubts >= doubtLimit)', is: 'if (doubts >= 10 * doubtLimit)' }],
+    [{ file: STOP, was: 'if (allDoubts >= doubtLimit)', is: 'if (allDoubts >= 10 * doubtLimit)' }],
     rules('doubts'),
   ),
   removed(
@@ -135,7 +135,7 @@ export const STOPS: readonly Mutant[] = [
   removed(
     'after-first-refusals',
     'the first 20 answers all rejections',
-    [{ file: STOP, was: '=== FIRST_REFUSALS) {', is: '=== -1) {' }],
+    [{ file: STOP, was: 'isReached(before.rejected, allRejected)', is: 'isReached(before.rejected, -1)' }],
     rules('first 20'),
   ),
   removed(
@@ -144,7 +144,7 @@ export const STOPS: readonly Mutant[] = [
     [
       {
         file: STOP,
-        was: 'if (rejectedLimit !== null && rejected >= rejectedLimit) {',
+        was: 'if (rejectedLimit !== null && allRejected >= rejectedLimit) {',
         is: 'if (rejectedLimit === -1) {',
       },
     ],

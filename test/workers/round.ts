@@ -127,9 +127,9 @@ export async function playRound(
     for (const { status, signal, stderr } of left) {
       if (signal !== 'SIGKILL' && status !== 143) found.push(`a worker ended with ${status} ${signal}: ${stderr}`);
       if (/^\s+at .*:\d+:\d+\)?$/m.test(stderr)) found.push(`a stack trace: ${stderr}`);
-      if (stderr.includes(CANARY_KEY) || stderr.includes('password')) found.push(`a secret was printed: ${stderr}`);
+      if (secretsOf(database).some((one) => stderr.includes(one))) found.push(`a secret was printed: ${stderr}`);
     }
-    const finished = more.length > 0 ? more : ends;
+    const finished = [...ends, ...more].filter((end) => hasFinished(end) || !isExpected(plan, end));
     found.push(...(await judgeFinished({ scene, ends: finished, mostCrashes: mostCrashes(plan), bodies: false })));
     return { plan, violations: [...new Set(found)], doubts: crashed(scene.endings()).length, tookMs };
   } finally {
@@ -141,6 +141,11 @@ export async function playRound(
     }
     await address.close();
   }
+}
+
+function secretsOf(database: string): readonly string[] {
+  const { password } = new URL(database);
+  return [CANARY_KEY, password, decodeURIComponent(password)];
 }
 
 const NOTHING: CliResult = { status: null, signal: 'SIGKILL', stdout: '', stderr: '' };

@@ -123,7 +123,7 @@ test('workers on a ledger that is a file are refused, and told what to name', as
 });
 
 it('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
-  await using here = await stage(await api(), 400, 'send: { concurrency: 4 }');
+  await using here = await stage(await api(undefined, 200), 400, 'send: { concurrency: 4 }');
   const first = await here.worker();
   const sending = here.send();
   await until('it is going on', () => here.at.requests.length > 40);
@@ -218,10 +218,10 @@ it.runIf(FULL)('stops at a signal to whoever began it, and goes on with the next
 });
 
 it('is not taken from those who go on with it, but by a start, which calls them back', async () => {
-  await using here = await stage(await api(), 250, 'send: { concurrency: 2 }');
+  await using here = await stage(await api(undefined, 250), 160, 'send: { concurrency: 2 }');
   await here.worker();
   const first = here.send();
-  await until('it is going on', () => here.at.requests.length > 60);
+  await until('it is going on', () => here.at.requests.length > 40);
   first.kill('SIGKILL');
   await first.done;
   const open = openExistingLedger(here.ledger, { nowMs: Date.now() });
@@ -235,7 +235,7 @@ it('is not taken from those who go on with it, but by a start, which calls them 
   expect(report).toMatchObject({ state: 'finished' });
   // Whom the killed process had claimed, and nobody of the worker's.
   expect(report.totals.inDoubt).toBeLessThanOrEqual(2);
-  expect(report.totals.accepted + report.totals.inDoubt).toBe(500);
+  expect(report.totals.accepted + report.totals.inDoubt).toBe(160);
   expect(once(here.at)).toBe(true);
 });
 

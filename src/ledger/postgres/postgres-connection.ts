@@ -21,7 +21,7 @@ const COMMIT_MS = 35_000;
 const LONG_MS = 15 * 60_000;
 
 /** Less than the 2 s after which a start has to say that another one holds the run (H2). */
-const LOCK_WAIT = '1s';
+const LOCK_WAIT = '600ms';
 
 /**
  * One connection to a ledger in PostgreSQL. After anything that leaves open what became of a transaction - no answer, a

@@ -270,6 +270,7 @@ END $$`,
   state TEXT NOT NULL CHECK (state IN ('open', 'taken', 'done')),
   worker TEXT COLLATE "C",
   offered_at DOUBLE PRECISION NOT NULL,
+  facts TEXT NOT NULL,
   PRIMARY KEY (list, number),
   CHECK ((state = 'taken') = (worker IS NOT NULL))
 )`,

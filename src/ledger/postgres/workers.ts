@@ -1,4 +1,4 @@
-import type { Halt } from '../../model.ts';
+import type { Halt, Json } from '../../model.ts';
 import type { Connection, Value } from '../connection.ts';
 import type { RunRecord } from '../records.ts';
 import type { Pulse, Shard, Share, WorkerFacts, WorkerRecord, WorkerStore } from '../worker-store.ts';
@@ -8,9 +8,13 @@ type RecordOf = (number: number) => RunRecord;
 /** Nobody heard of an open shard for so long, and the queue is empty: who was about to take it is dead. */
 const LOST_MS = 5000;
 
-/** Workers of a shared ledger, and what each of them has. */
+/**
+ * Workers of a shared ledger, and what each of them has. J5: whoever was not heard of for his lease has nothing any more,
+ * and what he had claimed is in doubt.
+ */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
   const join = connection.query(JOIN);
+  const forgetOld = connection.statement(FORGET_OLD);
   const beat = connection.query(BEAT);
   const pulse = connection.query(PULSE);
   const rest = connection.query(REST);
@@ -20,6 +24,7 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
   const forget = connection.statement(FORGET_SHARDS);
   const forgetShares = connection.statement(FORGET_SHARES);
   const cut = connection.query(CUT);
+  const facts = connection.query(FACTS);
   const shared = connection.query(SHARED);
   const finished = connection.query(FINISHED);
   const look = connection.query(LOOK);
@@ -45,7 +50,10 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     });
 
   return {
-    join: ({ id, host, pid, leaseMs }) => void join.get(id, host, pid, leaseMs),
+    join({ id, host, pid, leaseMs }) {
+      forgetOld();
+      join.get(id, host, pid, leaseMs);
+    },
     beat: ({ id, host, pid, leaseMs }) => void beat.get(id, host, pid, leaseMs),
     pulse({ id, host, pid, leaseMs }, run, share): Pulse {
       const row = pulse.get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
@@ -59,15 +67,19 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     },
     workers: () => all.all().map((row) => toWorker(row, recordOf)),
 
-    cut(run, rows, limit) {
+    cut(run, rows, limit, facts) {
       return connection.write(0, run.rows, () => {
         forget(run.list);
         forgetShares(run.list);
         return cut
-          .all(run.list, rows, limit ?? Number.MAX_SAFE_INTEGER)
+          .all(run.list, rows, limit ?? Number.MAX_SAFE_INTEGER, JSON.stringify(facts))
           .map(toShard)
           .sort((a, b) => a.number - b.number);
       });
+    },
+    facts(run) {
+      const said = facts.get(run.list)?.[0];
+      return typeof said === 'string' ? (JSON.parse(said) as Json) : null;
     },
     shared: () => shared.all().map(([number]) => recordOf(Number(number))),
     finished: () => finished.all().map(([number]) => recordOf(Number(number))),
@@ -153,6 +165,7 @@ function toWorker(row: readonly Value[], recordOf: RecordOf): WorkerRecord {
     shards: row[8] === null ? [] : String(row[8]).split(' ').map(Number),
     rows: Number(row[9]),
     posted: Number(row[10]),
+    nowMs: Math.floor(Number(row[11])),
   };
 }
 
@@ -189,6 +202,9 @@ const REST = `WITH heard AS (UPDATE workers SET heard_at = now_ms(), list = NULL
     skipped = excluded.skipped, deferred = excluded.deferred, first_legs = excluded.first_legs,
     fell_back = excluded.fell_back, opens_at = excluded.opens_at, latency = excluded.latency RETURNING 1`;
 
+/** Nobody asks for the dead of yesterday. */
+const FORGET_OLD = 'DELETE FROM workers WHERE heard_at < now_ms() - 86400000';
+
 const LEAVE = 'DELETE FROM workers WHERE id = ? RETURNING 1';
 
 const SHARDS_OF = 'SELECT DISTINCT list FROM shards WHERE worker = ?';
@@ -197,16 +213,18 @@ const WORKERS = `SELECT id, host, pid, lease_ms, joined_at, heard_at, heard_at +
     (SELECT number FROM runs WHERE runs.list = w.list),
     (SELECT string_agg(s.number::text, ' ' ORDER BY s.number) FROM shards AS s WHERE s.worker = w.id),
     (SELECT coalesce(sum(s.last_row - s.first_row + 1), 0) FROM shards AS s WHERE s.worker = w.id),
-    coalesce((SELECT posted FROM shares WHERE shares.list = w.list AND shares.worker = w.id), 0)
+    coalesce((SELECT posted FROM shares WHERE shares.list = w.list AND shares.worker = w.id), 0), now_ms()
   FROM workers AS w ORDER BY joined_at, id`;
 
 const FORGET_SHARDS = 'DELETE FROM shards WHERE list = ?';
 const FORGET_SHARES = 'DELETE FROM shares WHERE list = ?';
 
-const CUT = `INSERT INTO shards (list, number, first_row, last_row, state, offered_at)
-  SELECT ?1::bigint, (place - 1) / ?2::bigint, min(row), max(row), 'open', now_ms()
+const CUT = `INSERT INTO shards (list, number, first_row, last_row, state, offered_at, facts)
+  SELECT ?1::bigint, (place - 1) / ?2::bigint, min(row), max(row), 'open', now_ms(), ?4
   FROM (SELECT row, row_number() OVER (ORDER BY row) AS place FROM recipients WHERE list = ?1 AND state = 'pending') AS due
   WHERE place <= ?3::bigint GROUP BY (place - 1) / ?2::bigint RETURNING number, first_row, last_row`;
+
+const FACTS = 'SELECT facts FROM shards WHERE list = ? LIMIT 1';
 
 const SHARED = `SELECT number FROM runs WHERE state = 'running'
   AND EXISTS (SELECT 1 FROM shards WHERE shards.list = runs.list AND shards.state <> 'done') ORDER BY number`;

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
+import { type PostgresServer, startPostgres } from '../helpers/postgres-server.ts';
+import { freshDatabaseOn } from '../workers/databases.ts';
+import { API_KEY, type Bench, forgetRuns, median } from './bench.ts';
+import { startSandbox, type Usage } from './measure.ts';
+import { rowOf, writeCampaign, writeProject } from './project.ts';
+
+const REPEATS = 3;
+const WORKERS = [0, 1, 3];
+
+/**
+ * One run on a shared ledger, alone and with workers, against the same with a ledger that is a file. Everything is on
+ * this machine: with more processes than cores the clock says nothing of what several machines would do, but the CPU time
+ * of all of them together does.
+ */
+export async function measureShared(bench: Bench): Promise<void> {
+  const { messages, rows } = bench.sizes;
+  const sandbox = await startSandbox(bench.folder, API_KEY);
+  const home = join(bench.folder, 'server');
+  await mkdir(home);
+  const server = await startPostgres(home);
+  try {
+    await writeProject(bench.folder, sandbox.url);
+    const campaign = await writeCampaign(bench.folder, messages);
+    const files: number[] = [];
+    const shared = new Map<number, { readonly cpuUs: number; readonly wallMs: number }[]>();
+    for (let n = 0; n < REPEATS; n += 1) {
+      forgetRuns(bench.folder);
+      files.push((await bench.handbill(['send', campaign, '--env', 'local', '--yes'])).cpuUs);
+      for (const workers of WORKERS) {
+        const one = await runOnce(bench, campaign, server, workers);
+        shared.set(workers, [...(shared.get(workers) ?? []), one]);
+      }
+    }
+    addAll(bench, files, shared);
+    await measureCommits(bench, server);
+    await measureLoad(bench, server, rows);
+  } finally {
+    sandbox.process.kill('SIGTERM');
+    await Promise.all([once(sandbox.process, 'exit'), server.stop('SIGINT')]);
+  }
+}
+
+async function runOnce(bench: Bench, campaign: string, server: PostgresServer, workers: number) {
+  const env = { HANDBILL_LEDGER: await freshDatabaseOn(server.address) };
+  const waiting: Promise<Usage>[] = [];
+  for (let n = 0; n < workers; n += 1) {
+    // Its own folder for what it used; its files are those of the project.
+    const args = ['worker', '--env', 'local', '--quiet', '--idle', '4s'];
+    waiting.push(bench.handbill(args, { cwd: await folderOf(bench, n), env }));
+  }
+  const sent = await bench.handbill(
+    ['send', campaign, '--env', 'local', '--yes', ...(workers > 0 ? ['--workers'] : [])],
+    { env },
+  );
+  const all = [sent, ...(await Promise.all(waiting))];
+  const cpuUs = all.reduce((sum, one) => sum + one.cpuUs, 0);
+  return { cpuUs, wallMs: sent.wallMs };
+}
+
+/** A folder below the project, in which its handbill.yaml is found. */
+async function folderOf({ folder }: Bench, n: number): Promise<string> {
+  const own = join(folder, `worker-${n}`);
+  await mkdir(own, { recursive: true });
+  return own;
+}
+
+function addAll(
+  bench: Bench,
+  files: readonly number[],
+  shared: ReadonlyMap<number, readonly { readonly cpuUs: number; readonly wallMs: number }[]>,
+): void {
+  const { messages } = bench.sizes;
+  const file = median(files) / messages;
+  bench.add({ id: 'shared-file-cpu', what: 'send, ledger in a file', value: file, unit: 'us CPU per message' });
+  for (const [workers, all] of shared) {
+    const cpu = median(all.map(({ cpuUs }) => cpuUs)) / messages;
+    const who = workers === 0 ? 'send alone' : `send and ${workers} worker${workers === 1 ? '' : 's'}`;
+    const what = `shared ledger, ${who}`;
+    const unit = 'us CPU per message';
+    bench.add({ id: `shared-cpu-${workers}`, what, value: cpu, unit });
+    const rate = (messages / median(all.map(({ wallMs }) => wallMs))) * 1000;
+    bench.add({ id: `shared-rate-${workers}`, what: `${what}, on the clock`, value: rate, unit: 'messages/s' });
+    const goal = workers === 1 ? { goal: { atMost: 1.15 } } : {};
+    bench.add({
+      id: `shared-against-file-${workers}`,
+      what: `${what}, against a file, CPU`,
+      value: cpu / file,
+      unit: 'times',
+      ...goal,
+    });
+  }
+}
+
+/** How long it takes until a list is checked and in the ledger, and one message is sent. */
+async function measureLoad(bench: Bench, server: PostgresServer, rows: number): Promise<void> {
+  const campaign = await writeCampaign(bench.folder, rows + 1);
+  const args = ['send', campaign, '--env', 'local', '--yes', '--limit', '1'];
+  forgetRuns(bench.folder);
+  const file = await bench.handbill(args);
+  const env = { HANDBILL_LEDGER: await freshDatabaseOn(server.address) };
+  const shared = await bench.handbill(args, { env });
+  const what = `a list of ${rows.toLocaleString('en-GB')} checked and loaded, one message`;
+  bench.add({ id: 'shared-load-file', what: `${what}: file`, value: file.wallMs / 1000, unit: 's' });
+  bench.add({ id: 'shared-load', what: `${what}: shared ledger`, value: shared.wallMs / 1000, unit: 's' });
+}
+
+/** What a commit takes, and what each message adds to it: what the simulation goes by (scale.ts). */
+async function measureCommits(bench: Bench, server: PostgresServer): Promise<void> {
+  const ledger = openLedger(await freshDatabaseOn(server.address), { mode: 'write', nowMs: Date.now() });
+  try {
+    const run = loaded(ledger);
+    const [few, many] = [commitMs(ledger, run, 0, 1), commitMs(ledger, run, COMMITS, FULL)];
+    const row = (many - few) / (FULL - 1);
+    bench.add({ id: 'shared-commit', what: 'shared ledger, a commit', value: few - row, unit: 'ms' });
+    bench.add({ id: 'shared-commit-row', what: 'shared ledger, a message in a commit', value: row * 1000, unit: 'us' });
+    const rate = 1000 / (row + (few - row) / FULL);
+    bench.add({
+      id: 'shared-carries',
+      what: `shared ledger, commits of ${FULL} in a row`,
+      value: rate,
+      unit: 'messages/s',
+    });
+  } finally {
+    ledger.close();
+  }
+}
+
+const COMMITS = 200;
+/** Messages of a commit, as it is with many requests in flight. */
+const FULL = 64;
+
+function loaded(ledger: Ledger): RunRecord {
+  const nowMs = Date.now();
+  const facts = { parts: 1, encoding: 'GSM-7', costMicros: null, variant: null } as const;
+  const draft = ledger.beginLoad({ environment: 'e', campaign: 'c', occurrence: 'o' }, { channel: 'sms', nowMs });
+  const rows = Array.from({ length: COMMITS * (FULL + 1) + FULL }, (_, row) => {
+    const { msisdn } = rowOf(row);
+    return { row, line: row + 2, key: msisdn, to: msisdn, state: 'pending', reason: null, ...facts } as const;
+  });
+  ledger.load(draft, rows);
+  return ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: 'i', nowMs }), nowMs).run;
+}
+
+/** The middle of commits with outcomes of those that the one before claimed, and claims of as many others. */
+function commitMs(ledger: Ledger, run: RunRecord, first: number, count: number): number {
+  const times: number[] = [];
+  let before: ResultRecord[] = [];
+  for (let at = 0; at < COMMITS; at += 1) {
+    const rows = Array.from({ length: count }, (_, n) => first + at * count + n);
+    const claims = rows.map((row) => ({ row, leg: 0, to: rowOf(row).msisdn, key: rowOf(row).msisdn, attempts: 0 }));
+    const began = performance.now();
+    ledger.commit(run, before, claims, Date.now());
+    times.push(performance.now() - began);
+    before = rows.map((row) => ({ ...ACCEPTED, row, messageId: `id-${row}` }));
+  }
+  ledger.commit(run, before, [], Date.now());
+  return median(times);
+}
+
+const ACCEPTED = {
+  leg: 0,
+  from: 'claimed',
+  state: 'accepted',
+  reason: null,
+  attempts: 1,
+  httpStatus: 202,
+  error: null,
+} as const;

@@ -1,0 +1,71 @@
+import type { Mutant } from './mutant.ts';
+
+const STORE = 'src/ledger/postgres/workers.ts';
+const PROOF = { in: 'ledger/worker-store.test.ts' } as const;
+
+/** Runs that several workers share. */
+export const SHARING: readonly Mutant[] = [
+  {
+    name: 'claims-in-shards-of-others',
+    planted: 'a worker that was taken for dead goes on claiming in its shard',
+    edits: [
+      {
+        file: 'src/ledger/postgres/commit-rows.ts',
+        was: 'WHERE s.worker IS DISTINCT FROM worker_id))',
+        is: 'WHERE false))',
+      },
+    ],
+    proof: PROOF,
+  },
+  {
+    name: 'claims-row-by-row-in-shards-of-others',
+    planted: 'the same, where a commit goes row by row',
+    edits: [
+      {
+        file: 'src/ledger/commits.ts',
+        was: 'workers?.holds(list, shard, held.worker) === true',
+        is: 'workers !== undefined',
+      },
+    ],
+    proof: PROOF,
+  },
+  {
+    name: 'the-dead-keep-their-claims',
+    planted: 'a shard of a dead worker is open again, and whom it had claimed is nobody’s',
+    edits: [
+      {
+        file: STORE,
+        was: 'recover(now, run.list, firstRow, lastRow);\n          return number;',
+        is: 'return number + (firstRow - firstRow) * lastRow * now;',
+      },
+    ],
+    proof: PROOF,
+  },
+  {
+    name: 'shards-done-too-soon',
+    planted: 'a shard is done while somebody in it is pending',
+    edits: [{ file: STORE, was: '(?4 = 0 AND r.state =', is: '(?4 = 2 AND r.state =' }],
+    proof: PROOF,
+  },
+  {
+    name: 'shards-of-the-living',
+    planted: 'a shard is opened although its worker was heard of',
+    edits: [
+      {
+        file: STORE,
+        was: `const LOST = \`SELECT 1 FROM shards AS s WHERE list = ?1 AND (
+    (state = 'taken' AND NOT EXISTS (`,
+        is: `const LOST = \`SELECT 1 FROM shards AS s WHERE list = ?1 AND (
+    (state = 'taken' AND EXISTS (`,
+      },
+      {
+        file: STORE,
+        was: `offered_at = now_ms() WHERE list = ?1 AND (
+    (state = 'taken' AND NOT EXISTS (`,
+        is: `offered_at = now_ms() WHERE list = ?1 AND (
+    (state = 'taken' AND EXISTS (`,
+      },
+    ],
+    proof: PROOF,
+  },
+];
