@@ -31,6 +31,8 @@ BEGIN
           AND h.attempts < given.attempts OFFSET 0) AS here) AS found
     WHERE r.ctid = found.place RETURNING r.row
   ) SELECT coalesce(array_agg(row), '{}') INTO recorded FROM done;
+  -- All of them, as nearly always: nothing is to be read from the answer.
+  IF cardinality(recorded) = cardinality(rows) THEN recorded := NULL; END IF;
   IF cardinality(claim_rows) = 0 THEN RETURN; END IF;
   SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms) AS given (row, form)
     WHERE EXISTS (SELECT 1 FROM handbill.suppressions AS s
@@ -53,4 +55,5 @@ BEGIN
   ) THEN
     RAISE EXCEPTION 'a row is not the recipient that was to be claimed' USING ERRCODE = 'HB001';
   END IF;
+  IF cardinality(claimed) = cardinality(claim_rows) THEN claimed := NULL; END IF;
 END $$`;

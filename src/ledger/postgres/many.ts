@@ -23,30 +23,55 @@ export function manyRows(asker: ManyAsker): ManyRows {
           run,
           list,
           now,
-          results.map(({ row }) => row),
-          results.map(({ state }) => state),
-          results.map(({ reason }) => reason),
-          results.map(({ attempts }) => attempts),
-          results.map(({ httpStatus }) => httpStatus),
-          results.map(({ messageId }) => messageId),
-          results.map(({ error }) => error),
-          results.map(({ from }) => from),
-          claims.map(({ row }) => row),
-          claims.map(({ key }) => key),
-          claims.map(({ to }) => to),
-          claims.map(({ attempts }) => attempts ?? null),
-          forms.map(({ row }) => row),
-          forms.map(({ form }) => form),
+          arrayOf(results, ({ row }) => row),
+          arrayOf(results, ({ state }) => state),
+          arrayOf(results, ({ reason }) => reason),
+          arrayOf(results, ({ attempts }) => attempts),
+          arrayOf(results, ({ httpStatus }) => httpStatus),
+          arrayOf(results, ({ messageId }) => messageId),
+          arrayOf(results, ({ error }) => error),
+          arrayOf(results, ({ from }) => from),
+          arrayOf(claims, ({ row }) => row),
+          arrayOf(claims, ({ key }) => key),
+          arrayOf(claims, ({ to }) => to),
+          arrayOf(claims, ({ attempts }) => attempts ?? null),
+          arrayOf(forms, ({ row }) => row),
+          arrayOf(forms, ({ form }) => form),
           held?.worker ?? null,
-          held?.shards ?? [],
+          arrayOf(held?.shards ?? [], (shard) => shard),
         ]),
       );
       if (found === null) return NOTHING;
       const [recorded, claimed] = found.rows[0] ?? [];
-      return { recorded: rowsOf(recorded), claimed: rowsOf(claimed) };
+      return {
+        recorded: recorded === null ? new Set(results.map(({ row }) => row)) : rowsOf(recorded),
+        claimed: claimed === null ? new Set(claims.map(({ row }) => row)) : rowsOf(claimed),
+      };
     },
   };
 }
+
+/**
+ * A column as the database writes an array. One text for each goes to the thread of the connection: to copy arrays of values
+ * there, and to write them there, took 20 us a message.
+ */
+function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null): string {
+  let text = '';
+  for (const one of all) {
+    const value = read(one);
+    if (text !== '') text += ',';
+    if (value === null) text += 'NULL';
+    else text += typeof value === 'number' ? value : quoted(value);
+  }
+  return `{${text}}`;
+}
+
+/** Of what stands between the quotes these two mean something: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function quoted(value: string): string {
+  return `"${NEEDS_ESCAPE.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
+}
+
+const NEEDS_ESCAPE = /["\\]/;
 
 function rowsOf(found: unknown): ReadonlySet<number> {
   return new Set(Array.isArray(found) ? found.map(Number) : []);
