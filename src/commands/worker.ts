@@ -63,7 +63,7 @@ interface Running {
   /** Runs that are left to others, until when. */
   readonly leftAlone: Map<string, number>;
   /** What happened while the ledger could not be written. */
-  unwritten: { readonly run: RunRecord; readonly results: readonly ResultRecord[] }[];
+  readonly unwritten: { readonly run: RunRecord; readonly results: readonly ResultRecord[] }[];
   /** When there was something to do last, by the monotonic clock. */
   busyAt: number;
 }
@@ -137,7 +137,7 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
     const { workers } = ledger;
     if (workers === null) throw refuse(noSharedLedger());
     queue = await queueFor(address);
-    for (const { run, results } of running.unwritten.splice(0)) {
+    for (const { run, results } of [...running.unwritten]) {
       try {
         ledger.commit(run, results, [], options.now());
       } catch (error) {
@@ -145,6 +145,7 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
         if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
         options.onEvent({ kind: 'leaves-alone', run, error });
       }
+      running.unwritten.shift();
     }
     // What this process had before it lost the ledger is for anybody now.
     workers.leave(worker.id);

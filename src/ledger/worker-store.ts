@@ -85,8 +85,10 @@ export interface WorkerStore {
   leave(id: string): void;
   workers(): WorkerRecord[];
 
+  /** Shards of a former start, and what was done in it. */
+  forget(run: RunRecord): void;
   /**
-   * Cuts what is pending into shards of so many recipients; those of a former start are forgotten, with what was done.
+   * Cuts what is pending into shards of so many recipients; there were none before.
    *
    * @param limit - recipients at most; null: all
    * @param facts - what a worker has to know besides what is in the ledger and in the files
@@ -120,7 +122,7 @@ export interface WorkerStore {
   reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
   /** Shards that are not done. */
   left(run: RunRecord): number;
-  /** What all workers did in the run since it was cut, and how long requests took. */
+  /** What all workers did in this start, and how long requests took. */
   sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
 
   /** The run goes no further: the next claim of everybody is refused. Whatever ended it first stays. */

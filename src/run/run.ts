@@ -71,7 +71,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
   if (part === null) await work.feed({ todo: todo(), limit: options.limit, gate });
-  else await part.feed(work, { todo, limit: options.limit, gate });
+  else await part.feed(work, { todo, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
   await desk.flush();
   await part?.rest(work);
   const { trouble } = work;

@@ -64,6 +64,7 @@ export function createSharing(options: SharingOptions): Sharing {
   const { ledger, workers, worker, queue, now, timers } = options;
   return {
     join(run, before) {
+      workers.forget(run);
       const facts = { ...options.facts, before: { ...before } };
       const part = openPart({ ledger, workers, worker, run, queue, now, timers });
       return {

@@ -67,15 +67,19 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
     },
     workers: () => all.all().map((row) => toWorker(row, recordOf)),
 
-    cut(run, rows, limit, facts) {
-      return connection.write(0, run.rows, () => {
+    forget(run) {
+      connection.write(0, 1, () => {
         forget(run.list);
         forgetShares(run.list);
-        return cut
+      });
+    },
+    cut(run, rows, limit, facts) {
+      return connection.write(0, run.rows, () =>
+        cut
           .all(run.list, rows, limit ?? Number.MAX_SAFE_INTEGER, JSON.stringify(facts))
           .map(toShard)
-          .sort((a, b) => a.number - b.number);
-      });
+          .sort((a, b) => a.number - b.number),
+      );
     },
     facts(run) {
       const said = facts.get(run.list)?.[0];
