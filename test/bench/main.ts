@@ -33,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measurement>>> = {
   listen: async () => (await import('./listen.ts')).measureListen,
   deliveries: async () => (await import('./deliveries.ts')).measureDeliveries,
   shared: async () => (await import('./shared.ts')).measureShared,
+  'shared-pace': async () => (await import('./shared-pace.ts')).measureSharedPace,
 };
 const NAMES = Object.keys(MEASUREMENTS);
 

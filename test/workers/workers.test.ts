@@ -122,7 +122,7 @@ test('workers on a ledger that is a file are refused, and told what to name', as
   expect(at.requests).toEqual([]);
 });
 
-it('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
+it.runIf(FULL)('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
   await using here = await stage(await api(undefined, 200), 400, 'send: { concurrency: 4 }');
   const first = await here.worker();
   const sending = here.send();
@@ -217,7 +217,7 @@ it.runIf(FULL)('stops at a signal to whoever began it, and goes on with the next
   expect(once(here.at)).toBe(true);
 });
 
-it('is not taken from those who go on with it, but by a start, which calls them back', async () => {
+it.runIf(FULL)('is not taken from those who go on with it, but by a start, which calls them back', async () => {
   await using here = await stage(await api(undefined, 250), 160, 'send: { concurrency: 2 }');
   await here.worker();
   const first = here.send();
