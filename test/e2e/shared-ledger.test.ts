@@ -77,7 +77,7 @@ test('H4: a project that has sent before does not begin again where the schema i
 test('J3: two starts at once, of which one sends', async () => {
   const ledger = await freshDatabase();
   await using place = await somewhere(150);
-  const [one, other] = [1, 2].map(() => place.scene(ledger, 30, 'send: { concurrency: 2 }')) as [Scene, Scene];
+  const [one, other] = [1, 2].map(() => place.scene(ledger, 100, 'send: { concurrency: 2 }')) as [Scene, Scene];
   const first = one.start();
   await until('the first has begun', () => one.endings().some(({ outcome }) => outcome === 'accepted'));
   const second = await other.send();
