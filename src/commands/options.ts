@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 
 /** `--format`, one of a closed list whose first is the default. */
@@ -34,6 +35,13 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     if (value >= least && value <= most) return value;
     throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
   };
+}
+
+/** Parses a time such as `30s`, for an option; in ms. */
+export function time(text: string): number {
+  const ms = durationMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
+  return ms;
 }
 
 /** Adds the examples at the end of a command's help. */

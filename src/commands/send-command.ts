@@ -4,10 +4,10 @@ import type { SealedPlan } from '../plan/seal.ts';
 import { zonelessOf } from '../report/next-steps.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safe } from '../util/safe.ts';
-import { durationMs, ratePerSecond } from '../util/units.ts';
+import { ratePerSecond } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
-import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { addExamples, addFormat, addLedger, ledgerOption, time, wholeNumber } from './options.ts';
 import { readPlanFile } from './plan-file.ts';
 import { printSend } from './print-send.ts';
 import { startProgressLine } from './progress-line.ts';
@@ -221,12 +221,6 @@ function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags)
 
 function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
-}
-
-function time(text: string): number {
-  const ms = durationMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
-  return ms;
 }
 
 function rate(text: string): number {

@@ -1,7 +1,7 @@
-import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Campaign } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
+import { needsShared } from '../run/list-workers.ts';
 import { queueFor } from '../run/part.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { createSharing, type Sharing } from '../run/sharing.ts';
@@ -13,9 +13,7 @@ import { thisWorker } from './worker-facts.ts';
 
 /** @throws HandbillError (exit 2): the ledger is a file */
 export function refuseUnlessShareable({ project }: Campaign): void {
-  if (isPostgres(project.ledger)) return;
-  const hint = 'Name one with --ledger postgres://...: docs/shared-ledger.md has the rest.';
-  throw refuse(problem('usage', '--workers is for a shared ledger; this one is a file.', { hint }));
+  if (!isPostgres(project.ledger)) throw needsShared('--workers is for a shared ledger; this one is a file.');
 }
 
 export interface SharingNeeds {
@@ -36,8 +34,8 @@ export async function beginSharing({
   if (workers === null) throw new Error('a ledger that is a file has no workers');
   try {
     const worker = thisWorker(options.env);
-    const queue = await queueFor(plan.campaign.project.ledger);
     workers.join(worker);
+    const queue = await queueFor(plan.campaign.project.ledger);
     const { recipients = null, sealed = null, now } = options;
     const sharing = createSharing({
       ledger,

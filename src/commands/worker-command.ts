@@ -1,9 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { RunRecord } from '../ledger/records.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { durationMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
-import { addExamples, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { addExamples, addLedger, ledgerOption, time, wholeNumber } from './options.ts';
 import { watchSignals } from './signals.ts';
 import { addLog } from './telemetry-options.ts';
 import { type WorkerEvent, work } from './worker.ts';
@@ -64,15 +63,9 @@ function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry 
     err(formatDiagnostics(diagnostics, { colour: colour.err }));
   }
   const at = `${new Date(now()).toISOString().slice(0, 19)}Z`;
-  if (!quiet) for (const line of workerText(event)) err(`${at} ${line}\n`);
+  if (!quiet) err(`${at} ${workerText(event)}\n`);
 }
 
 function aboutOf({ campaign, environment }: RunRecord) {
   return { campaign, environment };
-}
-
-function time(text: string): number {
-  const ms = durationMs(text);
-  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
-  return ms;
 }

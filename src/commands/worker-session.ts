@@ -33,10 +33,9 @@ export interface SessionNeeds {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
   readonly random: () => number;
-  /** As `--ledger` says it. */
-  readonly ledgerOption: { readonly ledger?: string };
+  /** Its address. */
+  readonly ledger: string;
   readonly concurrency: number | null;
-  readonly interrupt: AbortSignal;
 }
 
 /** Everything that a worker needs for one run. */
@@ -64,7 +63,7 @@ export async function openSession(
   const { campaign } = await loadCampaign(join(needs.root, file), {
     cwd,
     now: now(),
-    ...needs.ledgerOption,
+    ledger: needs.ledger,
     ...(recipients === null ? {} : { recipients }),
   });
   const plan = await createPlan(campaign, { environment: run.environment, occurrence: run.occurrence });

@@ -3,20 +3,13 @@ import { number } from '../report/words.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import type { WorkerEvent } from './worker.ts';
 
-/** What happens to a worker, as lines for a log: most of it has one. It holds no address of anybody. */
-export function workerText(event: WorkerEvent): readonly string[] {
-  const text = textOf(event);
-  return text === null ? [] : [text];
-}
-
-function textOf(event: WorkerEvent): string | null {
+/** What happens to a worker, as a line for a log. It holds no address of anybody. */
+export function workerText(event: WorkerEvent): string {
   switch (event.kind) {
     case 'joined':
       return `Process ${event.worker.pid} on ${event.worker.host} waits for runs on ${shownLedger(event.ledger)}.`;
     case 'begins':
       return `${nameOf(event.run)}: begins.`;
-    case 'shard':
-      return null;
     case 'ends': {
       const { posted, accepted, rejected, failed, inDoubt } = event.share;
       const rest = [

@@ -1,10 +1,11 @@
-import { HandbillError, problem, refuse } from '../errors.ts';
+import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../ledger/records.ts';
-import type { Shard, Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
+import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
 import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
+import { needsShared } from '../run/list-workers.ts';
 import { openPart, queueFor, shareOf } from '../run/part.ts';
 import { finishShared } from '../run/sharing.ts';
 import { TIMERS } from '../run/timers.ts';
@@ -42,7 +43,6 @@ export interface WorkerOptions {
 export type WorkerEvent =
   | { readonly kind: 'joined'; readonly worker: WorkerFacts; readonly ledger: string }
   | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
-  | { readonly kind: 'shard'; readonly run: RunRecord; readonly shard: Shard }
   | { readonly kind: 'ends'; readonly run: RunRecord; readonly share: Share }
   | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError }
   | { readonly kind: 'lost'; readonly error: HandbillError };
@@ -59,7 +59,6 @@ interface Running {
   readonly options: WorkerOptions & Required<Pick<WorkerOptions, 'now' | 'environment' | 'interrupt' | 'onEvent'>>;
   readonly needs: SessionNeeds;
   readonly worker: WorkerFacts;
-  readonly address: string;
   /** Runs that are left to others, until when. */
   readonly leftAlone: Map<string, number>;
   /** What happened while the ledger could not be written. */
@@ -85,22 +84,20 @@ export async function work(given: WorkerOptions): Promise<void> {
   const { interrupt = new AbortController().signal, random = Math.random } = given;
   const options = { ...given, now, environment, interrupt, onEvent };
   const { project } = await projectHere(options, options.ledger);
-  if (!isPostgres(project.ledger)) throw refuse(noSharedLedger());
+  if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
   const needs: SessionNeeds = {
     root: project.root,
     cwd: options.cwd,
     env: options.env,
     now,
     random,
-    ledgerOption: { ledger: project.ledger },
+    ledger: project.ledger,
     concurrency: options.concurrency ?? null,
-    interrupt,
   };
   const running: Running = {
     options,
     needs,
     worker: thisWorker(options.env),
-    address: project.ledger,
     leftAlone: new Map(),
     unwritten: [],
     busyAt: TIMERS.monotonicMs(),
@@ -119,23 +116,19 @@ export async function work(given: WorkerOptions): Promise<void> {
   }
 }
 
-function noSharedLedger() {
-  const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
-  return problem('usage', 'Workers need a shared ledger; this one is a file.', { hint });
-}
-
 function isIdle({ options, busyAt }: Running): boolean {
   return options.idleMs !== undefined && TIMERS.monotonicMs() - busyAt >= options.idleMs;
 }
 
 /** From the connection to the ledger to its loss, or to the end. */
 async function connected(running: Running, onOpen: () => void): Promise<void> {
-  const { options, worker, address } = running;
+  const { options, worker } = running;
+  const address = running.needs.ledger;
   const ledger = openLedger(address, { mode: 'write', nowMs: options.now() });
   let queue: ShardQueue | null = null;
   try {
     const { workers } = ledger;
-    if (workers === null) throw refuse(noSharedLedger());
+    if (workers === null) throw new Error('a shared ledger has workers');
     queue = await queueFor(address);
     for (const { run, results } of [...running.unwritten]) {
       try {
@@ -224,7 +217,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     return error;
   });
   if (session instanceof HandbillError) {
-    await leaveAlone(open, run, session);
+    leaveAlone(open, run, session);
     // Somebody else may have the files.
     await queue.offer(run, [offer.shard], true);
     await queue.done(run, offer);
@@ -235,15 +228,13 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   const { stopWaiting } = api.endpoint;
   interrupt.addEventListener('abort', stopWaiting, { once: true });
   options.abort?.addEventListener('abort', abort, { once: true });
-  const onShard = (shard: Shard): void => onEvent({ kind: 'shard', run, shard });
-  const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS, onShard });
+  const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
   const following = options.watchSend?.(run.campaign) ?? null;
   following?.planned(session.plan);
   const watch = following?.round(ledger, run, null) ?? null;
   try {
     onEvent({ kind: 'begins', run });
     const one = await openWork({ ...watched(session.work, watch), interrupt }, before, TIMERS, part.shared);
-    part.claimInShards(true);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
     await one.desk.flush();
@@ -252,7 +243,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
     if (one.desk.unwritten.length > 0) running.unwritten.push({ run, results: one.desk.unwritten });
     const failure = one.desk.failure ?? one.trouble;
-    if (isOfRun(failure)) await leaveAlone(open, run, failure);
+    if (isOfRun(failure)) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
   } finally {
     watch?.ended(null);
@@ -273,7 +264,7 @@ function watched(work: Session['work'], watch: RoundWatch | null): Session['work
   return { ...work, endpoint: watch.endpoint(work.endpoint), ...onCommitted };
 }
 
-async function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): Promise<void> {
+function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): void {
   leftAlone.set(nameOf(run), TIMERS.monotonicMs() + AGAIN_MS);
   options.onEvent({ kind: 'leaves-alone', run, error });
 }

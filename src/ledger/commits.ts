@@ -191,9 +191,11 @@ export function commitStore(
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
     const { recorded, claimed } = connection.many.commit(run.number, run.list, cut, free, forms, nowMs, inUse);
+    if (recorded === null && claimed === null && free.length === claims.length) return claims.map(() => 'claimed');
+    const done = claimed ?? new Set(free.map(({ row }) => row));
     const [late, left] = [
-      results.filter(({ row }) => !recorded.has(row)),
-      claims.filter(({ row }) => !claimed.has(row)),
+      recorded === null ? [] : results.filter(({ row }) => !recorded.has(row)),
+      claims.filter(({ row }) => !done.has(row)),
     ];
     if (late.length === 0 && left.length === 0) return claims.map(() => 'claimed');
     const answers = write(run, late, left, nowMs, rules, null, held);

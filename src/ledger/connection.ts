@@ -87,7 +87,13 @@ export interface ManyRows {
     forms: readonly { readonly row: number; readonly form: string }[],
     nowMs: number,
     held: ShardsInUse | null,
-  ): { readonly recorded: ReadonlySet<number>; readonly claimed: ReadonlySet<number> };
+  ): CommittedRows;
+}
+
+/** The rows that were as they were expected; null: all of them, as nearly always. */
+export interface CommittedRows {
+  readonly recorded: ReadonlySet<number> | null;
+  readonly claimed: ReadonlySet<number> | null;
 }
 
 /** A worker, and the shards that he claims in. */

@@ -80,7 +80,7 @@ export interface WorkerStore {
   /** The same while it works on a run, with what it did; says how the run stands. */
   pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
   /** Its part of a run has ended: what is in flight is recorded. `latency` is kept with the run's figures. */
-  rest(id: string, run: RunRecord, share: Share, latency: string): void;
+  rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
   /** It is not there any more: what it left claimed is in doubt, and its shards are open again. */
   leave(id: string): void;
   workers(): WorkerRecord[];

@@ -36,7 +36,7 @@ export async function runWorker(options: WorkerOptions = {}): Promise<void> {
     ...settle(options),
     ...present({ environment, concurrency, idleMs, interrupt: signal, abort: cutSignal }),
     onEvent(event) {
-      for (const line of workerText(event)) log?.(line);
+      log?.(workerText(event));
     },
   });
 }

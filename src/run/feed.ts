@@ -32,10 +32,11 @@ export interface FeedOptions {
   readonly gate: Gate | null;
   /** Ends where the last gate has opened: whoever comes then is for others as well. */
   readonly untilWide?: boolean;
-  /** Asked after each batch of the list, while it is in flight; false: nothing of what follows is to be sent here. */
+  /**
+   * Asked after each batch of the list, while it is in flight; false: nothing of what follows is to be sent here. Whoever
+   * asks has a part of the list: what is pending behind its end is not his.
+   */
   readonly between?: () => Promise<boolean> | boolean;
-  /** What is pending behind the end of the list is left alone. */
-  readonly keepRemoved?: boolean;
 }
 
 /** Rows of one transaction; there are hardly ever more than a few. */
@@ -118,7 +119,7 @@ async function feedAll(options: FeedOptions): Promise<void> {
       const full = put(pool, parcel);
       if (full !== undefined) await full;
     }
-    if (!stopped.aborted && left > 0 && !isOver && options.keepRemoved !== true) skipRemoved(options);
+    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
   } catch (error) {
     pool.fail(error);
   }

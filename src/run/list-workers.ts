@@ -1,4 +1,4 @@
-import { problem, refuse } from '../errors.ts';
+import { type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /** A worker of a shared ledger. */
@@ -29,10 +29,7 @@ export interface WorkerShown {
  * @throws HandbillError (exit 2): the ledger is a file
  */
 export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly WorkerShown[] {
-  if (workers === null) {
-    const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
-    throw refuse(problem('usage', 'Only a shared ledger has workers; this one is a file.', { hint }));
-  }
+  if (workers === null) throw needsShared('Only a shared ledger has workers; this one is a file.');
   return workers
     .workers()
     .map(({ id, host, pid, joinedAtMs, heardAtMs, nowMs, isAlive, run, shards, rows, posted }) => ({
@@ -48,4 +45,10 @@ export function listWorkers({ workers }: Pick<Ledger, 'workers'>): readonly Work
       rows,
       posted,
     }));
+}
+
+/** What is said where something is for a shared ledger, and this one is a file. Exit status 2. */
+export function needsShared(message: string): HandbillError {
+  const hint = 'Name one with --ledger postgres://... or HANDBILL_LEDGER: docs/shared-ledger.md has the rest.';
+  return refuse(problem('usage', message, { hint }));
 }

@@ -2,7 +2,7 @@ import { problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Pulse, Shard, Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
+import type { Pulse, Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
 import type { Halt } from '../model.ts';
 import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
 import type { Progress } from './progress.ts';
@@ -25,8 +25,6 @@ export interface PartOptions {
   readonly queue: ShardQueue;
   readonly now: () => number;
   readonly timers: Timers;
-  /** Told of each shard that is taken. */
-  readonly onShard?: (shard: Shard) => void;
 }
 
 /** What one worker does in a run that others work on as well. */
@@ -38,9 +36,12 @@ export interface Part {
   readonly others: Share;
   /** Begins to say that it is there, and to hear how the run stands. */
   begin(work: Work): void;
-  /** From here on claims are made in shards alone; before, and after, in the whole list. */
-  claimInShards(isOn: boolean): void;
-  /** Takes shards until all of them are done, or the work is stopped. @param first - one that was taken already */
+  /**
+   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made in them alone; before, and
+   * after, in the whole list.
+   *
+   * @param first - one that was taken already
+   */
   walk(work: Work, first: Offer | null): Promise<void>;
   /** Everything is recorded: gives back what it has, and says what it did. */
   rest(work: Work): Promise<void>;
@@ -88,10 +89,7 @@ export function openPart(options: PartOptions): Part {
   };
   const taken = async (offer: Offer): Promise<boolean> => {
     const shard = workers.take(run, offer.shard, worker, now());
-    if (shard !== null) {
-      todo.add(shard);
-      options.onShard?.(shard);
-    }
+    if (shard !== null) todo.add(shard);
     // Whose it is stands in the ledger from here on.
     await queue.done(run, offer);
     return shard !== null;
@@ -136,7 +134,7 @@ export function openPart(options: PartOptions): Part {
       if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
       return todo.end > todo.lastRow;
     };
-    await work.feed({ todo, gate: null, limit: null, between, keepRemoved: true });
+    await work.feed({ todo, gate: null, limit: null, between });
     if (work.stopped.aborted) return;
     await work.desk.written();
     finishPast(true);
@@ -175,10 +173,8 @@ export function openPart(options: PartOptions): Part {
       working = work;
       beat(work);
     },
-    claimInShards(isOn) {
-      inShards = isOn;
-    },
     async walk(work, first) {
+      inShards = true;
       if (first !== null) await taken(first);
       while (!work.stopped.aborted) {
         const had = todo.shards.length;
@@ -186,9 +182,10 @@ export function openPart(options: PartOptions): Part {
           await walkOnce(work);
           // Somebody in it waits for another claim of this worker, say: not at once again.
           if (todo.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
-        } else if (workers.left(run) === 0) return;
+        } else if (workers.left(run) === 0) break;
         else await timers.sleep(PULSE_MS, work.stopped);
       }
+      inShards = false;
     },
     async rest(work) {
       isAtWork = false;
@@ -196,7 +193,7 @@ export function openPart(options: PartOptions): Part {
       try {
         const given = workers.giveBack(run, worker.id, now());
         const latency = JSON.stringify(work.progress.times.save());
-        workers.rest(worker.id, run, shareOf(work.progress, work.stop), latency);
+        workers.rest(worker, run, shareOf(work.progress, work.stop), latency);
         const goesOn = pulse?.state === 'running' && work.stop.halt === null;
         if (given.length > 0 && goesOn) await queue.offer(run, given, true);
       } catch (error) {

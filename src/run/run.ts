@@ -67,11 +67,13 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
   const todo = () =>
     createTodo(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
+  const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
   progress.figures.toDo = sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
   if (part === null) await work.feed({ todo: todo(), limit: options.limit, gate });
-  else await part.feed(work, { todo, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
+  else
+    await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
   await desk.flush();
   await part?.rest(work);
   const { trouble } = work;

@@ -1,16 +1,14 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
+import type { Share, WorkerStore } from '../ledger/worker-store.ts';
 import type { Halt, Json } from '../model.ts';
-import type { ShardQueue } from '../queue/shard-queue.ts';
 import { readLatency } from '../report/latency.ts';
 import { settleByReports } from './evidence.ts';
 import type { FeedOptions } from './feed.ts';
-import { addShare, NOTHING, openPart, type Part } from './part.ts';
+import { addShare, NOTHING, openPart, type Part, type PartOptions } from './part.ts';
 import { addFigures, createProgress, type Figures, type ProgressWithLatency, triedIn } from './progress.ts';
 import { stateAfter } from './start-counts.ts';
 import type { Answers } from './stop.ts';
-import type { Timers } from './timers.ts';
 import type { Todo } from './todo.ts';
 import type { Work, WorkShared } from './work.ts';
 
@@ -26,16 +24,10 @@ const SHARD_SECONDS = 5;
 /** How often the last of the others are looked for. */
 const LOOK_MS = 100;
 
-export interface SharingOptions {
-  readonly ledger: Ledger;
-  readonly workers: WorkerStore;
-  readonly worker: WorkerFacts;
-  readonly queue: ShardQueue;
+export interface SharingOptions extends Omit<PartOptions, 'run'> {
   readonly ratePerSecond: number | null;
   /** What a worker has to know besides what is in the ledger and in the files. */
   readonly facts: Readonly<Record<string, Json>>;
-  readonly now: () => number;
-  readonly timers: Timers;
 }
 
 /** A start of a run that is shared with others: whoever begins it works on it as well. */
@@ -58,6 +50,8 @@ export interface SharedStart {
 
 export interface SharedFeed extends Pick<FeedOptions, 'limit' | 'gate'> {
   readonly todo: () => Todo;
+  /** Somebody is pending, or due for a fallback. */
+  readonly isAnyLeft: () => boolean;
 }
 
 export function createSharing(options: SharingOptions): Sharing {
@@ -73,7 +67,7 @@ export function createSharing(options: SharingOptions): Sharing {
           return part.halt;
         },
         figures: (own) => figuresOfAll(own, part),
-        async feed(work, { todo, limit, gate }) {
+        async feed(work, { todo, isAnyLeft, limit, gate }) {
           part.begin(work);
           // The ramp of a canary is one sender's: whoever it lets through last is for everybody.
           if (gate !== null) await work.feed({ todo: todo(), limit, gate, untilWide: true });
@@ -86,11 +80,10 @@ export function createSharing(options: SharingOptions): Sharing {
             run,
             shards.map(({ number }) => number),
           );
-          part.claimInShards(true);
           await part.walk(work, null);
-          part.claimInShards(false);
           // Fallbacks that a report made due, and whoever is not on the list any more: nobody, as a rule.
-          if (!work.stopped.aborted && limit === null) await work.feed({ todo: todo(), limit, gate: null });
+          const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
+          if (!isAll) await work.feed({ todo: todo(), limit, gate: null });
         },
         async rest(work) {
           await part.rest(work);

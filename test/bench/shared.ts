@@ -7,10 +7,11 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { type PostgresServer, removePostgres, startPostgres } from '../helpers/postgres-server.ts';
+import { claimOf, rows as listed, resultOf } from '../ledger/values.ts';
 import { freshDatabaseOn } from '../workers/databases.ts';
 import { API_KEY, type Bench, forgetRuns, median } from './bench.ts';
 import { startSandbox, type Usage } from './measure.ts';
-import { rowOf, writeCampaign, writeProject } from './project.ts';
+import { writeCampaign, writeProject } from './project.ts';
 
 const REPEATS = 2;
 const WORKERS = [0, 1, 3];
@@ -147,13 +148,8 @@ const FULL = 64;
 
 function loaded(ledger: Ledger): RunRecord {
   const nowMs = Date.now();
-  const facts = { parts: 1, encoding: 'GSM-7', costMicros: null, variant: null } as const;
   const draft = ledger.beginLoad({ environment: 'e', campaign: 'c', occurrence: 'o' }, { channel: 'sms', nowMs });
-  const rows = Array.from({ length: COMMITS * (FULL + 1) + FULL }, (_, row) => {
-    const { msisdn } = rowOf(row);
-    return { row, line: row + 2, key: msisdn, to: msisdn, state: 'pending', reason: null, ...facts } as const;
-  });
-  ledger.load(draft, rows);
+  ledger.load(draft, listed(COMMITS * (FULL + 1) + FULL));
   return ledger.start(ledger.sealLoad(draft, { inputs: [], identityHash: 'i', nowMs }), nowMs).run;
 }
 
@@ -163,22 +159,12 @@ function commitMs(ledger: Ledger, run: RunRecord, first: number, count: number):
   let before: ResultRecord[] = [];
   for (let at = 0; at < COMMITS; at += 1) {
     const rows = Array.from({ length: count }, (_, n) => first + at * count + n);
-    const claims = rows.map((row) => ({ row, leg: 0, to: rowOf(row).msisdn, key: rowOf(row).msisdn, attempts: 0 }));
+    const claims = rows.map(claimOf);
     const began = performance.now();
     ledger.commit(run, before, claims, Date.now());
     times.push(performance.now() - began);
-    before = rows.map((row) => ({ ...ACCEPTED, row, messageId: `id-${row}` }));
+    before = rows.map((row) => resultOf(row));
   }
   ledger.commit(run, before, [], Date.now());
   return median(times);
 }
-
-const ACCEPTED = {
-  leg: 0,
-  from: 'claimed',
-  state: 'accepted',
-  reason: null,
-  attempts: 1,
-  httpStatus: 202,
-  error: null,
-} as const;

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { LoadRow, RunRecord } from '../../src/ledger/records.ts';
+import type { RunRecord } from '../../src/ledger/records.ts';
 import type { HeldShards, Share, WorkerFacts, WorkerStore } from '../../src/ledger/worker-store.ts';
 import { NOTHING } from '../../src/run/part.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
+import { claimOf, keyOf, resultOf, rows } from './values.ts';
 
 /*
  * Which worker may claim where: on a real PostgreSQL, whose clock is the one that counts.
@@ -27,15 +28,12 @@ interface Stage {
   readonly run: RunRecord;
 }
 
-async function stage(rows: number): Promise<Stage> {
+async function stage(count: number): Promise<Stage> {
   const address = await freshDatabase();
   const ledger = openLedger(address, { mode: 'write', nowMs: NOW });
   open.push(ledger);
   const draft = ledger.beginLoad(IDENTITY, { channel: 'sms', nowMs: NOW });
-  ledger.load(
-    draft,
-    Array.from({ length: rows }, (_, row) => loaded(row)),
-  );
+  ledger.load(draft, rows(count));
   const sealed = ledger.sealLoad(draft, { inputs: [], identityHash: 'i', nowMs: NOW });
   const { run } = ledger.start(sealed, NOW);
   const { workers } = ledger;
@@ -43,37 +41,18 @@ async function stage(rows: number): Promise<Stage> {
   return { address, ledger, workers, run };
 }
 
-function loaded(row: number): LoadRow {
-  const facts = { parts: 1, encoding: 'GSM-7', costMicros: null, variant: null } as const;
-  return { row, line: row + 2, key: `k${row}`, to: `k${row}`, state: 'pending', reason: null, ...facts };
-}
-
 function worker(id: string, leaseMs = 60_000): WorkerFacts {
   return { id, host: 'here', pid: 1, leaseMs };
 }
 
 const held = (id: string, shard: number): HeldShards => ({ worker: id, of: () => shard });
-const claimOf = (row: number) => ({ row, leg: 0, to: `k${row}`, key: `k${row}`, attempts: 0 });
-const accepted = (row: number) =>
-  ({
-    row,
-    leg: 0,
-    from: 'claimed',
-    state: 'accepted',
-    reason: null,
-    attempts: 1,
-    httpStatus: 202,
-    messageId: `m${row}`,
-    error: null,
-  }) as const;
-
 /** Seconds go by for the database without anybody being heard of. */
 async function silence(address: string, ms: number): Promise<void> {
   await ask(address, `UPDATE handbill.workers SET heard_at = heard_at - ${ms}`);
 }
 
 function stateOf({ ledger, run }: Stage, row: number) {
-  return ledger.stateOf(run)(row, `k${row}`);
+  return ledger.stateOf(run)(row, keyOf(row));
 }
 
 describe('shards', () => {
@@ -116,7 +95,7 @@ describe('shards', () => {
       'claimed',
     ]);
     expect(workers.finish(run, 0, 'a')).toBe(false);
-    ledger.commit(run, [accepted(0), accepted(1)], [], NOW, undefined, null, held('a', 0));
+    ledger.commit(run, [resultOf(0), resultOf(1)], [], NOW, undefined, null, held('a', 0));
     ledger.skip(
       run,
       [2, 3].map((row) => ({ row, leg: 0, reason: 'expired' })),
@@ -151,7 +130,7 @@ describe('shards', () => {
     ]);
     expect(workers.take(run, 0, worker('b', 5000), NOW)).not.toBeNull();
     // It wakes up: it claims nothing more, and what it knows resolves the doubt.
-    expect(ledger.commit(run, [accepted(0)], [claimOf(1)], NOW, undefined, null, held('a', 0))).toEqual(['stopped']);
+    expect(ledger.commit(run, [resultOf(0)], [claimOf(1)], NOW, undefined, null, held('a', 0))).toEqual(['stopped']);
     expect(stateOf(at, 0)).toMatchObject({ outcome: 'accepted' });
     expect(stateOf(at, 1)).toMatchObject({ outcome: 'pending' });
   });

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { problem } from '../../errors.ts';
 import type { Connection, ConnectionPurge, ManyRows, Param, Query, Statement } from '../connection.ts';
-import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
+import { LedgerError } from '../ledger-error.ts';
 import type { RunLock } from '../lock.ts';
 import type { RunIdentity, RunRecord } from '../records.ts';
 import type { SharedTurns } from '../shared-turns.ts';
 import type { WorkerStore } from '../worker-store.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { toPostgres } from './dialect.ts';
+import { HINTS, kindOf, LASTING } from './error-kinds.ts';
 import { manyRows } from './many.ts';
 import { workerStore } from './workers.ts';
 
@@ -275,28 +276,6 @@ const BEGIN = 'BEGIN; UPDATE ledger SET changes = changes + 1 RETURNING newest_a
 function storable(value: Given): Given {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u2400') : value;
   return Array.isArray(value) ? value.map((one: Param) => storable(one) as Param) : value;
-}
-
-const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
-  busy: 'Another process has been writing for long. Run the command again: it continues where it stopped.',
-  full: 'Make room on the disk of the server, then run the command again: it continues where it stopped.',
-  io: 'Look whether the server can be reached, then run the command again: it continues where it stopped.',
-  readonly: 'Name the server that takes writes, and a user who may write.',
-  corrupt: 'The server says that its data are damaged. Restore a backup, and compare who was sent to since.',
-  other: null,
-};
-
-const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
-
-/** What an error of PostgreSQL means for a run; `other`: a bug of ours, or a rule of the tables. */
-function kindOf(code: string): LedgerErrorKind {
-  if (code === '55P03' || code === '57014' || code === '40P01') return 'busy';
-  if (code === '53100') return 'full';
-  if (code === '25006') return 'readonly';
-  if (code.startsWith('XX')) return 'corrupt';
-  // What the connection says, not the database: ECONNRESET, ETIMEDOUT ...
-  if (/^(?:08|57P|58|53)/.test(code) || !/^[0-9A-Z]{5}$/.test(code)) return 'io';
-  return 'other';
 }
 
 /** The two halves of the number that stands for the lock of a run. */

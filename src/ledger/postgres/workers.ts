@@ -13,11 +13,10 @@ const LOST_MS = 5000;
  * and what he had claimed is in doubt.
  */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
-  const join = connection.query(JOIN);
   const forgetOld = connection.statement(FORGET_OLD);
   const beat = connection.query(BEAT);
   const pulse = connection.query(PULSE);
-  const rest = connection.query(REST);
+  const rest = connection.statement(REST);
   const leave = connection.query(LEAVE);
   const shardsOf = connection.query(SHARDS_OF);
   const all = connection.query(WORKERS);
@@ -49,18 +48,24 @@ export function workerStore(connection: Connection, recordOf: RecordOf): WorkerS
       return given.map(([number]) => Number(number));
     });
 
+  const say = ({ id, host, pid, leaseMs }: WorkerFacts, run: RunRecord, share: Share): readonly Value[] =>
+    pulse.get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
+
   return {
     join({ id, host, pid, leaseMs }) {
       forgetOld();
-      join.get(id, host, pid, leaseMs);
+      beat.get(id, host, pid, leaseMs);
     },
     beat: ({ id, host, pid, leaseMs }) => void beat.get(id, host, pid, leaseMs),
-    pulse({ id, host, pid, leaseMs }, run, share): Pulse {
-      const row = pulse.get(id, host, pid, leaseMs, run.list, run.number, ...valuesOf(share)) ?? [];
+    pulse(worker, run, share): Pulse {
+      const row = say(worker, run, share);
       const halt = typeof row[1] === 'string' ? (JSON.parse(row[1]) as Halt) : null;
       return { state: row[0] as Pulse['state'], halt, heldMs: Number(row[2] ?? 0), others: shareOf(row.slice(3)) };
     },
-    rest: (id, run, share, latency) => void rest.get(id, run.list, latency, ...valuesOf(share)),
+    rest(worker, run, share, latency) {
+      say(worker, run, share);
+      rest(worker.id, run.list, latency);
+    },
     leave(id) {
       for (const [list] of shardsOf.all(id)) giveBackAll(Number(list), id, 0);
       leave.get(id);
@@ -173,9 +178,6 @@ function toWorker(row: readonly Value[], recordOf: RecordOf): WorkerRecord {
   };
 }
 
-const JOIN = `INSERT INTO workers (id, host, pid, lease_ms, joined_at, heard_at) VALUES (?1, ?2, ?3, ?4, now_ms(), now_ms())
-  ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at RETURNING 1`;
-
 // A server that crashed has forgotten all workers.
 const BEAT = `INSERT INTO workers (id, host, pid, lease_ms, joined_at, heard_at) VALUES (?1, ?2, ?3, ?4, now_ms(), now_ms())
   ON CONFLICT (id) DO UPDATE SET heard_at = excluded.heard_at, list = NULL RETURNING 1`;
@@ -197,14 +199,8 @@ SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE 
   sum(posted), sum(retried), sum(accepted), sum(rejected), sum(failed), sum(in_doubt), sum(skipped), sum(deferred),
   sum(first_legs), sum(fell_back), min(opens_at) FROM shares WHERE list = ?5 AND worker <> ?1`;
 
-const REST = `WITH heard AS (UPDATE workers SET heard_at = now_ms(), list = NULL WHERE id = ?1)
-  INSERT INTO shares (list, worker, latency, posted, retried, accepted, rejected, failed, in_doubt, skipped, deferred,
-    first_legs, fell_back, opens_at)
-  VALUES (?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
-  ON CONFLICT (list, worker) DO UPDATE SET posted = excluded.posted, retried = excluded.retried,
-    accepted = excluded.accepted, rejected = excluded.rejected, failed = excluded.failed, in_doubt = excluded.in_doubt,
-    skipped = excluded.skipped, deferred = excluded.deferred, first_legs = excluded.first_legs,
-    fell_back = excluded.fell_back, opens_at = excluded.opens_at, latency = excluded.latency RETURNING 1`;
+const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
+  UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
 
 /** Nobody asks for the dead of yesterday. */
 const FORGET_OLD = 'DELETE FROM workers WHERE heard_at < now_ms() - 86400000';
