@@ -102,18 +102,24 @@ export async function work(given: WorkerOptions): Promise<void> {
     unwritten: [],
     busyAt: TIMERS.monotonicMs(),
   };
+  let last: LedgerError | null = null;
+  let wasReached = false;
   for (let tries = 0; !interrupt.aborted && !isIdle(running); ) {
     try {
       await connected(running, () => {
         tries = 0;
+        wasReached = true;
       });
     } catch (error) {
       if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
+      last = error;
       onEvent({ kind: 'lost', error });
       await TIMERS.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, interrupt);
       tries += 1;
     }
   }
+  // It had nothing to do because it never saw anything.
+  if (!wasReached && !interrupt.aborted && last !== null) throw last;
 }
 
 function isIdle({ options, busyAt }: Running): boolean {

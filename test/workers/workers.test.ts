@@ -122,6 +122,13 @@ test('workers on a ledger that is a file are refused, and told what to name', as
   expect(at.requests).toEqual([]);
 });
 
+test('a worker that never reached its ledger does not end as if there had been nothing to do', async () => {
+  await using at = await api();
+  using scene = createScene({ rows: 3, baseUrl: at.baseUrl, receipts: '/dev/null' });
+  const { status, stderr } = await scene.run(['worker', '--idle', '1s', '--ledger', 'postgres://127.0.0.1:1/none']);
+  expect({ status, stderr }).toMatchObject({ status: 7, stderr: expect.stringContaining('ECONNREFUSED') });
+});
+
 it.runIf(FULL)('shares a run with the workers that are there, and with one that joins while it goes on', async () => {
   await using here = await stage(await api(undefined, 200), 400, 'send: { concurrency: 4 }');
   const first = await here.worker();
