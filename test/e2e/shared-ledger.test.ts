@@ -131,8 +131,9 @@ describe('the database', () => {
       const address = new URL(server.address);
       address.pathname = `/${name.replaceAll(/\W+/g, '_')}`;
       await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
-      await using place = await somewhere();
-      const scene = place.scene(address.href, 60, 'send: { concurrency: 4 }');
+      // Long enough that it is still going on when its end has come, on any machine.
+      await using place = await somewhere(100);
+      const scene = place.scene(address.href, 120, 'send: { concurrency: 4 }');
       const cut = scene.start();
       await until('some are sent', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length > 8);
       await end(address.href);

@@ -99,7 +99,7 @@ describe('doubts', () => {
     const sender = child('claim-and-hang.ts', [placeOf(path), '1']);
     expect(await firstLine(sender)).toBe('holding');
     expect([...ledger.doubts(run)].flat()).toEqual([]);
-    await killed(sender);
+    await killed(sender, path);
     const [left] = [...ledger.doubts(run)].flat();
     expect(left).toMatchObject({ row: 1, reason: 'crash', attempts: 1, sinceMs: NOON });
     ledger.start(run, NOON + HOUR);
@@ -209,7 +209,7 @@ describe('a resolution', () => {
     const run = givenRun(ledger, rows(3), { start: false });
     const sender = child('claim-and-hang.ts', [placeOf(path), '0', '1']);
     await firstLine(sender);
-    await killed(sender);
+    await killed(sender, path);
     const doubts = [...ledger.doubts(run)].flat();
     const lock = lockRun(path, HELLO);
     expect(ledger.resolve(run, doubts.slice(0, 1), said('accepted')).missed).toEqual([]);

@@ -73,7 +73,7 @@ describe('the lock of a run', () => {
     expect(lockRun(path, HELLO)).toBeNull();
     expect(performance.now() - before).toBeLessThan(2000);
     expect(await whole(child('claim-and-hang.ts', [placeOf(path)]))).toEqual({ text: 'locked\n', status: 6 });
-    await killed(holder);
+    await killed(holder, path);
     const lock = lockRun(path, HELLO);
     expect(lock).not.toBeNull();
     lock?.release();
@@ -85,7 +85,7 @@ describe('the lock of a run', () => {
     await firstLine(holder);
     holder.kill('SIGSTOP');
     expect(lockRun(path, HELLO)).toBeNull();
-    await killed(holder);
+    await killed(holder, path);
   });
 
   if (!areShared()) {
@@ -111,7 +111,7 @@ describe('kill -9', () => {
     expect(fates(ledger, run)).toEqual(['pending', 'pending', 'pending', 'pending', 'pending']);
     expect(ledger.counts(run)).toMatchObject([{ outcome: 'pending' }, { outcome: 'pending' }]);
 
-    await killed(sender);
+    await killed(sender, path);
     const doubts = ['pending', 'in-doubt(crash)', 'pending', 'in-doubt(crash)', 'pending'];
     expect(fates(ledger, run)).toEqual(doubts);
     const shown = [...ledger.outcomes(run, { outcomes: ['in-doubt'] })].flat();
@@ -146,7 +146,7 @@ describe('kill -9', () => {
       const before = next();
       sender.stdin?.write('go\n');
       while (next() === before) await new Promise((resolve) => setTimeout(resolve, 1));
-      await killed(sender);
+      await killed(sender, path);
       ledger.start(run, NOON);
     }
     const counts = ledger.counts(run);

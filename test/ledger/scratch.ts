@@ -12,6 +12,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { type Bridge, openBridge } from '../../src/ledger/postgres/bridge.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import { shownLedger } from '../../src/util/ledger-address.ts';
+import { until } from '../helpers/cli.ts';
 import { HELLO, NOON } from './values.ts';
 
 /** A folder that is removed after the test. */
@@ -166,11 +167,18 @@ export function whole(started: ChildProcess): Promise<{ text: string; status: nu
   });
 }
 
-export function killed(started: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Kills a process. Where it holds the run of a ledger, waits as well until the ledger knows: a file lets go of a lock with
+ * the process, a server once it has read the end of the connection.
+ */
+export async function killed(started: ChildProcess, holding?: string): Promise<void> {
+  await new Promise<void>((resolve) => {
     started.on('exit', () => resolve());
     started.kill('SIGKILL');
   });
+  if (holding === undefined || !areShared()) return;
+  const ledger = open(holding);
+  await until('the server has let go of the run', () => !ledger.isHeld(HELLO), 10_000);
 }
 
 /** Code, exit status and kind of what `work` throws. */
