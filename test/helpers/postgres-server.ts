@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmod, chown, cp, lstat, mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { appendFile, chmod, chown, cp, lstat, mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
@@ -23,13 +23,23 @@ export interface PostgresServer {
 const NOBODY = 65_534;
 const PASSWORD = 'a password with spaces & signs';
 
+/** Other hosts that it is to be reached from. */
+export interface Reach {
+  /** An address of this machine that they see. */
+  readonly host: string;
+  /** Their addresses, as a range. */
+  readonly range: string;
+}
+
 /**
  * @param folder - where its data are; made anew
  * @param settings - of postgresql.conf
+ * @param reach - default: it is reached from this machine alone
  */
 export async function startPostgres(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
+  reach: Reach | null = null,
 ): Promise<PostgresServer> {
   const programs = await programsIn(folder);
   const data = join(folder, 'data');
@@ -46,8 +56,11 @@ export async function startPostgres(
   const initdb = join(programs, 'bin', 'initdb');
   await run(initdb, ['--no-sync', '--no-instructions', '--encoding=UTF8', '--locale=C', ...auth, '-D', data], owner);
 
+  if (reach !== null) await appendFile(join(data, 'pg_hba.conf'), `host all all ${reach.range} scram-sha-256\n`);
+
   const port = await freePort();
-  const conf = { unix_socket_directories: '', listen_addresses: '127.0.0.1', port: String(port), ...settings };
+  const listen = ['127.0.0.1', ...(reach === null ? [] : [reach.host])].join(',');
+  const conf = { unix_socket_directories: '', listen_addresses: listen, port: String(port), ...settings };
   const flags = Object.entries(conf).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const address = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
   const begin = async (): Promise<ChildProcess> => {

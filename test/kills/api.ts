@@ -18,6 +18,7 @@ export interface Address {
 export interface KillsApi extends AsyncDisposable {
   /** A new shared ledger for each round; default: the file of its project. */
   readonly freshLedger?: () => Promise<string>;
+  readonly origin: string;
   /** The name of the scene is part of what decides who meets which fault. */
   addressOf(scene: string, profile: Profile): Address;
 }
@@ -35,6 +36,7 @@ export async function startKillsApi(): Promise<KillsApi> {
   await until('the origin of the server', () => said.endsWith('\n'));
   const origin = said.trim();
   return {
+    origin,
     addressOf: (scene, profile) => ({
       baseUrl: `${origin}/${scene}/${profileText(profile)}`,
       receipts: join(folder, `${scene}.jsonl`),

@@ -1,6 +1,7 @@
 /**
- * `npm run hunt:workers -- [--rounds 300] [--seed N] [--fault kill]`: runs that four workers share, each with a fault at a
- * random instant. Progress on stderr, a table on stdout, exit 1 on a violation. One alone: `--seed N --rounds 1`.
+ * `npm run hunt:workers -- [--rounds 300] [--seed N] [--fault kill] [--hosts]`: runs that four workers share, each with a
+ * fault at a random instant; with `--hosts` each process is on a host of its own. Progress on stderr, a table on stdout,
+ * exit 1 on a violation. One alone: `--seed N --rounds 1`.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { removePostgres, startPostgres } from '../helpers/postgres-server.ts';
 import { startKillsApi } from '../kills/api.ts';
 import { freshDatabaseOn } from './databases.ts';
+import { openNetwork, portOf } from './hosts.ts';
 import { type Fault, planRound, playRound, type RoundResult } from './round.ts';
 
 const { values } = parseArgs({
@@ -17,17 +19,21 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '300' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     fault: { type: 'string' },
+    hosts: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
 const folder = mkdtempSync(join(tmpdir(), 'handbill-workers-'));
-const server = await startPostgres(folder);
 await using api = await startKillsApi();
+await using network = values.hosts ? await openNetwork(portOf(api)) : null;
+if (values.hosts && network === null) throw new Error('This machine allows no hosts of their own (Linux, as root).');
+const server = await startPostgres(folder, {}, network);
 const results: RoundResult[] = [];
 try {
   for (let at = 0; at < Number(values.rounds); at++) {
-    const given = values.fault === undefined ? {} : { fault: values.fault as Fault };
-    const result = await playRound(planRound(seed + at, given), api, server, await freshDatabaseOn(server.address));
+    const given = { hosts: values.hosts, ...(values.fault === undefined ? {} : { fault: values.fault as Fault }) };
+    const ground = { api, server, network, database: await freshDatabaseOn(server.address) };
+    const result = await playRound(planRound(seed + at, given), ground);
     results.push(result);
     const { plan, doubts, tookMs, violations } = result;
     const who = plan.victim === 0 ? 'send' : `worker ${plan.victim}`;

@@ -9,6 +9,7 @@ import { hasFinished, judgeFinished, SEND, sendUntilFinished } from '../kills/fi
 import { createGauge } from '../kills/instants.ts';
 import { createRandom } from '../kills/random.ts';
 import { CANARY_KEY, type Scene } from '../oracle/scene.ts';
+import type { Network } from './hosts.ts';
 import { type Way, wayTo } from './proxy.ts';
 
 /*
@@ -16,8 +17,10 @@ import { type Way, wayTo } from './proxy.ts';
  * PostgreSQL, each with a way to it that can be cut.
  */
 
-export type Fault = 'kill' | 'stop' | 'cut' | 'leave' | 'restart' | 'crash';
+/** `lose`: its host is never heard of again; only where hosts have networks of their own. */
+export type Fault = 'kill' | 'stop' | 'cut' | 'leave' | 'restart' | 'crash' | 'lose';
 const FAULTS: readonly [Fault, ...Fault[]] = ['kill', 'stop', 'cut', 'leave', 'restart', 'crash'];
+const FAULTS_OF_HOSTS: readonly [Fault, ...Fault[]] = [...FAULTS, 'lose', 'cut', 'lose'];
 
 export interface RoundPlan {
   readonly seed: number;
@@ -33,6 +36,8 @@ export interface RoundPlan {
   readonly faults: number;
   /** Where `send` ended too soon it is started again at once, while the others go on. */
   readonly again: boolean;
+  /** Each process on a host of its own. */
+  readonly hosts: boolean;
 }
 
 export interface RoundResult {
@@ -47,11 +52,12 @@ export const LEASE_MS = 2000;
 
 export function planRound(seed: number, given: Partial<RoundPlan> = {}): RoundPlan {
   const random = createRandom(seed);
-  const workers = given.workers ?? 4;
+  const { workers = 4, hosts = false } = given;
   const rows = random.between(300, 600);
   return {
     seed,
-    fault: random.pick(FAULTS),
+    hosts,
+    fault: random.pick(hosts ? FAULTS_OF_HOSTS : FAULTS),
     // More often a worker than `send`.
     victim: random.chance(0.2) ? 0 : random.between(1, workers),
     after: random.between(10, Math.floor(rows * 0.8)),
@@ -75,15 +81,22 @@ interface Process {
   readonly way: Way;
 }
 
-export async function playRound(
-  plan: RoundPlan,
-  api: KillsApi,
-  server: PostgresServer,
-  database: string,
-): Promise<RoundResult> {
+/** Where a round is played. */
+export interface Ground {
+  readonly api: KillsApi;
+  readonly server: PostgresServer;
+  /** Its address; of its own for each round. */
+  readonly database: string;
+  /** Null: all processes are on this machine, each with a way to the database that can be cut. */
+  readonly network: Network | null;
+}
+
+export async function playRound(plan: RoundPlan, { api, server, database, network }: Ground): Promise<RoundResult> {
   const { latencyMs, faults, rows, concurrency } = plan;
   const address = api.addressOf(`w${plan.seed}`, { latencyMs, faults, busyNumber: 0 });
-  await using send = await wayTo(database);
+  if (plan.hosts && network === null) throw new Error('no hosts of their own');
+  const openWay = plan.hosts && network !== null ? network.way : wayTo;
+  await using send = await openWay(database);
   const limits = '{ stopAfter: { inDoubt: 10000 } }';
   using scene = createKillsScene({ address, rows, concurrency, timeout: '2s', ledger: database, limits });
   const gauge = createGauge(address.receipts);
@@ -92,15 +105,16 @@ export async function playRound(
   const found: string[] = [];
   try {
     for (let at = 0; at < plan.workers; at++) {
-      const way = await wayTo(database);
-      workers.push({ way, running: startWorker(scene, way.address, env) });
+      const way = await openWay(database);
+      workers.push({ way, running: startWorker(scene, way, env) });
     }
     await waitFor(() => workers.every(({ running }) => running.stderr().includes('waits for runs')), 30_000).catch(
       (error: unknown) => {
         throw new Error(workers.map(({ running }) => running.stderr()).join('\n'), { cause: error });
       },
     );
-    const first = scene.start([...SEND, '--workers'], { env: { ...env, HANDBILL_LEDGER: send.address } });
+    const shared = [...SEND, '--workers'];
+    const first = scene.start(shared, { env: { ...env, HANDBILL_LEDGER: send.address }, via: send.via });
     const all = [{ running: first, way: send }, ...workers];
     let isOver = false;
     void first.done.then(() => {
@@ -109,20 +123,29 @@ export async function playRound(
     await waitFor(() => isOver || gauge.requests() >= plan.after, 60_000);
     const began = performance.now();
     const isDone = strike(plan, all[plan.victim], server);
-    const ends: CliResult[] = [await first.done];
+    const ends: CliResult[] = [];
+    const again = { env: { ...env, HANDBILL_LEDGER: database } };
+    if (plan.fault === 'lose' && plan.victim === 0) {
+      // Nobody waits for a machine that is gone: the run is begun again on another one.
+      ends.push(await sendWhenFree(() => scene.start(shared, again).done));
+      send.mend();
+    }
+    ends.push(await first.done);
     await isDone;
     // Whoever `send` was: others go on with what it has cut, and somebody ends the run, or the next start does.
     const isAlone = !endedWell(ends[0]);
-    if (isAlone && plan.again) {
-      ends.push(await scene.start([...SEND, '--workers'], { env: { ...env, HANDBILL_LEDGER: database } }).done);
-    } else if (isAlone) await waitFor(async () => !(await isShared(database)), 20_000).catch(() => undefined);
+    if (isAlone && plan.again) ends.push(await scene.start(shared, again).done);
+    else if (isAlone) await waitFor(async () => !(await isShared(database)), 20_000).catch(() => undefined);
     const tookMs = performance.now() - began;
     const unexpected = ends.filter((end) => !isExpected(plan, end));
     found.push(...unexpected.flatMap((end) => [...badEnd(end)]));
-    const more = hasFinished(ends.at(-1) ?? NOTHING) ? [] : await sendUntilFinished(scene);
+    const more = ends.some(hasFinished) ? [] : await sendUntilFinished(scene);
     const refusing = workers.find(({ running }) => running.stderr().includes('is left to others'));
     if (refusing !== undefined) found.push(`a worker refused: ${refusing.running.stderr()}`);
-    for (const { running } of workers) running.kill('SIGTERM');
+    for (const { way, running } of workers) {
+      way.mend();
+      running.kill('SIGTERM');
+    }
     const left = await Promise.all(workers.map(async ({ running }) => await running.done));
     for (const { status, signal, stderr } of left) {
       if (signal !== 'SIGKILL' && status !== 143) found.push(`a worker ended with ${status} ${signal}: ${stderr}`);
@@ -148,14 +171,25 @@ function secretsOf(database: string): readonly string[] {
   return [CANARY_KEY, password, decodeURIComponent(password)];
 }
 
-const NOTHING: CliResult = { status: null, signal: 'SIGKILL', stdout: '', stderr: '' };
-
-function startWorker(scene: Scene, ledger: string, env: Readonly<Record<string, string>>): RunningCli {
+function startWorker(scene: Scene, { address, via }: Way, env: Readonly<Record<string, string>>): RunningCli {
   return startCli(['worker', '--env', 'test'], {
     cwd: scene.root,
-    env: { HANDBILL_API_KEY: CANARY_KEY, HANDBILL_LEDGER: ledger, ...env },
+    env: { HANDBILL_API_KEY: CANARY_KEY, HANDBILL_LEDGER: address, ...env },
+    via,
   });
 }
+
+/** The server needs a moment to give up whoever held the run: 9 s without a word from him. */
+async function sendWhenFree(send: () => Promise<CliResult>): Promise<CliResult> {
+  const end = performance.now() + 30_000;
+  for (;;) {
+    const last = await send();
+    if (last.status !== HELD || performance.now() > end) return last;
+    await sleep(500);
+  }
+}
+
+const HELD = 6;
 
 /** Resolves when the fault is over. */
 async function strike({ fault }: RoundPlan, victim: Process | undefined, server: PostgresServer): Promise<void> {
@@ -177,6 +211,9 @@ async function strike({ fault }: RoundPlan, victim: Process | undefined, server:
       way.cut();
       await sleep(3 * LEASE_MS);
       way.mend();
+      return;
+    case 'lose':
+      way.cut();
       return;
     case 'restart':
     case 'crash':

@@ -114,7 +114,9 @@ function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) =
 
 /**
  * Looks at the server, and sets what this connection is to be like. Whoever is stopped in a transaction, or cut off, must
- * not keep others from the ledger (J5): the server ends his connection, and with it his transaction and his locks.
+ * not keep others from the ledger (J5): the server ends his connection, and with it his transaction and his locks. Words
+ * that nobody has confirmed hearing keep the questions of a quiet connection from being asked: they have a time of their
+ * own, without which a host that is gone in the middle of an answer would hold its run for a quarter of an hour.
  *
  * The stores look for rows by index, one by one, as SQLite does: a plan that is better for the tables of this moment is
  * kept when they have grown.
@@ -125,7 +127,8 @@ const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
   set_config('lock_timeout', $1, false), set_config('search_path', 'handbill, pg_temp', false),
   set_config('idle_in_transaction_session_timeout', '10s', false), set_config('tcp_keepalives_idle', '5', false),
-  set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '3', false),
+  set_config('tcp_keepalives_interval', '2', false), set_config('tcp_keepalives_count', '2', false),
+  set_config('tcp_user_timeout', '9s', false),
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false)`;
 
