@@ -89,7 +89,7 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
       const hint = 'Without a terminal, add --yes.';
       throw refuse(problem('not-confirmed', 'Nothing was resolved: it was not confirmed.', { hint }));
     }
-    using held = holdRun(reading.project, run, now(), false);
+    using held = holdRun(reading.project, run, now());
     record(held.ledger, run, doubts, options);
   }
   return await withLedger(reading, options, async (ledger) => {

@@ -5,6 +5,7 @@ import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { type DueItem, type DueOptions, due } from './due.ts';
 import { printItem, printLast, printResult } from './due-print.ts';
+import { ledgerPrinter } from './ledger-text.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { startProgressLine } from './progress-line.ts';
 import { watchSignals } from './signals.ts';
@@ -82,6 +83,7 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
       interrupt: signals.first,
       abort: signals.second,
       onStart: line.start,
+      onLedger: ledgerPrinter(context, line, quiet),
       onItem: async (item) => {
         line.stop();
         await printItem(item, printing);

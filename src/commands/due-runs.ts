@@ -98,7 +98,7 @@ export function haltChanged(
   nowMs: number,
 ): void {
   const identity = { environment, campaign: name, occurrence };
-  using held = holdRun(project, identity, nowMs, false);
+  using held = holdRun(project, identity, nowMs);
   const run = held.ledger.findRun(identity);
   if (run === null) return;
   held.ledger.finish(run, { state: 'halted', halt: inputHalt(error), figures: run.figures, nowMs });

@@ -12,7 +12,10 @@ import type { SendResult } from './send-result.ts';
 import type { SendWatch } from './telemetry-context.ts';
 import { zonelessWarning } from './zoneless.ts';
 
-type Passed = Pick<SendOptions, 'confirm' | 'interrupt' | 'abort' | 'onStart' | 'random' | 'ledger' | 'workers'>;
+type Passed = Pick<
+  SendOptions,
+  'confirm' | 'interrupt' | 'abort' | 'onStart' | 'onLedger' | 'random' | 'ledger' | 'workers'
+>;
 
 export interface DueOptions extends Passed {
   readonly cwd: string;
@@ -150,10 +153,10 @@ async function* stepsOf(
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
 
 async function sendStep(one: Scheduled, environment: string, step: Step, options: DueOptions): Promise<Done> {
-  const { cwd, env, now, confirm, interrupt, abort, onStart, random, ledger, workers } = options;
+  const { cwd, env, now, confirm, interrupt, abort, onStart, onLedger, random, ledger, workers } = options;
   const warnings: Diagnostic[] = [];
   const watch = options.watchSend?.(one.path);
-  const passed = { confirm, interrupt, abort, onStart, random, ledger, workers, watch };
+  const passed = { confirm, interrupt, abort, onStart, onLedger, random, ledger, workers, watch };
   try {
     const result = await send(one.path, {
       ...(Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined)) as Passed),

@@ -7,6 +7,7 @@ import { safe } from '../util/safe.ts';
 import { ratePerSecond } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
+import { ledgerPrinter } from './ledger-text.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, time, wholeNumber } from './options.ts';
 import { readPlanFile } from './plan-file.ts';
 import { printSend } from './print-send.ts';
@@ -140,6 +141,7 @@ async function run(
       abort: signals.second,
       ...optional('listen', listenOptions(flags, context)),
       onStart: line.start,
+      onLedger: ledgerPrinter(context, line, flags.quiet === true),
       onWait: (untilMs, why) => {
         line.wait(untilMs, why);
         watch?.waits(untilMs, why);

@@ -1,10 +1,11 @@
-import type { Diagnostic } from '../errors.ts';
+import type { Diagnostic, HandbillError } from '../errors.ts';
 import type { Recorded } from '../ledger/event-records.ts';
 import type { Campaign, WebhookEvent } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import type { OnWait } from '../run/canary-gate.ts';
 import { asksReports } from '../run/canary-reports.ts';
+import type { Recalled } from '../run/memory.ts';
 import type { Figures } from '../run/progress.ts';
 import type { Timers } from '../run/timers.ts';
 import type { Meter } from '../util/meter.ts';
@@ -55,9 +56,17 @@ export interface SendOptions {
   /** Receives delivery reports and replies while it sends, and stays for those of the last messages. Default: not. */
   readonly listen?: ListenWhileSending;
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
+  /** Told when a shared ledger is lost in the middle of the run, and when it is there again. */
+  readonly onLedger?: (event: LedgerEvent) => void;
   /** Follows what happens, for logs and figures; nothing is asked of it. Default: nobody does. */
   readonly watch?: SendWatch | undefined;
 }
+
+/** What happens to a shared ledger while it is sent from. */
+export type LedgerEvent =
+  | { readonly kind: 'lost'; readonly error: HandbillError; readonly waitMs: number }
+  | ({ readonly kind: 'recalled' } & Recalled)
+  | { readonly kind: 'back' };
 
 /** How a start receives what comes back while it sends. */
 export interface ListenWhileSending {

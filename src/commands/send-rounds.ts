@@ -7,6 +7,7 @@ import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import type { Api } from '../run/api.ts';
 import { settleWinner } from '../run/decide-winner.ts';
 import type { ListsAgain } from '../run/lists.ts';
+import type { Memory } from '../run/memory.ts';
 import type { Prepared } from '../run/prepare.ts';
 import { type RunEnd, sendRun } from '../run/run.ts';
 import type { Sharing } from '../run/sharing.ts';
@@ -27,6 +28,8 @@ export interface Start {
   readonly listsAgain: ListsAgain;
   readonly concurrency: number;
   readonly interrupt: AbortSignal;
+  /** Null: a ledger that is a file is not lost and found again. */
+  readonly memory: Memory | null;
   /** Others work on the run as well; null: nobody does. */
   readonly sharing: Sharing | null;
 }
@@ -65,6 +68,7 @@ export function createRound(start: Start): RoundsOptions['round'] {
         limit,
         interrupt,
         wait: options.wait === true,
+        memory: start.memory,
         sharing: start.sharing,
         ...given(options, 'onWait'),
         now: options.now,

@@ -1,176 +1,127 @@
-import { loadCampaign } from '../campaign/load.ts';
-import { type HandbillError, problem, refuse } from '../errors.ts';
-import type { Estimate } from '../plan/estimate.ts';
-import { createPlan, type Plan } from '../plan/plan.ts';
-import { loadPrices } from '../plan/prices.ts';
-import { prepareApi } from '../run/api.ts';
-import { callWorkersBack } from '../run/call-back.ts';
-import { holdRun } from '../run/hold.ts';
-import { joinReplies } from '../run/join-replies.ts';
-import { sendListening } from '../run/listen.ts';
-import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
-import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
-import { sendRounds } from '../run/window-wait.ts';
-import { checkWinner } from '../run/winner.ts';
-import { occurrenceFor, refuseOver } from '../schedule/occurrence.ts';
-import type { SendListener } from './send-listen.ts';
-import { given, type ListenNeeds, type ListenWhileSending, listeningOf, type SendOptions } from './send-options.ts';
-import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
-import { createRound, howListsAreRead } from './send-rounds.ts';
-import { beginSharing, refuseUnlessShareable } from './send-workers.ts';
+import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { createMemory, type Memory } from '../run/memory.ts';
+import { TIMERS } from '../run/timers.ts';
+import { durationMs } from '../util/units.ts';
+import { sendOnce } from './send-once.ts';
+import type { SendOptions } from './send-options.ts';
+import type { SendResult } from './send-result.ts';
 
 export type { SendOptions } from './send-options.ts';
 
+/** A server that is started again, or a replica that takes over, is back by then. */
+const LEDGER_WAIT_MS = 60_000;
+const RETRY_MS = [500, 1000, 2000] as const;
+
+/** What one start came to. */
+type Tried = { readonly result: SendResult } | { readonly error: unknown };
+
 /**
  * Sends a campaign, or continues what an earlier start left: the whole pipeline. Nothing is posted unless everything
- * was checked; nobody is posted to twice.
+ * was checked; nobody is posted to twice. Where a shared ledger is lost in the middle, nothing more is sent; the run goes on
+ * once it is there again, as another start would.
  *
  * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger),
  *   130 (interrupted before any request)
  */
 export async function send(target: string, options: SendOptions): Promise<SendResult> {
-  const { cwd, now } = options;
-  const { campaign, warnings } = await loadCampaign(target, {
-    cwd,
-    now: now(),
-    ...given(options, 'recipients', 'ledger'),
-  });
-  const plan = await createPlan(campaign, {
-    environment: options.environment ?? 'sandbox',
-    occurrence: await occurrenceFor(campaign, options.occurrence, now()),
-  });
-  options.watch?.planned(plan);
-  options.onWarnings?.([...warnings, ...plan.warnings]);
-  if (options.winner !== undefined) checkWinner(plan, options.winner);
-  const { sealed = null } = options;
-  if (options.workers === true) refuseUnlessShareable(campaign);
-  if (sealed !== null) await refuseUnlessSealed(plan, sealed, { cwd, amend: options.amend === true });
-  const concurrency = options.concurrency ?? plan.environment.concurrency ?? campaign.send.concurrency;
-  const { timeoutMs } = campaign.send;
-  const connection = { env: options.env, root: campaign.project.root, connections: concurrency, timeoutMs };
-  const approval = { sealed, nowMs: now() };
-  const { recipientsPerRequest } = plan;
-  const listening = listeningOf(plan, options.listen);
-  const startListening = listening === null ? null : await howToListen(listening, { plan, env: options.env, now });
-  let listener: SendListener | null = null;
-  const openApi = await prepareApi({
-    environment: plan.environment,
-    ...connection,
-    ...approval,
-    recipientsPerRequest,
-    sandbox: () => listener?.sandbox?.() ?? null,
-  });
-  const prices = await loadPrices(campaign.project);
-  const listsAgain = await howListsAreRead(campaign, options);
-  const suppressions = await listsAgain.read();
+  const memory = createMemory();
+  const patience = createPatience(options);
+  let end = await tried(sendOnce(target, options, memory));
+  let posted = 0;
+  for (let loss = lossOf(end, options, memory); loss !== null; ) {
+    if (!(await patience.wait(loss))) break;
+    posted = memory.last?.memory.posted ?? 0;
+    const { recalls } = memory;
+    const next = await tried(sendOnce(target, onceMore(options, memory), memory));
+    if (memory.recalls === recalls && 'error' in next && isAbsent(next.error)) continue;
+    patience.isOver();
+    end = next;
+    loss = lossOf(end, options, memory);
+  }
+  if ('error' in end) throw end.error;
+  const { result } = end;
+  return posted === 0 ? result : { ...result, started: true, posted: posted + result.posted };
+}
 
-  using held = holdRun(campaign.project, identityOf(plan), now(), options.newLedger === true, true);
-  const { ledger } = held;
-  await callWorkersBack(ledger, identityOf(plan));
-  if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
-    await refuseOver(campaign, plan.occurrence, now());
-  }
-  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
-  const wanted = {
-    amend: options.amend === true,
-    late: options.late === true,
-    retryRejected: options.retryRejected === true,
-    winner: options.winner ?? null,
-  };
-  const wait = options.wait === true;
-  const interrupt = options.interrupt ?? new AbortController().signal;
-  options.watch?.checking();
-  const prepared = await prepareRun({
-    ledger,
-    plan,
-    prices,
-    suppressions,
-    skipInvalid,
-    ...wanted,
-    nowMs: now(),
-    interrupt,
-    meter: options.meter,
-  });
-  options.watch?.checked();
-  if (sealed !== null) refuseOtherList(plan, sealed, prepared);
-  if (prepared.toDo === 0 && prepared.continues && prepared.estimate === null) {
-    prepared.seal();
-    return nothingToDo(ledger, plan, prices, now(), prepared.winner);
-  }
-  const found = prepared.reached?.warnings ?? [];
-  if (found.length > 0) options.onWarnings?.(found);
-  const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
-  if (interrupt.aborted || !confirmed) {
-    prepared.discard();
-    throw interrupt.aborted ? interruptedEarly() : notConfirmed();
-  }
-  await using sharing = options.workers === true ? await beginSharing({ options, plan, ledger, prepared }) : null;
-  const start = {
-    options,
-    plan,
-    ledger,
-    prepared,
-    openApi,
-    prices,
-    suppressions,
-    listsAgain,
-    concurrency,
-    interrupt,
-    sharing: sharing?.sharing ?? null,
-  };
-  const round = createRound(start);
-  const waiting = { wait, limit: options.limit ?? null, now, interrupt, ...given(options, 'onWait', 'timers') };
-  if (startListening === null) {
-    return resultOf(ledger, plan, prices, await sendRounds(prepared.seal(), { ...waiting, round }));
-  }
+async function tried(start: Promise<SendResult>): Promise<Tried> {
   try {
-    listener = await startListening(ledger);
+    return { result: await start };
   } catch (error) {
-    prepared.discard();
-    throw error;
+    return { error };
   }
-  await using receiving = listener;
-  const { reporters } = receiving;
-  const { startLifts } = campaign.project.webhook.replies;
-  const rounds = {
-    ...waiting,
-    round,
-    ledger,
-    campaign,
-    reporters,
-    joinReplies: () => joinReplies(ledger, { startLifts, now }),
+}
+
+/** What ended a start that had begun to send, where that may be over soon; null: nothing did, or something else. */
+function lossOf(end: Tried, { limit, workers }: SendOptions, memory: Memory): LedgerError | null {
+  // How many of the limit are left, nobody knows who does not hear of the others.
+  if (memory.last === null || (limit !== undefined && workers === true)) return null;
+  const error = 'error' in end ? end.error : end.result.ledgerError;
+  return isGone(error) ? error : null;
+}
+
+function isGone(error: unknown): error is LedgerError {
+  return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'readonly');
+}
+
+/** To the server, a process that was cut off holds its run for some seconds still. */
+function isAbsent(error: unknown): boolean {
+  return isGone(error) || (error instanceof HandbillError && error.exit === EXIT.locked);
+}
+
+/** The same start once more: what was asked is answered, and what was done at its beginning is done. */
+function onceMore({ onWarnings: _said, ...options }: SendOptions, { last }: Memory): SendOptions {
+  const { run, memory } = last ?? unreachable();
+  return {
+    ...options,
+    occurrence: run.occurrence,
+    newLedger: false,
+    amend: false,
+    retryRejected: false,
+    confirm: async () => true,
+    ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - memory.recipients) }),
   };
-  return resultOf(ledger, plan, prices, await sendListening(prepared.seal(), rounds));
 }
 
-/** Servers and signatures are for those who listen alone. */
-async function howToListen(listening: ListenWhileSending, needs: ListenNeeds) {
-  const { prepareListening } = await import('./send-listen.ts');
-  return await prepareListening(listening, needs);
+function unreachable(): never {
+  throw new Error('a start that was lost is remembered');
 }
 
-function notConfirmed(): HandbillError {
-  const hint = 'Without a terminal, add --yes.';
-  return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
+interface Patience {
+  /** Waits until it is worth another try; false: it has waited long enough, or was interrupted. */
+  wait(loss: LedgerError): Promise<boolean>;
+  /** The ledger was there: the next loss is another one. */
+  isOver(): void;
 }
 
-async function asked(
-  options: SendOptions,
-  plan: Plan,
-  prepared: { toDo: number; estimate: Estimate | null },
-): Promise<boolean> {
-  const { environment, campaign, occurrence } = plan;
-  // Whoever waits for a window is sent to in this start, when it stays.
-  const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
-  const toDo = prepared.toDo + later;
-  const recipients = Math.min(toDo, options.limit ?? toDo);
-  const question = {
-    campaign: campaign.name,
-    environment: environment.name,
-    url: environment.url,
-    occurrence,
-    recipients,
-    canary: campaign.send.canary,
+/** @throws HandbillError (exit 2): HANDBILL_LEDGER_WAIT is no time */
+function createPatience({ env, interrupt, onLedger, timers = TIMERS }: SendOptions): Patience {
+  const waitMs = waitOf(env['HANDBILL_LEDGER_WAIT']);
+  const interrupted = interrupt ?? new AbortController().signal;
+  let until: number | null = null;
+  let tries = 0;
+  return {
+    async wait(error) {
+      if (waitMs === 0 || interrupted.aborted) return false;
+      if (until === null) {
+        until = TIMERS.monotonicMs() + waitMs;
+        tries = 0;
+        onLedger?.({ kind: 'lost', error, waitMs });
+      }
+      if (TIMERS.monotonicMs() >= until) return false;
+      await timers.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, interrupted);
+      tries += 1;
+      return !interrupted.aborted;
+    },
+    isOver() {
+      until = null;
+    },
   };
-  return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
+}
+
+function waitOf(said: string | undefined): number {
+  const waitMs = said === undefined || said === '' ? LEDGER_WAIT_MS : said === '0' ? 0 : durationMs(said);
+  if (waitMs !== null) return waitMs;
+  const hint = 'Write it as 60s or 5m; 0: it is not waited for.';
+  throw refuse(problem('usage', `HANDBILL_LEDGER_WAIT is no time: ${said}.`, { hint }));
 }

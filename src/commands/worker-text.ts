@@ -1,6 +1,7 @@
 import type { RunRecord } from '../ledger/records.ts';
 import { number } from '../report/words.ts';
 import { shownLedger } from '../util/ledger-address.ts';
+import { recalledText } from './ledger-text.ts';
 import type { WorkerEvent } from './worker.ts';
 
 /** What happens to a worker, as a line for a log. It holds no address of anybody. */
@@ -24,6 +25,8 @@ export function workerText(event: WorkerEvent): string {
       return `${nameOf(event.run)}: its \`send\` is gone, and nothing is left to do.`;
     case 'leaves-alone':
       return `${nameOf(event.run)}: is left to others.`;
+    case 'recalled':
+      return `${nameOf(event.run)}: ${recalledText(event)}`;
     case 'lost':
       return 'The ledger is lost; it is tried again.';
   }

@@ -2,10 +2,11 @@ import { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
-import type { ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { RunRecord } from '../ledger/records.ts';
 import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
 import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
 import { needsShared } from '../run/list-workers.ts';
+import { createMemory, type Memory, type Recalled } from '../run/memory.ts';
 import { openPart, queueFor, shareOf } from '../run/part.ts';
 import { finishShared } from '../run/sharing.ts';
 import { TIMERS } from '../run/timers.ts';
@@ -45,7 +46,8 @@ export type WorkerEvent =
   | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
   | { readonly kind: 'ends'; readonly run: RunRecord; readonly share: Share }
   | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError }
-  | { readonly kind: 'lost'; readonly error: HandbillError };
+  | { readonly kind: 'lost'; readonly error: HandbillError }
+  | ({ readonly kind: 'recalled' } & Recalled);
 
 /** How often it is looked for something to do. */
 const LOOK_MS = 500;
@@ -61,8 +63,7 @@ interface Running {
   readonly worker: WorkerFacts;
   /** Runs that are left to others, until when. */
   readonly leftAlone: Map<string, number>;
-  /** What happened while the ledger could not be written. */
-  readonly unwritten: { readonly run: RunRecord; readonly results: readonly ResultRecord[] }[];
+  readonly memory: Memory;
   /** When there was something to do last, by the monotonic clock. */
   busyAt: number;
 }
@@ -99,7 +100,7 @@ export async function work(given: WorkerOptions): Promise<void> {
     needs,
     worker: thisWorker(options.env),
     leftAlone: new Map(),
-    unwritten: [],
+    memory: createMemory(),
     busyAt: TIMERS.monotonicMs(),
   };
   let last: LedgerError | null = null;
@@ -130,22 +131,16 @@ function isIdle({ options, busyAt }: Running): boolean {
 async function connected(running: Running, onOpen: () => void): Promise<void> {
   const { options, worker } = running;
   const address = running.needs.ledger;
-  const ledger = openLedger(address, { mode: 'write', nowMs: options.now() });
+  const recall = (ledger: Ledger): void => {
+    for (const said of running.memory.recall(ledger, options.now())) options.onEvent({ kind: 'recalled', ...said });
+  };
+  const ledger = openLedger(address, { mode: 'write', nowMs: options.now(), witness: recall });
   let queue: ShardQueue | null = null;
   try {
     const { workers } = ledger;
     if (workers === null) throw new Error('a shared ledger has workers');
     queue = await queueFor(address);
-    for (const { run, results } of [...running.unwritten]) {
-      try {
-        ledger.commit(run, results, [], options.now());
-      } catch (error) {
-        // Another list is in the place of that one: whoever was sent to is in doubt by then.
-        if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
-        options.onEvent({ kind: 'leaves-alone', run, error });
-      }
-      running.unwritten.shift();
-    }
+    recall(ledger);
     // What this process had before it lost the ledger is for anybody now.
     workers.leave(worker.id);
     workers.join(worker);
@@ -240,14 +235,16 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   const watch = following?.round(ledger, run, null) ?? null;
   try {
     onEvent({ kind: 'begins', run });
-    const one = await openWork({ ...watched(session.work, watch), interrupt }, before, TIMERS, part.shared);
+    const remembered = running.memory.of(run, ledger);
+    const options = { ...watched(session.work, watch), remembered, interrupt };
+    const one = await openWork(options, before, TIMERS, part.shared);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
     await one.desk.flush();
     await part.rest(one);
     one.end();
     onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
-    if (one.desk.unwritten.length > 0) running.unwritten.push({ run, results: one.desk.unwritten });
+    remembered.keep(one.desk.unwritten);
     const failure = one.desk.failure ?? one.trouble;
     if (isOfRun(failure)) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;

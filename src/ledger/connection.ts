@@ -25,6 +25,8 @@ export type Statement = (...params: readonly Param[]) => number;
 export interface Connection {
   /** The file or address of the ledger, as people may see it. */
   readonly path: string;
+  /** See Ledger. */
+  readonly history: number | null;
   query(sql: string): Query;
   /** To be called inside `write`. */
   statement(sql: string): Statement;

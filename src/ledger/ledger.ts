@@ -1,4 +1,5 @@
 import type { Channel, Outcome } from '../model.ts';
+import type { RowSet } from '../util/row-set.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import type { RunLock } from './lock.ts';
@@ -48,6 +49,8 @@ import type { HeldShards, WorkerStore } from './worker-store.ts';
 export interface Ledger {
   /** The file, as it was opened, or the address of a shared one without its password. */
   readonly path: string;
+  /** Which history of its server this is: a replica that takes over begins another one. Null: a file has but one. */
+  readonly history: number | null;
 
   // ------------------------------------------------------------------------------------------------------- runs
   /** Every run, oldest first; lists that were begun and not sealed are not among them. */
@@ -123,6 +126,14 @@ export interface Ledger {
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */
   defer(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
+  /**
+   * J6: another server took over, which may lack the last that was confirmed. Claims again whom this process had claimed
+   * and who can be sent to here, so that they are in doubt at the next start.
+   *
+   * @param claimed - rows by leg
+   * @returns how many; null: the server knows nothing of this list
+   */
+  restoreClaims(run: RunRecord, claimed: readonly RowSet[], nowMs: number): number | null;
   /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
 
@@ -237,6 +248,8 @@ export interface LedgerOptions {
   readonly nowMs: number;
   /** Begin with an empty ledger although the marker says that there was one. It never replaces one that exists. */
   readonly newLedger?: boolean;
+  /** Told of a shared one that another server took over, before it is refused: what this process knows can be said. */
+  readonly witness?: (ledger: Ledger) => void;
   /** A shared one that is not there is not made, unless `newLedger` says so. */
   readonly mustExist?: boolean;
   /** Trust a network file system with locks. */

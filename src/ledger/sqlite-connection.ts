@@ -15,6 +15,7 @@ import type { RunIdentity } from './records.ts';
  */
 export class SqliteConnection implements Connection {
   readonly path: string;
+  readonly history = null;
   readonly purge: ConnectionPurge;
   readonly many = null;
   readonly #db: DatabaseSync;

@@ -10,6 +10,7 @@ import { purgeStore } from './purge.ts';
 import { reachOf } from './reach.ts';
 import { reader } from './reading.ts';
 import { replyStore } from './replies.ts';
+import { claimRestorer } from './restore-claims.ts';
 import { runStore } from './runs.ts';
 import { startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
@@ -23,6 +24,7 @@ export function ledgerOver(connection: Connection): Ledger {
   const { findRun, runsOf, runById, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
+    history: connection.history,
     lock: (run, despiteWorkers) => connection.lock(run, despiteWorkers),
     isHeld: (run) => connection.isHeld(run),
     turns: (environment, ratePerSecond) => connection.turns(environment, ratePerSecond),
@@ -37,6 +39,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs),
+    ...claimRestorer(connection),
     ...commitStore(connection, runs, lateAnswer, workers),
     ...doubts,
     ...reader(connection, runs),

@@ -21,6 +21,8 @@ export interface DueOptions extends ProjectOptions {
   readonly ifLocked?: 'skip' | 'fail';
   /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address of anybody. */
+  readonly log?: (line: string) => void;
 }
 
 /** What was done, or would be, about one occurrence of a campaign, or about a campaign with none that is due. */
@@ -67,14 +69,18 @@ export function due(paths: readonly string[] = [], options: DueOptions = {}): Ta
   return startTask<DueItem, DueResult>(
     async ({ show, signal }) => {
       checkNumbers(options, { at: INSTANT });
-      const { environment, confirm, cutSignal, dryRun, at, ifLocked, workers } = options;
-      const { due: run } = await import('../commands/due.ts');
+      const { environment, confirm, cutSignal, dryRun, at, ifLocked, workers, log } = options;
+      const [{ due: run }, { ledgerText }] = await Promise.all([
+        import('../commands/due.ts'),
+        import('../commands/ledger-text.ts'),
+      ]);
       const items: DueItem[] = [];
       const result = await run(paths, {
         ...settle(options),
         ...present({ environment, dryRun, at, ifLocked, workers, abort: cutSignal }),
         confirm: asker(confirm),
         interrupt: signal,
+        onLedger: (event) => log?.(ledgerText(event).trimEnd()),
         onItem(item) {
           const shown = { ...item, result: item.result === null ? null : toSendResult(item.result, []) };
           items.push(shown);

@@ -50,6 +50,8 @@ export interface SendOptions extends ProjectOptions {
   readonly newLedger?: boolean;
   /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
   readonly listen?: SendListenOptions;
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address of anybody. */
+  readonly log?: (line: string) => void;
   /** How often a loop is shown how far it is, in ms, where anything has changed. Default: 250. */
   readonly progressEveryMs?: number;
 }
@@ -182,12 +184,15 @@ async function run(
   signal: AbortSignal,
   onStart: (figures: Live['figures']) => void,
 ): Promise<SendResult> {
-  const { confirm, listen, cutSignal, signal: _, progressEveryMs: _every, ...rest } = options;
+  const { confirm, listen, cutSignal, log, signal: _, progressEveryMs: _every, ...rest } = options;
   checkNumbers(options, BOUNDS);
   if (listen !== undefined) checkNumbers(listen, { port: PORT, forMs: [0, Number.MAX_SAFE_INTEGER] });
   const sealed = typeof target === 'string' ? null : target;
   if (sealed !== null) refuseOthers(sealed, options);
-  const { send: start } = await import('../commands/send.ts');
+  const [{ send: start }, { ledgerText }] = await Promise.all([
+    import('../commands/send.ts'),
+    import('../commands/ledger-text.ts'),
+  ]);
   const warnings: Diagnostic[] = [];
   const ask = asker(confirm);
   const planned = sealed === null ? {} : { ...given(sealed), sealed };
@@ -200,6 +205,7 @@ async function run(
       ask({ campaign, environment, url, occurrence, recipients, estimate }),
     interrupt: signal,
     onStart,
+    onLedger: (event) => log?.(ledgerText(event).trimEnd()),
     onWarnings: (found) => warnings.push(...found),
   });
   return toSendResult(result, warnings);

@@ -8,21 +8,27 @@ import { hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
 import type { Project } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 
+export interface HoldOptions {
+  /** See LedgerOptions. */
+  readonly newLedger?: boolean;
+  readonly witness?: (ledger: Ledger) => void;
+  /** Also while workers go on with a run whose `send` has died: the caller calls them back. */
+  readonly despiteWorkers?: boolean;
+}
+
 /**
  * Holds the run's lock and its ledger, and lets go of both.
  *
- * @param despiteWorkers - also while workers go on with a run whose `send` has died: the caller calls them back
  * @throws HandbillError exit 6 when another process holds this run, 7 when the ledger cannot be used
  */
 export function holdRun(
   { root, ledger: path }: Pick<Project, 'root' | 'ledger'>,
   identity: RunIdentity,
   nowMs: number,
-  newLedger: boolean,
-  despiteWorkers = false,
+  { despiteWorkers = false, ...opening }: HoldOptions = {},
 ): { ledger: Ledger } & Disposable {
   const mustExist = isPostgres(path) && hasSentWith(root, path);
-  const ledger = openLedger(path, { mode: 'write', nowMs, newLedger, mustExist });
+  const ledger = openLedger(path, { mode: 'write', nowMs, mustExist, ...opening });
   let lock: RunLock | null = null;
   try {
     const taken = ledger.lock(identity, despiteWorkers);

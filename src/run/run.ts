@@ -8,6 +8,7 @@ import { asksReports, judgeReports } from './canary-reports.ts';
 import { findWinner, winnerIn } from './decide-winner.ts';
 import { settleByReports } from './evidence.ts';
 import { joinReplies } from './join-replies.ts';
+import type { Memory } from './memory.ts';
 import { addFigures, type Figures, type Progress } from './progress.ts';
 import { returnedIn } from './returned.ts';
 import type { Sharing } from './sharing.ts';
@@ -18,7 +19,9 @@ import { createTodo } from './todo.ts';
 import { unreachedRows, withUnreached } from './unreached.ts';
 import { openWork, type Work, type WorkOptions } from './work.ts';
 
-export interface RunOptions extends WorkOptions {
+export interface RunOptions extends Omit<WorkOptions, 'remembered'> {
+  /** What this process knows besides a ledger that may be lost; default: nothing is remembered. */
+  readonly memory?: Memory | null;
   /** Requests that this start made before it waited for a window; default: it begins. */
   readonly postedBefore?: number;
   /** Recipients whom a report makes due for a fallback; 0: nobody is looked for. */
@@ -54,14 +57,15 @@ export interface RunEnd {
  * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the ramp's.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
-  const { plan, ledger, now, timers = TIMERS, sharing = null } = options;
+  const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
   const { run, recovered } = ledger.start(options.run, now());
   // Of those whom a kill left in doubt, some may have been reported since.
   settleByReports(ledger, now());
   const before = ledger.legs(run);
   const began = timers.monotonicMs();
   const part = sharing?.join(run, answersIn(before)) ?? null;
-  const work = await openWork({ ...options, run }, answersIn(before), timers, part?.shared ?? null);
+  const remembered = memory?.of(run, ledger) ?? null;
+  const work = await openWork({ ...options, run, remembered }, answersIn(before), timers, part?.shared ?? null);
   const { progress, desk, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
@@ -76,6 +80,10 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
   await desk.flush();
   await part?.rest(work);
+  if (remembered !== null) {
+    remembered.keep(desk.unwritten);
+    remembered.posted += progress.figures.posted;
+  }
   const { trouble } = work;
   // A report may have come before the doubt that it settles was recorded (K1).
   if (desk.failure === null) settleByReports(ledger, now());
@@ -89,7 +97,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
   const state = stateAfter(ledger, run, halt, options.interrupt.aborted);
-  const figures = addFigures(options.run.figures, all, timers.monotonicMs() - began);
+  const figures = addFigures(remembered?.figures ?? options.run.figures, all, timers.monotonicMs() - began);
+  if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
   work.end();
   // Whatever happened, this start has ended, and what it did is recorded.
   const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;

@@ -14,6 +14,7 @@ import { deliver } from './deliver.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { type FeedOptions, feed } from './feed.ts';
 import { createLists, type ListsAgain } from './lists.ts';
+import type { RunMemory } from './memory.ts';
 import { createPace, type Pace } from './pace.ts';
 import { legFacts } from './parcel.ts';
 import { createPool } from './pool.ts';
@@ -49,6 +50,8 @@ export interface WorkOptions {
   readonly interrupt: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
+  /** Told who was claimed: what this process knows where the ledger is lost. Default: nobody is. */
+  readonly remembered?: RunMemory | null;
   /** Told what is on the disk now, once for each commit: for whoever watches. It must not throw. Default: nobody does. */
   readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
@@ -91,7 +94,7 @@ export async function openWork(
   timers: Timers,
   shared: WorkShared | null = null,
 ): Promise<Work> {
-  const { plan, ledger, run, concurrency, now, reached = null, onCommitted } = options;
+  const { plan, ledger, run, concurrency, now, reached = null, remembered = null, onCommitted } = options;
   const stopping = new AbortController();
   const halt = (): void => stopping.abort();
   if (options.interrupt.aborted) halt();
@@ -111,6 +114,7 @@ export async function openWork(
         const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
+        remembered?.claimed(claims, answers);
         if (onCommitted !== undefined) onCommitted(results, claims);
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
         return answers;

@@ -126,7 +126,7 @@ describe('the database', () => {
     ],
   ];
   it.each(FULL ? ends : ends.slice(0, 1))(
-    '%s: the start ends with status 7, and the next one goes on',
+    '%s: a start that does not wait ends with status 7, and the next one goes on',
     async (name, end) => {
       const address = new URL(server.address);
       address.pathname = `/${name.replaceAll(/\W+/g, '_')}`;
@@ -134,7 +134,7 @@ describe('the database', () => {
       // Long enough that it is still going on when its end has come, on any machine.
       await using place = await somewhere(100);
       const scene = place.scene(address.href, 120, 'send: { concurrency: 4 }');
-      const cut = scene.start();
+      const cut = scene.start([], { env: { HANDBILL_LEDGER_WAIT: '0' } });
       await until('some are sent', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length > 8);
       await end(address.href);
       const { status, stderr } = await cut.done;
@@ -148,6 +148,27 @@ describe('the database', () => {
       expect(scene.violations({ mostCrashes: 4 })).toEqual([]);
     },
   );
+
+  it('J6: crashes, and is back while the start waits for it: it goes on', async () => {
+    const address = new URL(server.address);
+    address.pathname = '/goes_on';
+    await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
+    await using place = await somewhere(50);
+    const scene = place.scene(address.href, 60, 'send: { concurrency: 4 }');
+    const start = scene.start(['--format', 'json', '--limit', '50']);
+    await until('some are sent', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length > 8);
+    await server.stop('SIGQUIT');
+    await until('it waits', () => start.stderr().includes('it is waited for'));
+    await server.start();
+    const { status, stderr, stdout } = await start.done;
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('The ledger is back') });
+    // What was answered while the ledger was gone is recorded, and the limit is that of the whole start.
+    expect(JSON.parse(stdout)).toMatchObject({
+      requests: { posted: 50 },
+      totals: { recipients: 60, accepted: 50, inDoubt: 0, pending: 10 },
+    });
+    expect(scene.violations({ mostCrashes: 0 })).toEqual([]);
+  });
 });
 
 const WEBHOOK = ['defaultCountry: GB', 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }', ''].join('\n');

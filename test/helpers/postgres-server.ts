@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { appendFile, chmod, chown, cp, lstat, mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { appendFile, chmod, chown, cp, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
@@ -17,6 +17,15 @@ export interface PostgresServer {
   /** Stops it at once, as a crash would; `start` goes on with what it had on its disk. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
+  /** A server that follows this one, in a folder of its own. This one is down for a moment. */
+  replicate(folder: string): Promise<Replica>;
+}
+
+export interface Replica extends Omit<PostgresServer, 'replicate'> {
+  /** From now on it hears nothing more of what the other one confirms. */
+  fallBehind(): Promise<void>;
+  /** It takes over. */
+  promote(): Promise<void>;
 }
 
 /** Whoever runs tests as root: PostgreSQL refuses to be root itself. */
@@ -50,7 +59,6 @@ export async function startPostgres(
     await chmod(folder, 0o755);
     await chown(data, NOBODY, NOBODY);
   }
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(passwordFile, `${PASSWORD}\n`);
   const auth = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`];
   const initdb = join(programs, 'bin', 'initdb');
@@ -58,9 +66,55 @@ export async function startPostgres(
 
   if (reach !== null) await appendFile(join(data, 'pg_hba.conf'), `host all all ${reach.range} scram-sha-256\n`);
 
-  const port = await freePort();
   const listen = ['127.0.0.1', ...(reach === null ? [] : [reach.host])].join(',');
-  const conf = { unix_socket_directories: '', listen_addresses: listen, port: String(port), ...settings };
+  const place: Place = { programs, owner, settings: { listen_addresses: listen, ...settings } };
+  const server = await serve(data, place);
+  return {
+    ...server,
+    get process() {
+      return server.process;
+    },
+    async replicate(other) {
+      await mkdir(other, { recursive: true });
+      await chmod(other, 0o755);
+      await server.stop('SIGINT');
+      const copy = join(other, 'data');
+      await cp(data, copy, { recursive: true, verbatimSymlinks: true });
+      await server.start();
+      const { hostname, port: at } = new URL(server.address);
+      const from = `host=${hostname} port=${at} user=postgres password=''${PASSWORD}''`;
+      await writeFile(join(copy, 'postgresql.auto.conf'), `primary_conninfo = '${from}'\n`);
+      await writeFile(join(copy, 'standby.signal'), '');
+      if ('uid' in owner) await run('chown', ['-R', `${NOBODY}:${NOBODY}`, copy]);
+      const replica = await serve(copy, place);
+      return {
+        ...replica,
+        get process() {
+          return replica.process;
+        },
+        async fallBehind() {
+          await askServer(replica.address, "ALTER SYSTEM SET primary_conninfo TO ''");
+          await askServer(replica.address, 'SELECT pg_reload_conf()');
+          while ((await askServer(replica.address, 'SELECT 1 FROM pg_stat_wal_receiver')).length > 0) await moment();
+        },
+        async promote() {
+          await askServer(replica.address, 'SELECT pg_promote(true, 60)');
+        },
+      };
+    },
+  };
+}
+
+interface Place {
+  readonly programs: string;
+  readonly owner: { readonly uid?: number; readonly gid?: number };
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A server over data that are there. */
+async function serve(data: string, { programs, owner, settings }: Place): Promise<Omit<PostgresServer, 'replicate'>> {
+  const port = await freePort();
+  const conf = { unix_socket_directories: '', port: String(port), ...settings };
   const flags = Object.entries(conf).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const address = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
   const begin = async (): Promise<ChildProcess> => {
@@ -104,8 +158,22 @@ async function ready(child: ChildProcess, address: string): Promise<void> {
       return;
     } catch (error) {
       if (tries === 300) throw new Error(`PostgreSQL did not start: ${String(error)} ${said}`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await moment();
     }
+  }
+}
+
+function moment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+async function askServer(address: string, text: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
   }
 }
 

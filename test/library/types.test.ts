@@ -168,6 +168,7 @@ describe('the options of the library and those of the commands', () => {
       | 'onWait'
       | 'onWarnings'
       | 'onItem'
+      | 'onLedger'
       | 'interrupt'
       | 'abort'
       | 'meter'

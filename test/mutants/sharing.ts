@@ -68,4 +68,16 @@ export const SHARING: readonly Mutant[] = [
     ],
     proof: PROOF,
   },
+  {
+    name: 'claims-that-a-replica-lacks',
+    planted: 'whoever sent does not say whom he had claimed to the server that took over',
+    edits: [{ file: 'src/run/memory.ts', was: 'entry.history !== ledger.history', is: 'entry.history === -1' }],
+    proof: { in: 'workers/takeover.test.ts' },
+  },
+  {
+    name: 'a-replica-that-knows-an-earlier-leg',
+    planted: 'a claim of a later leg is not one where the server knows only the leg before',
+    edits: [{ file: 'src/ledger/restore-claims.ts', was: 'leg >= from && rows', is: 'leg === from && rows' }],
+    proof: { in: 'ledger/restore-claims.test.ts' },
+  },
 ];

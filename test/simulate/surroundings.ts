@@ -20,7 +20,7 @@ export function hold(
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, false);
+    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs);
   }
   const ledger = openLedger(path, { mode: 'write', nowMs });
   return { ledger, [Symbol.dispose]: () => ledger.close() };

@@ -22,7 +22,13 @@ const CONNECT_MS = 15_000;
  */
 export function openShared(
   address: string,
-  { nowMs, busyTimeoutMs = BUSY_TIMEOUT_MS, newLedger = false, mustExist = false }: Omit<LedgerOptions, 'mode'>,
+  {
+    nowMs,
+    busyTimeoutMs = BUSY_TIMEOUT_MS,
+    newLedger = false,
+    mustExist = false,
+    witness,
+  }: Omit<LedgerOptions, 'mode'>,
 ): Ledger {
   return opened(address, busyTimeoutMs, (asker) => {
     checkDurable(asker);
@@ -30,9 +36,9 @@ export function openShared(
     if (!asker.server.exists) make(asker, nowMs);
     const { version, newestMs, timeline } = held(asker);
     checkVersion(asker, version);
-    if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger);
+    if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger, witness);
     checkClock({ path: asker.path, newestMs }, nowMs);
-    return ledgerOver(new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs));
+    return ledgerOver(connectionOf(asker));
   });
 }
 
@@ -48,7 +54,7 @@ export function openExistingShared(
     }
     checkVersion(asker, held(asker).version);
     ask(asker, 'SET default_transaction_read_only = on');
-    return ledgerOver(new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs));
+    return ledgerOver(connectionOf(asker));
   });
 }
 
@@ -56,7 +62,7 @@ export function openExistingShared(
 export function openSharedRows(address: string, busyTimeoutMs: number): Connection {
   return opened(address, busyTimeoutMs, (asker) => {
     ask(asker, 'SET default_transaction_read_only = on');
-    return new PostgresConnection(asker.path, asker.bridge, asker.busyTimeoutMs);
+    return connectionOf(asker);
   });
 }
 
@@ -81,6 +87,10 @@ interface Asker {
   readonly path: string;
   readonly server: Server;
   readonly busyTimeoutMs: number;
+}
+
+function connectionOf({ server, ...facts }: Asker): PostgresConnection {
+  return new PostgresConnection({ ...facts, history: server.timeline });
 }
 
 interface Server {
@@ -135,8 +145,10 @@ const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
 /** J6: with any other value a claim that was confirmed may be gone after a failure of the server. */
 function checkDurable({ path, server }: Asker): void {
   if (server.timeline === null) {
+    // It may be about to take over: whoever waits for his ledger goes on waiting.
+    const message = 'This PostgreSQL is a replica, which only can be read.';
     const hint = 'Name the server that takes writes.';
-    throw unusable('ledger-unusable', path, 'This PostgreSQL is a replica, which only can be read.', hint);
+    throw new LedgerError('readonly', problem('ledger-unusable', message, { at: { file: path }, hint }));
   }
   const wrong = [
     server.fsync === 'on' ? null : `fsync=${server.fsync}`,
@@ -169,8 +181,14 @@ function checkVersion({ path }: Asker, version: number): void {
  * J6: a replica took over. It may lack what the former server had confirmed last, and somebody who was sent to may be
  * pending again; only people can know.
  */
-function changeTimeline(asker: Asker, former: number, isAccepted: boolean): void {
+function changeTimeline(
+  asker: Asker,
+  former: number,
+  isAccepted: boolean,
+  witness: ((ledger: Ledger) => void) | undefined,
+): void {
   const now = String(asker.server.timeline);
+  witness?.(ledgerOver(connectionOf(asker)));
   if (isAccepted) {
     ask(asker, 'UPDATE handbill.ledger SET timeline = $1', [asker.server.timeline]);
     return;

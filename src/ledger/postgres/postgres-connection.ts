@@ -24,12 +24,23 @@ const LONG_MS = 15 * 60_000;
 /** Less than the 2 s after which a start has to say that another one holds the run (H2). */
 const LOCK_WAIT = '600ms';
 
+export interface ConnectionFacts {
+  /** The address as people may see it. */
+  readonly path: string;
+  /** The timeline of the server; null on a replica. */
+  readonly history: number | null;
+  readonly bridge: Bridge;
+  /** Longest that others may keep it waiting. */
+  readonly busyTimeoutMs: number;
+}
+
 /**
  * One connection to a ledger in PostgreSQL. After anything that leaves open what became of a transaction - no answer, a
  * connection that is gone - nothing more is written through it, as after an I/O error of SQLite (H1, J6).
  */
 export class PostgresConnection implements Connection {
   readonly path: string;
+  readonly history: number | null;
   readonly purge: ConnectionPurge;
   readonly many: ManyRows;
   readonly #bridge: Bridge;
@@ -42,9 +53,10 @@ export class PostgresConnection implements Connection {
   #closed = false;
   readonly #locks = new Set<string>();
 
-  constructor(path: string, bridge: Bridge, busyTimeoutMs: number) {
+  constructor({ path, history, bridge, busyTimeoutMs }: ConnectionFacts) {
     this.#busyTimeoutMs = busyTimeoutMs;
     this.path = path;
+    this.history = history;
     this.#bridge = bridge;
     this.many = manyRows({
       commit: (text, values) => {

@@ -59,9 +59,15 @@ async function answer({ text, values, name, copied }: Asked): Promise<Said> {
     return { rows: last.rows, changes: last.rowCount ?? 0 };
   } catch (error) {
     const { code, message } = error as { readonly code?: string; readonly message: string };
-    return { error: { code: code ?? null, message } };
+    return { error: { code: code ?? null, message: WORDS.get(message) ?? message } };
   }
 }
+
+/** What the driver says of a connection that is gone, in words for people. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['Client has encountered a connection error and is not queryable', 'the connection was lost'],
+  ['Connection terminated unexpectedly', 'the connection was lost'],
+]);
 
 /** Nobody hears it later than this: whoever asked sleeps, and wakes up to find it in the port. */
 function say(said: Said): void {

@@ -1,0 +1,130 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import type { ClaimRequest, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { JsonObject } from '../model.ts';
+import { createRowSet, type RowSet } from '../util/row-set.ts';
+import type { TimedAnswer } from './claim-in-time.ts';
+
+/** What this process knows of a run besides its ledger, which may be lost with the server that it is on. */
+export interface RunMemory {
+  /** These were answered so: whoever was claimed may have been posted to. */
+  claimed(claims: readonly Pick<ClaimRequest, 'row' | 'leg'>[], answers: readonly TimedAnswer[]): void;
+  /** What happened, and could not be written. */
+  keep(results: readonly ResultRecord[]): void;
+  /** Figures of the run with those of a start that could not be ended; null: there was none. */
+  figures: JsonObject | null;
+  /** Requests that were made here. */
+  posted: number;
+  /** Recipients that were claimed here. */
+  readonly recipients: number;
+}
+
+/** What the ledger was told that it did not know. */
+export interface Recalled {
+  readonly run: RunRecord;
+  /** Recipients whom another server did not know as claimed; null: it does not know the run. */
+  readonly restored: number | null;
+}
+
+/** What a process remembers while it lives, for the day on which it comes back to a ledger that was lost. */
+export interface Memory {
+  of(run: RunRecord, ledger: Pick<Ledger, 'history'>): RunMemory;
+  /** The run that was begun last; null: none was. */
+  readonly last: { readonly run: RunRecord; readonly memory: RunMemory } | null;
+  /**
+   * Says all of it to a ledger that can be reached again. On the same server nothing that was confirmed is missing, and
+   * only what could not be written is new; on another one also the claims are (J6).
+   */
+  recall(ledger: Ledger, nowMs: number): readonly Recalled[];
+  /** How often a ledger was reached and told. */
+  readonly recalls: number;
+}
+
+/** Runs that a worker remembers: those before are over. */
+const MOST_RUNS = 64;
+
+interface Entry {
+  readonly run: RunRecord;
+  readonly memory: RunMemory;
+  readonly claimed: RowSet[];
+  unwritten: ResultRecord[];
+  history: number | null;
+}
+
+export function createMemory(): Memory {
+  const entries = new Map<string, Entry>();
+  let last: Entry | null = null;
+  let recalls = 0;
+  return {
+    of(run, { history }) {
+      const name = `${run.number} ${run.list}`;
+      const entry = entries.get(name) ?? newEntry(run, history);
+      // The one that was used last is the last to be forgotten.
+      entries.delete(name);
+      entries.set(name, entry);
+      const [oldest] = entries.keys();
+      if (entries.size > MOST_RUNS && oldest !== undefined) entries.delete(oldest);
+      last = entry;
+      return entry.memory;
+    },
+    get last() {
+      return last;
+    },
+    get recalls() {
+      return recalls;
+    },
+    recall(ledger, nowMs) {
+      const said: Recalled[] = [];
+      for (const entry of entries.values()) {
+        if (entry.history !== ledger.history) {
+          const restored = ledger.restoreClaims(entry.run, entry.claimed, nowMs);
+          if (restored !== 0) said.push({ run: entry.run, restored });
+          if (restored === null) entry.unwritten = [];
+          entry.history = ledger.history;
+        }
+        write(ledger, entry, nowMs);
+      }
+      recalls += 1;
+      return said;
+    },
+  };
+}
+
+function newEntry(run: RunRecord, history: number | null): Entry {
+  const claimed: RowSet[] = [];
+  const entry: Entry = {
+    run,
+    claimed,
+    unwritten: [],
+    history,
+    memory: {
+      claimed(claims, answers) {
+        for (const [at, { row, leg }] of claims.entries()) {
+          if (answers[at] !== 'claimed') continue;
+          while (claimed.length <= leg) claimed.push(createRowSet());
+          claimed[leg]?.add(row);
+        }
+      },
+      keep(results) {
+        entry.unwritten.push(...results);
+      },
+      figures: null,
+      posted: 0,
+      get recipients() {
+        return claimed[0]?.size ?? 0;
+      },
+    },
+  };
+  return entry;
+}
+
+function write(ledger: Ledger, entry: Entry, nowMs: number): void {
+  if (entry.unwritten.length === 0) return;
+  try {
+    ledger.commit(entry.run, entry.unwritten, [], nowMs);
+  } catch (error) {
+    // Another list is in the place of that one: whoever was sent to is in doubt by then.
+    if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
+  }
+  entry.unwritten = [];
+}
