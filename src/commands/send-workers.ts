@@ -56,10 +56,10 @@ export async function beginSharing({
       async [Symbol.asyncDispose]() {
         try {
           workers.leave(worker.id);
-          await queue.close();
         } catch {
           // A ledger that cannot be reached was reported already; whoever left is not heard of any more.
         }
+        await queue.close().catch(() => undefined);
       },
     };
   } catch (error) {

@@ -32,7 +32,14 @@ export async function openQueue(address: string): Promise<ShardQueue> {
   });
   // Said again by the question that meets it.
   boss.on('error', () => undefined);
-  await boss.start();
+  const close = (): Promise<void> => boss.stop({ graceful: false });
+  try {
+    await boss.start();
+  } catch (error) {
+    // What it has opened so far would keep the process.
+    await close().catch(() => undefined);
+    throw error;
+  }
   return {
     async offer(run, shards, urgent = false) {
       const name = nameOf(run);
@@ -52,7 +59,7 @@ export async function openQueue(address: string): Promise<ShardQueue> {
     async drop(run) {
       await boss.deleteQueue(nameOf(run));
     },
-    close: () => boss.stop({ graceful: false }),
+    close,
   };
 }
 
