@@ -3,7 +3,7 @@ import type { Connection, Value } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { RunRecord } from './records.ts';
 
-/** Rows that are looked at in one question. */
+/** Rows that are looked at in one question (`open`). */
 const PAGE = 4000;
 
 /**
@@ -14,7 +14,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
   const isThere = connection.query("SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'");
   const open = connection.query(
     `SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
-      AND (state = 'pending' OR state = 'failed' OR state = 'deferred') ORDER BY row LIMIT ${PAGE}`,
+      AND (state = 'pending' OR state = 'failed' OR state = 'deferred') ORDER BY row LIMIT 4000`,
   );
   // Only a start makes them pending, which this server may not know of.
   const makePending = connection.statement(

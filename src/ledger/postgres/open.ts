@@ -3,17 +3,16 @@ import { shownLedger } from '../../util/ledger-address.ts';
 import { checkClock } from '../clock.ts';
 import { ledgerMissing } from '../companions.ts';
 import { BUSY_TIMEOUT_MS } from '../connect.ts';
-import type { Connection, Param, Value } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import type { Ledger, LedgerOptions } from '../ledger.ts';
 import { LedgerError, unusable } from '../ledger-error.ts';
 import type { PlaceFacts } from '../ledger-facts.ts';
 import { ledgerOver } from '../stores.ts';
-import { type Bridge, openBridge } from './bridge.ts';
+import { openBridge } from './bridge.ts';
+import { type AskedServer, ask } from './first-questions.ts';
+import { MAKERS, MIGRATIONS, migrate, VERSION } from './migrations.ts';
 import { PostgresConnection } from './postgres-connection.ts';
-import { SCHEMA, VERSION } from './schema.ts';
-
-/** Longest that a server may take to be reached, and to answer the first questions. */
-const CONNECT_MS = 15_000;
+import { SCHEMA } from './schema.ts';
 
 /**
  * Opens a shared ledger to write, and makes its schema where there is none.
@@ -34,6 +33,7 @@ export function openShared(
     checkDurable(asker);
     if (!asker.server.exists && mustExist && !newLedger) throw ledgerMissing(asker.path);
     if (!asker.server.exists) make(asker, nowMs);
+    migrate(asker, MIGRATIONS);
     const { version, newestMs, timeline } = held(asker);
     checkVersion(asker, version);
     if (timeline !== asker.server.timeline) changeTimeline(asker, timeline, newLedger, witness);
@@ -81,10 +81,7 @@ export function examineShared(address: string): PlaceFacts {
 const SIZE = `SELECT sum(pg_total_relation_size(pg_class.oid)), floor(extract(epoch FROM clock_timestamp()) * 1000)
   FROM pg_class WHERE relnamespace = 'handbill'::regnamespace AND relkind = 'r'`;
 
-interface Asker {
-  readonly bridge: Bridge;
-  /** The address as people may see it. */
-  readonly path: string;
+interface Asker extends AskedServer {
   readonly server: Server;
   readonly busyTimeoutMs: number;
 }
@@ -171,8 +168,13 @@ function held(asker: Asker): Held {
   return { version: Number(version), newestMs: Number(newestMs), timeline: Number(timeline) };
 }
 
-function checkVersion({ path }: Asker, version: number): void {
+function checkVersion({ path }: Pick<Asker, 'path'>, version: number): void {
   if (version === VERSION) return;
+  if (version < VERSION) {
+    const message = `An older handbill made this ledger (version ${version}, this one reads ${VERSION}).`;
+    const hint = 'The next command that writes brings it up to date: send, due, listen, suppress.';
+    throw unusable('ledger-unusable', path, message, hint);
+  }
   const message = `A newer handbill wrote this ledger (version ${version}, this one knows ${VERSION}).`;
   throw unusable('ledger-unusable', path, message, 'Install that version.');
 }
@@ -199,9 +201,6 @@ function changeTimeline(
   throw unusable('ledger-unusable', asker.path, message, hint);
 }
 
-/** Who makes the schema: the number is "hbll". */
-const MAKERS = 0x68626c6c;
-
 function make(asker: Asker, nowMs: number): void {
   ask(asker, 'BEGIN');
   ask(asker, 'SELECT pg_advisory_xact_lock($1)', [MAKERS]);
@@ -219,20 +218,3 @@ const IS_MISSING = `SELECT NOT EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace 
 
 const FIRST = `INSERT INTO handbill.ledger (only_row, version, created_at, newest_at, timeline)
   VALUES (1, $1, $2, $2, $3)`;
-
-/** SQLSTATE of a user, a password or a database that is not right: it will not be in a moment either. */
-const REFUSED = /^(?:28|3D|42)/;
-
-function ask(
-  { bridge, path }: Pick<Asker, 'bridge' | 'path'>,
-  text: string,
-  values: readonly Param[] = [],
-): readonly Value[] | undefined {
-  const said = bridge.ask({ text, values }, CONNECT_MS);
-  if (said !== null && !('error' in said)) return said.rows[0];
-  const why = said === null ? `no answer within ${CONNECT_MS / 1000} s` : said.error.message;
-  const hint = 'Look at the address, at its user and password (PGPASSWORD, ~/.pgpass), and whether the server is up.';
-  const message = `The shared ledger cannot be opened: ${why}.`;
-  const kind = said !== null && 'error' in said && REFUSED.test(said.error.code ?? '') ? 'other' : 'io';
-  throw new LedgerError(kind, problem('ledger-unusable', message, { at: { file: path }, hint }));
-}

@@ -1,9 +1,6 @@
 import { COMMIT_ROWS } from './commit-rows.ts';
 import { SHARED_RUNS } from './schema-workers.ts';
 
-/** Of the tables below; older ones are brought up to date, newer ones refused. */
-export const VERSION = 1;
-
 /**
  * The tables of a shared ledger, in a schema of their own. What SQLite's triggers say (schema.ts), these say too: the
  * database itself knows which moves are legal.

@@ -1,0 +1,64 @@
+import type { Value } from '../connection.ts';
+import { unusable } from '../ledger-error.ts';
+import { COMMIT_ROWS } from './commit-rows.ts';
+import { type AskedServer, ask, CONNECT_MS } from './first-questions.ts';
+import { SHARED_RUNS } from './schema-workers.ts';
+
+export interface Migration {
+  /** That the ledger has afterwards. */
+  readonly version: number;
+  /** They take what stands in it along. What other processes may be in the middle of stays as it is to them. */
+  readonly statements: readonly string[];
+}
+
+/** What made a ledger of an older handbill what `SCHEMA` makes; never changed once it is published. */
+export const MIGRATIONS: readonly Migration[] = [
+  // Runs that several workers share: who claims in which shard.
+  { version: 2, statements: [...SHARED_RUNS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
+];
+
+/** Of the newest schema; older ones are brought up to date, newer ones refused. */
+export const VERSION = 2;
+
+/** Longest that a step may take: large tables may be written anew. */
+const MIGRATE_MS = 15 * 60_000;
+
+/** Who makes the schema: the number is "hbll". */
+export const MAKERS = 0x68626c6c;
+
+/**
+ * Brings an older schema up to date, all of it or nothing; of several at once, one does. Not while somebody sends: his
+ * statements are those of the older one.
+ *
+ * @throws HandbillError with exit status 7: `ledger-unusable`
+ */
+export function migrate(asker: AskedServer, migrations: readonly Migration[]): void {
+  const isOlder = (version: Value | undefined) => migrations.filter((one) => one.version > Number(version));
+  if (isOlder(ask(asker, VERSION_OF)?.[0]).length === 0) return;
+  ask(asker, 'BEGIN');
+  try {
+    ask(asker, 'SELECT pg_advisory_xact_lock($1)', [MAKERS]);
+    const missing = isOlder(ask(asker, VERSION_UNDER_LOCK)?.[0]);
+    if (missing.length > 0 && ask(asker, IS_IN_USE)?.[0] === 1) throw inUse(asker.path);
+    for (const { version, statements } of missing) {
+      for (const statement of statements) ask(asker, statement, [], MIGRATE_MS);
+      ask(asker, 'UPDATE handbill.ledger SET version = $1', [version]);
+    }
+    ask(asker, 'COMMIT');
+  } catch (error) {
+    asker.bridge.ask({ text: 'ROLLBACK', values: [] }, CONNECT_MS);
+    throw error;
+  }
+}
+
+const VERSION_OF = 'SELECT version FROM handbill.ledger';
+const VERSION_UNDER_LOCK = 'SELECT version FROM handbill.ledger FOR UPDATE';
+
+/** Somebody holds a run (postgres-connection.ts). */
+const IS_IN_USE = `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+  AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+
+function inUse(path: string): Error {
+  const message = 'An older handbill is sending, and this one has to change the tables of the ledger.';
+  return unusable('ledger-unusable', path, message, 'Wait until it has ended, then run the command again.');
+}
