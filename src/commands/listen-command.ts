@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { displayPath } from '../util/paths.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import { safe } from '../util/safe.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../webhook/receive.ts';
 import type { CommandContext } from './context.ts';
@@ -99,7 +99,7 @@ function untilStopped(signal: AbortSignal): Promise<null> {
 }
 
 function welcome({ url, ledger }: Listening, cwd: string): string {
-  return `Receiving on ${url}\nEvents go to ${displayPath(ledger, cwd)} - Ctrl-C stops it.\n`;
+  return `Receiving on ${url}\nEvents go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
 }
 
 /** An empty one would be every address of this machine. */

@@ -6,9 +6,7 @@ import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts
 import type { Record as HoldEvents } from '../webhook/receive-group.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './event-interpreter.ts';
-import { recorderOf } from './listen-record.ts';
-import { createIdleJoiner } from './listen-replies.ts';
-import { placelessOptOut } from './placeless.ts';
+import { openEventStore } from './listen-store.ts';
 import { projectHere } from './project-ledger.ts';
 
 export interface ListenOptions {
@@ -60,28 +58,20 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { secrets, diagnostics } = await readWebhookSecrets(receiver, env, project.root);
   const errors = diagnostics.filter((one) => one.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
-  const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const { onRecorded = () => undefined, log = () => undefined } = options;
+  const store = openEventStore({
+    open: () => openLedger(project.ledger, { mode: 'write', nowMs: now(), busyTimeoutMs: BUSY_TIMEOUT_MS }),
+    now,
+    startLifts: replies.startLifts,
+    onRecorded,
+    log,
+  });
   try {
-    const { startLifts } = replies;
-    const { onRecorded = () => undefined, log = () => undefined } = options;
-    const onSuppressed = (suppressed: readonly string[]): void => onRecorded({ ...NOTHING_NEW, suppressed });
-    const joiner = createIdleJoiner(ledger, { now, startLifts, onSuppressed, log });
-    const recorder = recorderOf(ledger, {
-      now,
-      startLifts,
-      onRecorded(recorded) {
-        if (recorded.replies > 0) joiner.noticed();
-        onRecorded(recorded);
-        const trouble = placelessOptOut(recorded.suppressed);
-        if (trouble !== null) log(trouble);
-      },
-      log,
-    });
     const running = await startReceiver({
       receiver,
       secrets,
       interpret: interpreterOf(reading).interpret,
-      record: reporting(recorder.record, options.onReceived),
+      record: reporting(store.record, options.onReceived),
       port,
       host,
       now,
@@ -90,23 +80,19 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     return {
       url: running.url,
       port: running.port,
-      ledger: ledger.path,
+      ledger: store.path,
       warnings: [...diagnostics, ...hostWarnings(host)],
-      failed: recorder.failed,
+      failed: store.failed,
       async close() {
         await running.close();
-        recorder.finish();
-        await joiner.close();
-        ledger.close();
+        await store.close();
       },
     };
   } catch (error) {
-    ledger.close();
+    await store.close();
     throw error;
   }
 }
-
-const NOTHING_NEW: Recorded = { reports: 0, replies: 0, unread: 0, known: 0, suppressed: [], lifted: [] };
 
 /**
  * A sender commits in milliseconds; whoever holds the ledger for longer makes providers try again later. Meanwhile

@@ -1,5 +1,5 @@
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
+import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
 import { createMemory, type Memory } from '../run/memory.ts';
 import { TIMERS } from '../run/timers.ts';
 import { durationMs } from '../util/units.ts';
@@ -58,10 +58,6 @@ function lossOf(end: Tried, { limit, workers }: SendOptions, memory: Memory): Le
   if (memory.last === null || (limit !== undefined && workers === true)) return null;
   const error = 'error' in end ? end.error : end.result.ledgerError;
   return isGone(error) ? error : null;
-}
-
-function isGone(error: unknown): error is LedgerError {
-  return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'readonly');
 }
 
 /** To the server, a process that was cut off holds its run for some seconds still. */

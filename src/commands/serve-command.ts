@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { displayPath } from '../util/paths.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
 import { safe } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { watchInterrupts } from './interrupts.ts';
@@ -81,7 +81,7 @@ function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: G
   const signIn =
     signInUrl === null ? '' : `Whoever opens this address may ${may}, so keep it to yourself:\n  ${signInUrl}\n`;
   if (quiet === true) return signIn;
-  return `Pages on ${url}\n${signIn}They show ${displayPath(ledger, cwd)} - Ctrl-C stops them.\n`;
+  return `Pages on ${url}\n${signIn}They show ${placeOfLedger(ledger, cwd)} - Ctrl-C stops them.\n`;
 }
 
 /** An empty one would be every address of this machine. */

@@ -21,6 +21,11 @@ export class LedgerError extends HandbillError {
   }
 }
 
+/** The ledger cannot be reached, or takes nothing at the moment: where it is a server, that may be over soon. */
+export function isGone(error: unknown): error is LedgerError {
+  return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'readonly');
+}
+
 /** A ledger that must not be used, for a reason that SQLite does not know. Exit status 7. */
 export function unusable(code: Code, path: string, message: string, hint?: string): HandbillError {
   return new HandbillError(EXIT.ledger, [

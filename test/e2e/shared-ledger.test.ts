@@ -105,6 +105,19 @@ test('two campaigns that go out at once keep the rate of their environment toget
   expect(performance.now() - began).toBeGreaterThan(3900);
 });
 
+const WEBHOOK = ['defaultCountry: GB', 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }', ''].join('\n');
+
+async function reported(url: string, body: string): Promise<number> {
+  return (await post(url, body, signed(body))).status;
+}
+
+async function listening(scene: Scene, ledger: string): Promise<{ cli: RunningCli; url: string }> {
+  const env = { HANDBILL_WEBHOOK_SECRET: SECRET, HANDBILL_LEDGER: ledger };
+  const cli = startCli(['listen', '--port', '0'], { cwd: scene.root, env });
+  await until('the process listens', () => cli.stdout().includes('Ctrl-C'), 20_000);
+  return { cli, url: /http:\S+/.exec(cli.stdout())?.[0] ?? '' };
+}
+
 describe('the database', () => {
   let server: PostgresServer;
   let folder: string;
@@ -169,16 +182,34 @@ describe('the database', () => {
     });
     expect(scene.violations({ mostCrashes: 0 })).toEqual([]);
   });
+
+  it('J6: restarts while events are received: senders come again, and nothing is received twice', async () => {
+    const address = new URL(server.address);
+    address.pathname = '/receives';
+    await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
+    await using place = await somewhere();
+    const scene = place.scene(address.href, 2);
+    scene.write('handbill.yaml', `${readFileSync(scene.path('handbill.yaml'), 'utf8')}${WEBHOOK}`);
+    expect((await scene.send([])).status).toBe(0);
+    const { cli, url } = await listening(scene, address.href);
+    expect(cli.stdout()).toContain('Events go to postgres://');
+    const bodies = [0, 1].map((row) =>
+      JSON.stringify({ messageId: `m-${row}`, status: 'delivered', to: numberOf(row) }),
+    );
+    const [before = '', meanwhile = ''] = bodies;
+    expect(await reported(url, before)).toBe(200);
+    await server.stop('SIGINT');
+    expect(await reported(url, meanwhile)).toBe(503);
+    await until('it is said', () => cli.stderr().includes('the ledger is lost'));
+    await server.start();
+    await until('it is back', () => cli.stderr().includes('the ledger is back'));
+    for (const body of bodies) expect(await reported(url, body)).toBe(200);
+    const held = await ask(address.href, 'SELECT count(*)::int AS n FROM handbill.delivery_reports');
+    expect(held).toEqual([{ n: 2 }]);
+    cli.kill('SIGTERM');
+    expect((await cli.done).status).toBe(143);
+  });
 });
-
-const WEBHOOK = ['defaultCountry: GB', 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }', ''].join('\n');
-
-async function listening(scene: Scene, ledger: string): Promise<{ cli: RunningCli; url: string }> {
-  const env = { HANDBILL_WEBHOOK_SECRET: SECRET, HANDBILL_LEDGER: ledger };
-  const cli = startCli(['listen', '--port', '0'], { cwd: scene.root, env });
-  await until('the process listens', () => cli.stdout().includes('Ctrl-C'), 20_000);
-  return { cli, url: /http:\S+/.exec(cli.stdout())?.[0] ?? '' };
-}
 
 test('two receivers behind a balancer hold each event once, and a STOP counts for the next claim', async () => {
   const ledger = await freshDatabase();
@@ -198,7 +229,7 @@ test('two receivers behind a balancer hold each event once, and a STOP counts fo
     ],
   });
   for (const { url } of [...receivers, ...receivers]) {
-    expect((await post(url, body, signed(body))).status).toBe(200);
+    expect(await reported(url, body)).toBe(200);
   }
   const count = async (table: string) =>
     (await ask(ledger, `SELECT count(*)::int AS n FROM handbill.${table}`))[0]?.['n'];
