@@ -1,5 +1,5 @@
 import { problem } from '../errors.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -145,62 +145,84 @@ export function commitStore(
     return setSuppressed(to, now, list, leg, row) === 1 ? 'suppressed' : 'taken';
   };
 
-  const write = (
+  /** Row by row, inside a transaction in which `reach` was refreshed. */
+  const writeEach = (
     run: RunRecord,
-    results: readonly ResultRecord[],
-    claims: readonly ClaimRequest[],
-    nowMs: number,
-    rules?: ClaimRules,
-    reach: Reach | null = null,
-    held: HeldShards | null = null,
-  ): ClaimAnswer[] =>
-    connection.write(nowMs, results.length + claims.length, (now) => {
-      const { list, state } = runs.listOf(run);
-      if (list !== run.list) throw replaced(connection.path);
-      for (const result of results) recordOne(run, list, result, now);
-      if (held !== null && claims.length > 0 && !(state === 'running' && hasAll(held, list, claims))) {
-        return claims.map(() => 'stopped');
-      }
-      if (claims.length > 0 && state !== 'running')
-        throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
-      if (claims.length === 0) return [];
-      const isSuppressed = checkUnder(rules, now);
+    { results, claims, rules, reach, held }: Batch,
+    now: number,
+  ): readonly ClaimAnswer[] => {
+    const { list, state } = runs.listOf(run);
+    if (list !== run.list) throw replaced(connection.path);
+    for (const result of results) recordOne(run, list, result, now);
+    if (claims.length === 0) return [];
+    if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
+    if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
+    const isSuppressed = checkUnder(rules, now);
+    return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
+  };
+
+  const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
+    connection.write(nowMs, batch.results.length + batch.claims.length, (now) => {
       // Again, now that nobody else can write: what was committed meanwhile counts.
-      reach?.refresh();
-      return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
+      if (batch.claims.length > 0) batch.reach?.refresh();
+      return writeEach(run, batch, now);
     });
 
   /**
-   * A shared ledger, and nothing out of the ordinary: one journey. Null where some of it has to go row by row. What was
-   * not as expected goes so afterwards, in a transaction of its own.
+   * A shared ledger: all that is nothing out of the ordinary in one journey, and the rest by `writeRest`. Null where a row
+   * is somebody else.
    */
   const writeMany = (
     run: RunRecord,
-    results: readonly ResultRecord[],
-    claims: readonly ClaimRequest[],
-    nowMs: number,
-    rules: ClaimRules | undefined,
-    held: HeldShards | null,
-  ): ClaimAnswer[] | null => {
-    if (connection.many === null || !results.every(isSimple)) return null;
-    if (!isEachOnce(results) || !isEachOnce(claims)) return null;
-    const free = claims.filter((one) => isFirst(one) && rules?.isListed(one.to, one.key, nowMs) !== true);
-    const forms = free.flatMap(({ row, to, key }) =>
-      [to, ...(rules?.forms(to, key) ?? [])].map((form) => ({ row, form })),
+    batch: Batch,
+    now: number,
+    many: ManyRows,
+    writeRest: (rest: Batch) => readonly ClaimAnswer[],
+  ): readonly ClaimAnswer[] | null => {
+    const { results, claims, rules, reach, held } = batch;
+    const free = claims.filter(
+      (one) =>
+        isFirst(one) &&
+        rules?.isListed(one.to, one.key, now) !== true &&
+        (reach === null || reachedBy(reach, one) === null),
     );
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };
-    const { recorded, claimed } = connection.many.commit(run.number, run.list, cut, free, forms, nowMs, inUse);
+    const done = many.commit(run.number, run.list, cut, free, formsOf(free, rules), now, inUse);
+    if (done === null) return null;
+    const { recorded, claimed } = done;
     if (recorded === null && claimed === null && free.length === claims.length) return claims.map(() => 'claimed');
-    const done = claimed ?? new Set(free.map(({ row }) => row));
+    const granted = claimed ?? new Set(free.map(({ row }) => row));
     const [late, left] = [
       recorded === null ? [] : results.filter(({ row }) => !recorded.has(row)),
-      claims.filter(({ row }) => !done.has(row)),
+      claims.filter(({ row }) => !granted.has(row)),
     ];
     if (late.length === 0 && left.length === 0) return claims.map(() => 'claimed');
-    const answers = write(run, late, left, nowMs, rules, null, held);
+    const answers = writeRest({ ...batch, results: late, claims: left });
     const others = new Map(answers.map((answer, i) => [left[i]?.row, answer]));
     return claims.map(({ row }) => others.get(row) ?? 'claimed');
+  };
+
+  /** Null: it has to go row by row. */
+  const writeQuickly = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] | null => {
+    const { many } = connection;
+    const { results, claims, reach } = batch;
+    if (many === null || !results.every(isSimple) || !isEachOnce(results) || !isEachOnce(claims)) return null;
+    if (reach === null || claims.length === 0) {
+      return writeMany(run, batch, nowMs, many, (rest) => write(run, rest, nowMs));
+    }
+    // Whom others reached is looked at in the transaction of the claims: it has several journeys, however many they are.
+    try {
+      return connection.write(nowMs, results.length + claims.length, (now) => {
+        reach.refresh();
+        const answers = writeMany(run, batch, now, many, (rest) => writeEach(run, rest, now));
+        if (answers === null) throw SOMEBODY_ELSE;
+        return answers;
+      });
+    } catch (error) {
+      if (error === SOMEBODY_ELSE) return null;
+      throw error;
+    }
   };
 
   const putAside = (run: RunRecord, state: 'skipped' | 'deferred', rows: readonly AsideRow[], nowMs: number): void =>
@@ -214,21 +236,22 @@ export function commitStore(
   let full: LedgerError | null = null;
 
   return {
-    commit(run, results, claims, nowMs, rules, reach, held = null) {
+    commit(run, results, claims, nowMs, rules, reach = null, held = null) {
       // A run that another process began is read before the transaction, in which others would have to wait for it.
       if (claims.length > 0) reach?.refresh();
+      const batch: Batch = { results, claims, rules, reach, held };
+      const resultsAlone: Batch = { ...batch, claims: [] };
       if (full !== null && claims.length > 0) {
-        write(run, results, [], nowMs);
+        write(run, resultsAlone, nowMs);
         throw full.asRecorded();
       }
       try {
-        const answers = (reach ?? null) === null ? writeMany(run, results, claims, nowMs, rules, held) : null;
-        return answers ?? write(run, results, claims, nowMs, rules, reach, held);
+        return writeQuickly(run, batch, nowMs) ?? write(run, batch, nowMs);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
         connection.makeRoom();
-        write(run, results, [], nowMs);
+        write(run, resultsAlone, nowMs);
         throw error.asRecorded();
       }
     },
@@ -236,6 +259,28 @@ export function commitStore(
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };
+}
+
+/** What is committed together, and the rules of its claims. */
+interface Batch {
+  readonly results: readonly ResultRecord[];
+  readonly claims: readonly ClaimRequest[];
+  readonly rules: ClaimRules | undefined;
+  readonly reach: Reach | null;
+  readonly held: HeldShards | null;
+}
+
+/** Ends a transaction in which a row is not the recipient that was to be claimed: row by row it is said which. */
+const SOMEBODY_ELSE = new Error('a row is somebody else');
+
+function formsOf(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
+  const hasher = rules?.hasher ?? null;
+  const all = claims.flatMap(({ row, to, key }) => {
+    const forms = rules?.forms(to, key) ?? [];
+    const hashed = forms.map((form) => ({ row, form, hash: hasher === null ? null : hasher.hash(form) }));
+    return forms.includes(to) ? hashed : [{ row, form: to, hash: null }, ...hashed];
+  });
+  return { all, hashKey: hasher?.keyId ?? null };
 }
 
 /** The shards that these rows are in; -1 stands for what the worker has not, and nobody has. */

@@ -75,10 +75,12 @@ export interface ManyRows {
   /**
    * One transaction, durable when this returns: outcomes of first legs, then claims of first legs, each only where the row
    * is as it is expected to be. Nothing is done where the run has another list by now, nor where something is to be
-   * claimed and it is not running, the ledger holds hashes, or a row is somebody else. Whoever is not in the answer is looked at on his own.
+   * claimed and it is not running, or the ledger holds hashes under another key. Whoever is not in the answer is looked at
+   * on his own. Within `write` it is a part of that transaction.
    *
    * @param forms how else somebody who is to be claimed may stand on the list of suppressions
    * @param held whoever shares the run: nothing is done where one of the shards is another one's by now
+   * @returns null: a row is somebody else, and everything is undone, `write` around it too
    * @throws LedgerError, with everything undone
    */
   commit(
@@ -86,10 +88,17 @@ export interface ManyRows {
     list: number,
     results: readonly ResultRecord[],
     claims: readonly ClaimRequest[],
-    forms: readonly { readonly row: number; readonly form: string }[],
+    forms: SuppressionForms,
     nowMs: number,
     held: ShardsInUse | null,
-  ): CommittedRows;
+  ): CommittedRows | null;
+}
+
+/** How those who are to be claimed may stand on the list of suppressions. */
+export interface SuppressionForms {
+  readonly all: readonly { readonly row: number; readonly form: string; readonly hash: string | null }[];
+  /** The key of the hashes; null: there is none. */
+  readonly hashKey: string | null;
 }
 
 /** The rows that were as they were expected; null: all of them, as nearly always. */

@@ -121,7 +121,7 @@ export interface Ledger {
     rules?: ClaimRules,
     reach?: Reach | null,
     held?: HeldShards | null,
-  ): ClaimAnswer[];
+  ): readonly ClaimAnswer[];
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */

@@ -1,12 +1,12 @@
 /**
  * What the desk writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays hold
- * a column each; `form_rows` and `forms` the spellings under which a claim may be suppressed. Whoever shares a run claims
+ * a column each; `form_rows`, `forms` and `hashes` the spellings under which a claim may be suppressed. Whoever shares a run claims
  * only in shards that are his at this moment (`worker_shards`). Called by many.ts.
  */
 export const COMMIT_ROWS = `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
     claim_rows bigint[], claim_keys text[], claim_addresses text[], claim_counts bigint[],
-    form_rows bigint[], forms text[], worker_id text, worker_shards bigint[],
+    form_rows bigint[], forms text[], hashes text[], hash_key text, worker_id text, worker_shards bigint[],
     OUT recorded bigint[], OUT claimed bigint[]) LANGUAGE plpgsql AS $$
 DECLARE at bigint; list bigint; state text; kept bigint[];
 BEGIN
@@ -15,7 +15,8 @@ BEGIN
   UPDATE handbill.ledger SET changes = changes + 1, newest_at = greatest(newest_at, now_ms) RETURNING newest_at INTO at;
   SELECT runs.list, runs.state INTO list, state FROM handbill.runs WHERE number = run_number;
   IF list IS DISTINCT FROM list_number OR (cardinality(claim_rows) > 0 AND (state <> 'running'
-      OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes)
+      OR EXISTS (SELECT 1 FROM (SELECT key_id FROM handbill.suppressed_hashes LIMIT 1) AS one
+        WHERE one.key_id IS DISTINCT FROM hash_key)
       OR EXISTS (SELECT 1 FROM unnest(worker_shards) AS given (number) LEFT JOIN handbill.shards AS s
         ON s.list = list_number AND s.number = given.number WHERE s.worker IS DISTINCT FROM worker_id))) THEN
     RETURN;
@@ -34,9 +35,11 @@ BEGIN
   -- All of them, as nearly always: nothing is to be read from the answer.
   IF cardinality(recorded) = cardinality(rows) THEN recorded := NULL; END IF;
   IF cardinality(claim_rows) = 0 THEN RETURN; END IF;
-  SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms) AS given (row, form)
+  SELECT coalesce(array_agg(given.row), '{}') INTO kept FROM unnest(form_rows, forms, hashes) AS given (row, form, hash)
     WHERE EXISTS (SELECT 1 FROM handbill.suppressions AS s
-      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at));
+      WHERE s.address = given.form AND (s.until_at IS NULL OR s.until_at > at))
+    OR EXISTS (SELECT 1 FROM handbill.suppressed_hashes AS s
+      WHERE s.hash = given.hash AND (s.until_at IS NULL OR s.until_at > at));
   WITH done AS (
     UPDATE handbill.recipients AS r SET state = 'claimed', claimed_at = at, resolved_by = NULL
     FROM (SELECT here.place FROM unnest(claim_rows, claim_keys, claim_addresses, claim_counts)

@@ -35,13 +35,15 @@ export function manyRows(asker: ManyAsker): ManyRows {
           arrayOf(claims, ({ key }) => key),
           arrayOf(claims, ({ to }) => to),
           arrayOf(claims, ({ attempts }) => attempts ?? null),
-          arrayOf(forms, ({ row }) => row),
-          arrayOf(forms, ({ form }) => form),
+          arrayOf(forms.all, ({ row }) => row),
+          arrayOf(forms.all, ({ form }) => form),
+          arrayOf(forms.all, ({ hash }) => hash),
+          forms.hashKey,
           held?.worker ?? null,
           arrayOf(held?.shards ?? [], (shard) => shard),
         ]),
       );
-      if (found === null) return NOTHING;
+      if (found === null) return null;
       const [recorded, claimed] = found.rows[0] ?? [];
       return { recorded: rowsOf(recorded), claimed: rowsOf(claimed) };
     },
@@ -74,9 +76,6 @@ function rowsOf(found: unknown): ReadonlySet<number> | null {
   return found === null ? null : new Set(Array.isArray(found) ? found.map(Number) : []);
 }
 
-/** Nothing was done: whoever goes row by row finds out what is wrong. */
-const NOTHING = { recorded: new Set<number>(), claimed: new Set<number>() };
-
 /** Null where a row is not the recipient that was to be claimed: everything was undone. */
 function orStrange(ask: () => Found): Found | null {
   try {
@@ -92,7 +91,7 @@ function orStrange(ask: () => Found): Found | null {
 const STRANGE = 'HB001';
 
 const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17, $18, $19)`;
+  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
 
 const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
   FROM STDIN`;
