@@ -364,6 +364,14 @@ test('J4: a row whose attempts somebody else counted on is not claimed by who kn
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 0 }], NOON)).toEqual(['taken']);
   expect(fates(ledger, run)).toMatchObject(['pending(rate-limited)']);
   expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['claimed']);
+  ledger.commit(
+    run,
+    [resultOf(0, { state: 'pending', reason: 'rate-limited', httpStatus: 429, attempts: 2 })],
+    [],
+    NOON,
+  );
+  expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 1 }], NOON)).toEqual(['taken']);
+  expect(ledger.commit(run, [], [{ ...claimOf(0), attempts: 2 }], NOON)).toEqual(['claimed']);
 });
 
 if (!areShared()) {

@@ -75,6 +75,30 @@ export const SHARING: readonly Mutant[] = [
     proof: { in: 'workers/takeover.test.ts' },
   },
   {
+    name: 'reached-in-one-journey',
+    planted: 'claims that go to a shared ledger together do not ask whom others reached',
+    edits: [
+      {
+        file: 'src/ledger/commits.ts',
+        was: '(reach === null || reachedBy(reach, one) === null)',
+        is: '(reach === null || reachedBy(reach, one) !== undefined)',
+      },
+    ],
+    proof: { in: 'ledger/on-postgres-reach.test.ts' },
+  },
+  {
+    name: 'hashes-in-one-journey',
+    planted: 'claims that go to a shared ledger together do not ask for hashes',
+    edits: [
+      {
+        file: 'src/ledger/postgres/commit-rows.ts',
+        was: 'WHERE s.hash = given.hash AND',
+        is: 'WHERE s.hash = given.form AND',
+      },
+    ],
+    proof: { in: 'ledger/on-postgres-reach.test.ts' },
+  },
+  {
     name: 'a-replica-that-knows-an-earlier-leg',
     planted: 'a claim of a later leg is not one where the server knows only the leg before',
     edits: [{ file: 'src/ledger/restore-claims.ts', was: 'leg >= from && rows', is: 'leg === from && rows' }],
