@@ -33,9 +33,9 @@ export function textOf({ name, order, branch }: BenchRow): string {
   return `Hello ${name === '' ? 'there' : name}, your order ${order} is ready.${where} Riverside`;
 }
 
-/** Writes the project file: one environment, on this machine. */
-export async function writeProject(folder: string, baseUrl: string): Promise<void> {
-  const environment = `  local:\n    baseUrl: ${baseUrl}\n    apiKey: { env: HANDBILL_API_KEY }\n`;
+/** Writes the project file: one environment, on this machine; `more` are lines of it. */
+export async function writeProject(folder: string, baseUrl: string, more = ''): Promise<void> {
+  const environment = `  local:\n    baseUrl: ${baseUrl}\n    apiKey: { env: HANDBILL_API_KEY }\n${more}`;
   await writeFile(join(folder, 'handbill.yaml'), `environments:\n${environment}`);
 }
 

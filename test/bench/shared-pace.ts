@@ -15,8 +15,45 @@ import { writeCampaign, writeProject } from './project.ts';
 const PER_SECOND = 250;
 const MOST_WORKERS = 8;
 
-/** How well the rate of a run is kept by one to eight workers together, who join and leave all the time. */
 export async function measureSharedPace(bench: Bench): Promise<void> {
+  await measureWorkers(bench);
+  await measureRuns(bench);
+}
+
+/** How well two runs on one ledger keep the rate of their environment, which knows nothing of either. */
+async function measureRuns(bench: Bench): Promise<void> {
+  const messages = PER_SECOND * bench.seconds;
+  const server = await startArrivals(bench.folder, 20);
+  const home = mkdtempSync(join(tmpdir(), 'handbill-bench-server-'));
+  const database = await startPostgres(home);
+  try {
+    await writeProject(bench.folder, server.url, `    rate: ${PER_SECOND}/s\n`);
+    const env = { HANDBILL_LEDGER: await freshDatabaseOn(database.address) };
+    // One is longer: in the end it has the rate for itself.
+    const sizes = [Math.floor(messages * 0.4), Math.ceil(messages * 0.6)];
+    await Promise.all(
+      sizes.map(async (rows) => {
+        const campaign = await writeCampaign(bench.folder, rows, 'concurrency: 32');
+        await bench.handbill(['send', campaign, '--env', 'local', '--yes'], { env });
+      }),
+    );
+    const arrivals = await arrivalsAt(server.url);
+    const all = sizes.reduce((sum, one) => sum + one, 0);
+    if (arrivals.length !== all) throw new Error(`${arrivals.length} of ${all} arrived.`);
+    const reached = rateBetween(arrivals, PER_SECOND, all - 1);
+    const what = `rate of an environment: ${PER_SECOND}/s over ${bench.seconds} s, two runs`;
+    const difference = (Math.abs(reached - PER_SECOND) / PER_SECOND) * 100;
+    bench.add({ id: 'shared-rate', what: `${what}, difference`, value: difference, unit: '%', goal: { atMost: 2 } });
+    const burst = mostWithin(arrivals, 1_000);
+    bench.add({ id: 'shared-rate-burst', what: `${what}, most in any second`, value: burst, unit: 'messages' });
+  } finally {
+    server.process.kill('SIGTERM');
+    await removePostgres(database, home);
+  }
+}
+
+/** How well the rate of a run is kept by one to eight workers together, who join and leave all the time. */
+async function measureWorkers(bench: Bench): Promise<void> {
   const messages = PER_SECOND * bench.seconds;
   const server = await startArrivals(bench.folder, 20);
   const home = mkdtempSync(join(tmpdir(), 'handbill-bench-server-'));
