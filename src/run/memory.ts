@@ -7,15 +7,19 @@ import type { TimedAnswer } from './claim-in-time.ts';
 
 /** What this process knows of a run besides its ledger, which may be lost with the server that it is on. */
 export interface RunMemory {
-  /** These were answered so: whoever was claimed may have been posted to. */
-  claimed(claims: readonly Pick<ClaimRequest, 'row' | 'leg'>[], answers: readonly TimedAnswer[]): void;
+  /** These are on the disk: whoever was claimed may have been posted to, unless a result says that the API has nothing. */
+  committed(
+    results: readonly Pick<ResultRecord, 'row' | 'leg' | 'state'>[],
+    claims: readonly Pick<ClaimRequest, 'row' | 'leg'>[],
+    answers: readonly TimedAnswer[],
+  ): void;
   /** What happened, and could not be written. */
   keep(results: readonly ResultRecord[]): void;
   /** Figures of the run with those of a start that could not be ended; null: there was none. */
   figures: JsonObject | null;
   /** Requests that were made here. */
   posted: number;
-  /** Recipients that were claimed here. */
+  /** Recipients that were claimed here, and may have been sent to. */
   readonly recipients: number;
 }
 
@@ -35,7 +39,7 @@ export interface Memory {
    * Says all of it to a ledger that can be reached again. On the same server nothing that was confirmed is missing, and
    * only what could not be written is new; on another one also the claims are (J6).
    */
-  recall(ledger: Ledger, nowMs: number): readonly Recalled[];
+  recall(ledger: Pick<Ledger, 'history' | 'restoreClaims' | 'commit'>, nowMs: number): readonly Recalled[];
   /** How often a ledger was reached and told. */
   readonly recalls: number;
 }
@@ -98,7 +102,10 @@ function newEntry(run: RunRecord, history: number | null): Entry {
     unwritten: [],
     history,
     memory: {
-      claimed(claims, answers) {
+      committed(results, claims, answers) {
+        for (const { row, leg, state } of results) {
+          if (state === 'failed' || state === 'pending') claimed[leg]?.delete(row);
+        }
         for (const [at, { row, leg }] of claims.entries()) {
           if (answers[at] !== 'claimed') continue;
           while (claimed.length <= leg) claimed.push(createRowSet());
@@ -118,7 +125,7 @@ function newEntry(run: RunRecord, history: number | null): Entry {
   return entry;
 }
 
-function write(ledger: Ledger, entry: Entry, nowMs: number): void {
+function write(ledger: Pick<Ledger, 'commit'>, entry: Entry, nowMs: number): void {
   if (entry.unwritten.length === 0) return;
   try {
     ledger.commit(entry.run, entry.unwritten, [], nowMs);

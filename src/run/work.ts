@@ -114,7 +114,7 @@ export async function openWork(
         const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
-        remembered?.claimed(claims, answers);
+        remembered?.committed(results, claims, answers);
         if (onCommitted !== undefined) onCommitted(results, claims);
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
         return answers;

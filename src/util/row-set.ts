@@ -1,6 +1,7 @@
 /** Numbers of rows, at a bit each: 128 KB for a million rows one after the other. */
 export interface RowSet {
   add(row: number): void;
+  delete(row: number): void;
   has(row: number): boolean;
   readonly size: number;
   /** In order. */
@@ -28,6 +29,15 @@ export function createRowSet(): RowSet {
       if ((word & bit) !== 0) return;
       page[at] = word | bit;
       size += 1;
+    },
+    delete(row) {
+      const page = pages.get(row >>> PAGE_BITS);
+      const at = (row & (PAGE_ROWS - 1)) >>> 5;
+      const word = page?.[at] ?? 0;
+      const bit = 1 << (row & 31);
+      if (page === undefined || (word & bit) === 0) return;
+      page[at] = word & ~bit;
+      size -= 1;
     },
     has(row) {
       const word = pages.get(row >>> PAGE_BITS)?.[(row & (PAGE_ROWS - 1)) >>> 5] ?? 0;

@@ -74,6 +74,17 @@ test('H4: a project that has sent before does not begin again where the schema i
   expect((await scene.send(['--new-ledger', '--limit', '1'])).status).toBe(0);
 });
 
+test('a time that is none is refused before anything is sent', async () => {
+  await using place = await somewhere();
+  const scene = place.scene(await freshDatabase(), 3);
+  const refused = await scene.send([], { env: { HANDBILL_LEDGER_WAIT: 'soon' } });
+  expect(refused).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('HANDBILL_LEDGER_WAIT is no time: soon'),
+  });
+  expect(scene.endings()).toEqual([]);
+});
+
 test('J3: two starts at once, of which one sends', async () => {
   const ledger = await freshDatabase();
   await using place = await somewhere(150);
