@@ -3,6 +3,7 @@ import type { Recorded } from '../ledger/event-records.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { isGone } from '../ledger/ledger-error.ts';
 import type { WebhookEvent } from '../model.ts';
+import { againMs } from '../run/again.ts';
 import { TIMERS } from '../run/timers.ts';
 import { type Recorder, recorderOf } from './listen-record.ts';
 import { createIdleJoiner, type IdleJoiner } from './listen-replies.ts';
@@ -27,9 +28,6 @@ interface StoreFacts {
   readonly onRecorded: (recorded: Recorded) => void;
   readonly log: (line: string) => void;
 }
-
-/** After the ledger was lost it is tried again, at first soon. */
-const RETRY_MS = [500, 1000, 2000, 5000] as const;
 
 interface Opened {
   readonly ledger: Ledger;
@@ -76,7 +74,7 @@ export function openEventStore({ open, now, startLifts, onRecorded, log }: Store
     await joiner.close();
     ledger.close();
     for (let tries = 0; !closing.signal.aborted; tries += 1) {
-      await TIMERS.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, closing.signal);
+      await TIMERS.sleep(againMs(tries), closing.signal);
       if (closing.signal.aborted) return;
       try {
         current = begin();

@@ -1,5 +1,6 @@
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
+import { againMs } from '../run/again.ts';
 import { createMemory, type Memory } from '../run/memory.ts';
 import { TIMERS } from '../run/timers.ts';
 import { durationMs } from '../util/units.ts';
@@ -11,7 +12,6 @@ export type { SendOptions } from './send-options.ts';
 
 /** A server that is started again, or a replica that takes over, is back by then. */
 const LEDGER_WAIT_MS = 60_000;
-const RETRY_MS = [500, 1000, 2000] as const;
 
 /** What one start came to. */
 type Tried = { readonly result: SendResult } | { readonly error: unknown };
@@ -31,17 +31,22 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   let posted = 0;
   for (let loss = lossOf(end, options, memory); loss !== null; ) {
     if (!(await patience.wait(loss))) break;
-    posted = memory.last?.memory.posted ?? 0;
+    posted = postedIn(memory);
     const { recalls } = memory;
     const next = await tried(sendOnce(target, onceMore(options, memory), memory));
     if (memory.recalls === recalls && 'error' in next && isAbsent(next.error)) continue;
-    patience.isOver();
+    // A server that comes back and fails at once is the same loss still.
+    if (postedIn(memory) > posted) patience.isOver();
     end = next;
     loss = lossOf(end, options, memory);
   }
   if ('error' in end) throw end.error;
   const { result } = end;
   return posted === 0 ? result : { ...result, started: true, posted: posted + result.posted };
+}
+
+function postedIn({ last }: Memory): number {
+  return last?.memory.posted ?? 0;
 }
 
 async function tried(start: Promise<SendResult>): Promise<Tried> {
@@ -86,7 +91,7 @@ function unreachable(): never {
 interface Patience {
   /** Waits until it is worth another try; false: it has waited long enough, or was interrupted. */
   wait(loss: LedgerError): Promise<boolean>;
-  /** The ledger was there: the next loss is another one. */
+  /** The ledger was there, and was sent from: the next loss is another one. */
   isOver(): void;
 }
 
@@ -105,7 +110,7 @@ function createPatience({ env, interrupt, onLedger, timers = TIMERS }: SendOptio
         onLedger?.({ kind: 'lost', error, waitMs });
       }
       if (TIMERS.monotonicMs() >= until) return false;
-      await timers.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, interrupted);
+      await timers.sleep(againMs(tries), interrupted);
       tries += 1;
       return !interrupted.aborted;
     },

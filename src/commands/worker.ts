@@ -5,6 +5,7 @@ import { openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
 import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
+import { againMs } from '../run/again.ts';
 import { needsShared } from '../run/list-workers.ts';
 import { createMemory, type Memory, type Recalled } from '../run/memory.ts';
 import { openPart, queueFor, shareOf } from '../run/part.ts';
@@ -53,8 +54,6 @@ export type WorkerEvent =
 const LOOK_MS = 500;
 /** Files that differed may have been brought up to date. */
 const AGAIN_MS = 30_000;
-/** After the ledger was lost it is tried again, at first soon. */
-const RETRY_MS = [500, 1000, 2000, 5000] as const;
 
 /** What a worker that is running knows. */
 interface Running {
@@ -115,7 +114,7 @@ export async function work(given: WorkerOptions): Promise<void> {
       if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
       last = error;
       onEvent({ kind: 'lost', error });
-      await TIMERS.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, interrupt);
+      await TIMERS.sleep(againMs(tries), interrupt);
       tries += 1;
     }
   }
