@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
+import { PostgresConnection } from '../../src/ledger/postgres/postgres-connection.ts';
 import type { SharedTurns } from '../../src/ledger/shared-turns.ts';
 import { ask, freshDatabase, postgres } from '../helpers/postgres.ts';
 import { removePostgres, startPostgres } from '../helpers/postgres-server.ts';
@@ -63,6 +64,28 @@ test('J6: where another server has taken over nothing is written until somebody 
   expect(openExistingLedger(address, { nowMs: NOON })?.runs()).toEqual([]);
   openAt(address, { newLedger: true }).close();
   openAt(address).close();
+});
+
+test('what was undone does not hide what others write: whoever looks for it sees another version', async () => {
+  const address = await freshDatabase();
+  const ledger = openAt(address);
+  const run = givenRun(ledger, rows(1));
+  const bridge = openBridge(address);
+  onTestFinished(() => bridge.close());
+  bridge.ask({ text: 'SET search_path = handbill', values: [] }, 10_000);
+  const connection = new PostgresConnection({ path: 'here', history: 1, bridge, busyTimeoutMs: 1000 });
+  const before = connection.version();
+  const failing = () =>
+    connection.write(NOON, 1, () => {
+      connection.many.commit(run.number, run.list, [], [], { all: [], hashKey: null }, NOON, null);
+      throw new Error('no');
+    });
+  expect(failing).toThrow('no');
+  expect(connection.version()).toBe(before);
+  connection.write(NOON, 1, () => undefined);
+  expect(connection.version()).toBe(before);
+  ledger.commit(run, [], [claimOf(0)], NOON);
+  expect(connection.version()).not.toBe(before);
 });
 
 test('a ledger of a newer handbill is refused, and left as it is', async () => {

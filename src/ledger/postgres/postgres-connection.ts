@@ -99,8 +99,8 @@ export class PostgresConnection implements Connection {
   write<T>(nowMs: number, _rows: number, work: (nowMs: number) => T): T {
     if (this.#writing) throw new Error('A transaction is under way.');
     this.#writing = true;
+    const before = this.#written;
     try {
-      // Taken back where it fails before it was counted.
       this.#written += 1;
       const newestMs = Number(this.#run({ text: BEGIN, values: [] }, COMMIT_MS).rows[0]?.[0]);
       const now = Math.max(nowMs, newestMs);
@@ -109,7 +109,8 @@ export class PostgresConnection implements Connection {
       this.#run({ text: 'COMMIT', values: [] }, COMMIT_MS);
       return result;
     } catch (error) {
-      this.#written -= 1;
+      // Of what was written inside it, too.
+      this.#written = before;
       if (this.#failure === null) this.#run({ text: 'ROLLBACK', values: [] });
       throw error;
     } finally {
