@@ -11,7 +11,7 @@ const PAGE = 4000;
  * claimed: those are claimed again, so that nobody sends to them once more.
  */
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
-  const isThere = connection.query("SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'");
+  const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);
   const open = connection.query(
     `SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
       AND (state = 'pending' OR state = 'failed' OR state = 'deferred') ORDER BY row LIMIT 4000`,

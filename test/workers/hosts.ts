@@ -50,6 +50,7 @@ export async function openNetwork(apiPort: number): Promise<Network | null> {
   }
   const hosts: Host[] = [];
   const free: Host[] = [];
+  let opened = 1;
   let api: Passing;
   const close = async (): Promise<void> => {
     await api?.close();
@@ -73,7 +74,9 @@ export async function openNetwork(apiPort: number): Promise<Network | null> {
     async way(database) {
       let host = free.pop();
       if (host === undefined) {
-        host = await openHost({ tag, number: hosts.length, bridge, prefix, apiPort });
+        // Rounds beside each other ask at once.
+        opened += 1;
+        host = await openHost({ tag, number: opened - 1, bridge, prefix, apiPort });
         hosts.push(host);
       }
       const { name, cable } = host;
