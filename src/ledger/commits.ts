@@ -31,7 +31,7 @@ export function commitStore(
   runs: RunStore,
   lateAnswer: DoubtStore['lateAnswer'],
   workers: Pick<WorkerStore, 'holds'> | null,
-): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
+): Pick<Ledger, 'commit' | 'commitSoon' | 'skip' | 'defer'> {
   const legs = legStore(connection);
   const checkUnder = suppressionCheck(connection);
   const claim = connection.statement(
@@ -161,12 +161,15 @@ export function commitStore(
     return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
   };
 
-  const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
-    connection.write(nowMs, batch.results.length + batch.claims.length, (now) => {
+  const write = (run: RunRecord, batch: Batch, nowMs: number, soon = false): readonly ClaimAnswer[] => {
+    const work = (now: number): readonly ClaimAnswer[] => {
       // Again, now that nobody else can write: what was committed meanwhile counts.
       if (batch.claims.length > 0) batch.reach?.refresh();
       return writeEach(run, batch, now);
-    });
+    };
+    const rows = batch.results.length + batch.claims.length;
+    return soon ? connection.writeSoon(nowMs, rows, work) : connection.write(nowMs, rows, work);
+  };
 
   /**
    * A shared ledger: all that is nothing out of the ordinary in one journey, and the rest by `writeRest`. Null where a row
@@ -235,8 +238,9 @@ export function commitStore(
   /** H1: once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
   let full: LedgerError | null = null;
 
-  return {
-    commit(run, results, claims, nowMs, rules, reach = null, held = null) {
+  const committing =
+    (soon: boolean): Ledger['commit'] =>
+    (run, results, claims, nowMs, rules, reach = null, held = null) => {
       // A run that another process began is read before the transaction, in which others would have to wait for it.
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
@@ -246,7 +250,7 @@ export function commitStore(
         throw full.asRecorded();
       }
       try {
-        return writeQuickly(run, batch, nowMs) ?? write(run, batch, nowMs);
+        return writeQuickly(run, batch, nowMs) ?? write(run, batch, nowMs, soon);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
@@ -254,8 +258,11 @@ export function commitStore(
         write(run, resultsAlone, nowMs);
         throw error.asRecorded();
       }
-    },
+    };
 
+  return {
+    commit: committing(false),
+    commitSoon: committing(true),
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };

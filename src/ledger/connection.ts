@@ -40,6 +40,16 @@ export interface Connection {
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
+  /**
+   * As `write`, but only what `durable` said since is sure to be on the disk: until then nothing may be done that trusts
+   * in it. Where a file is synced by SQLite itself, the event loop stands still for as long.
+   */
+  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
+  /**
+   * Null: all that was written is durable. Else it resolves once it is; and rejects with a LedgerError where that cannot be
+   * known, after which nothing is written any more.
+   */
+  durable(): Promise<void> | null;
   close(): void;
 
   /** Another number whenever somebody else may have written since. */

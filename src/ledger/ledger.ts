@@ -3,6 +3,7 @@ import type { RowSet } from '../util/row-set.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import type { RunLock } from './lock.ts';
+import type { SyncFile } from './log-sync.ts';
 import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
@@ -122,6 +123,13 @@ export interface Ledger {
     reach?: Reach | null,
     held?: HeldShards | null,
   ): readonly ClaimAnswer[];
+  /**
+   * The same, but only what `durable` said since is sure to be on the disk: before that no request may be made. So whoever
+   * sends goes on with answers that come in while a disk works.
+   */
+  readonly commitSoon: Ledger['commit'];
+  /** Null: all of it is on the disk. Else it resolves once it is, or rejects with a LedgerError. */
+  durable(): Promise<void> | null;
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */
@@ -258,4 +266,6 @@ export interface LedgerOptions {
   readonly leaveNothing?: boolean;
   /** How long to wait for another process that writes; 30 s. */
   readonly busyTimeoutMs?: number;
+  /** How the log of a file is brought to the disk after `commitSoon`. */
+  readonly syncFile?: SyncFile;
 }

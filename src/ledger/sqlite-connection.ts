@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { keepReserve, leaveMarker, releaseReserve } from './companions.ts';
 import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
-import { fileError, LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
+import { fileError, LedgerError, type LedgerErrorKind, ledgerError, syncError } from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
+import { type LogSync, openLog, type SyncFile } from './log-sync.ts';
 import { purgeOfFile } from './purge-file.ts';
 import type { RunIdentity } from './records.ts';
 
@@ -26,10 +27,18 @@ export class SqliteConnection implements Connection {
   #logPages = 0;
   #failure: LedgerError | null = null;
   #closed = false;
+  /** As it was opened (connect.ts). */
+  #synced: Synced = 'FULL';
+  readonly #syncFile: SyncFile | undefined;
+  /** The log, as it is synced beside the loop; opened with the first write that needs it. */
+  #log: LogSync | null = null;
+  /** Something was written that nobody has brought to the disk. */
+  #isAhead = false;
 
-  constructor(path: string, db: DatabaseSync) {
+  constructor(path: string, db: DatabaseSync, syncFile?: SyncFile) {
     this.path = path;
     this.#db = db;
+    this.#syncFile = syncFile;
     noteOpen(path);
     this.purge = purgeOfFile(this);
     this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
@@ -88,12 +97,41 @@ export class SqliteConnection implements Connection {
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
+    const result = this.#transact(nowMs, work, 'FULL');
+    this.#grown(rows);
+    return result;
+  }
+
+  /** Written as it always is, and then synced by `durable` instead of SQLite: that sync is all that is left out. */
+  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
+    this.#log ??= openLog(this.path, this.#syncFile);
+    if (this.#log === null) return this.write(nowMs, rows, work);
+    const result = this.#transact(nowMs, work, 'NORMAL');
+    this.#isAhead = true;
+    this.#grown(rows);
+    return result;
+  }
+
+  durable(): Promise<void> | null {
+    const log = this.#log;
+    if (!this.#isAhead || log === null) return null;
+    this.#isAhead = false;
+    return new Promise((resolve, reject) => {
+      log.sync((error) => {
+        if (error === null) resolve();
+        else reject(this.#noted(syncError(error, this.path)));
+      });
+    });
+  }
+
+  #transact<T>(nowMs: number, work: (nowMs: number) => T, synced: Synced): T {
     if (this.#failure !== null) throw this.#failure;
     const now = Math.max(nowMs, this.#newestMs);
     // Once a second is enough: the clock is compared with a tolerance of minutes.
     const save = now >= this.#savedMs + 1000;
     let result: T;
     try {
+      this.#syncAs(synced);
       this.#db.exec('BEGIN IMMEDIATE');
       if (save) this.#saveNewest(now);
       result = work(now);
@@ -103,9 +141,19 @@ export class SqliteConnection implements Connection {
     }
     this.#newestMs = now;
     if (save) this.#savedMs = now;
+    return result;
+  }
+
+  /** Rule 12: every transaction says first what it needs, and nearly all need `FULL`. */
+  #syncAs(synced: Synced): void {
+    if (synced === this.#synced) return;
+    this.#db.exec(SYNCED[synced]);
+    this.#synced = synced;
+  }
+
+  #grown(rows: number): void {
     this.#logPages += 4 + rows / 8;
     if (this.#logPages >= CHECKPOINT_PAGES) this.#checkpoint();
-    return result;
   }
 
   version(): number {
@@ -158,6 +206,7 @@ export class SqliteConnection implements Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#log?.close();
     if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
     this.#db.close();
     noteClosed(this.path);
@@ -203,6 +252,17 @@ export class SqliteConnection implements Connection {
     return error;
   }
 }
+
+/**
+ * How SQLite syncs: with `NORMAL` all that it does with `FULL`, but for the log at the end of a transaction
+ * (https://sqlite.org/pragma.html#pragma_synchronous).
+ */
+type Synced = 'FULL' | 'NORMAL';
+
+const SYNCED: Readonly<Record<Synced, string>> = {
+  FULL: 'PRAGMA synchronous = FULL',
+  NORMAL: 'PRAGMA synchronous = NORMAL',
+};
 
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 

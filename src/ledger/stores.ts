@@ -41,6 +41,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...startStore(connection, runs),
     ...claimRestorer(connection),
     ...commitStore(connection, runs, lateAnswer, workers),
+    durable: () => connection.durable(),
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),

@@ -61,6 +61,12 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
       const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
+      if (shift.pace.isHeld()) {
+        // It came while the disk worked on the claim: nothing was sent, and the next claim is for another attempt.
+        for (const one of due) shift.desk.record(unclaimed(one, attempt));
+        endpoint.release();
+        continue;
+      }
       const request = own ?? requestFor(due, shift);
       shift.progress.posted();
       posted = judge(await endpoint.post(request.body, request.reference), request, shift);

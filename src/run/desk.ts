@@ -5,7 +5,14 @@ import { TIMERS, type Timers } from './timers.ts';
 
 /** What the desk needs of a ledger: one transaction for outcomes and claims. */
 export interface DeskLedger {
+  /** The answers count once `durable` says so. */
   commit(results: readonly ResultRecord[], claims: readonly TimedClaim[]): readonly TimedAnswer[];
+  /** Null: what was committed is on the disk. Else resolves once it is; rejects where that cannot be had. Default: null. */
+  durable?(): Promise<void> | null;
+  /** The only try that is left, with nothing to claim: on the disk when this returns. Default: `commit`. */
+  record?(results: readonly ResultRecord[]): void;
+  /** Told of each commit once it is on the disk. */
+  committed?(results: readonly ResultRecord[], claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): void;
 }
 
 /**
@@ -17,6 +24,9 @@ export interface DeskLedger {
  * what follows within `LINGER_MS`, and once more so long where half as many wait by then as are out: those who answer
  * so fast do not notice. A commit costs some 300 us of CPU however much is in it, so with 44 recipients in it each pays
  * 13 us for its rows and the commit, with 11 it is 26.
+ *
+ * While a disk works on one commit, what comes in gathers for the next: the event loop goes on, and there is never more
+ * than one that is not on the disk yet.
  */
 export interface Desk {
   /**
@@ -48,6 +58,13 @@ interface Waiting {
   readonly resolve: (answers: readonly TimedAnswer[] | null) => void;
 }
 
+/** What is committed together, and who waits for it. */
+interface Group {
+  readonly results: readonly ResultRecord[];
+  readonly claims: readonly TimedClaim[];
+  readonly waiting: readonly Waiting[];
+}
+
 export function createDesk(
   ledger: DeskLedger,
   onFailure: (error: Error) => void,
@@ -61,34 +78,56 @@ export function createDesk(
   let scheduled = false;
   let lingering = false;
   let flushing = false;
+  /** The commit that is being brought to the disk. */
+  let syncing: Promise<void> | null = null;
   let failure: Error | null = null;
   const unwritten: ResultRecord[] = [];
 
   const commit = (): void => {
-    if (results.length === 0 && claims.length === 0) return;
-    const [nowResults, nowClaims, nowWaiting] = [results, claims, waiting];
+    if (syncing !== null || (results.length === 0 && claims.length === 0)) return;
+    const group: Group = { results, claims, waiting };
     results = [];
     claims = [];
     waiting = [];
     try {
       if (failure !== null) throw failure;
-      const answers = ledger.commit(nowResults, nowClaims);
+      const answers = ledger.commit(group.results, group.claims);
       outstanding += countClaimed(answers);
-      let first = 0;
-      for (const { count, resolve } of nowWaiting) {
-        resolve(count === answers.length ? answers : answers.slice(first, first + count));
-        first += count;
-      }
+      const durable = ledger.durable?.() ?? null;
+      if (durable === null) give(group, answers);
+      else syncing = synced(durable, group, answers);
     } catch (error) {
-      const first = failure === null;
-      failure ??= error instanceof Error ? error : new Error(String(error));
-      // What happened must not be forgotten because a claim beside it could not be written: after a full disk the
-      // outcomes alone may still fit (the ledger itself refuses when the handle can no longer be trusted).
-      const recorded = error instanceof LedgerError && error.recorded;
-      if (!recorded && nowResults.length > 0) recordAlone(nowResults);
-      for (const { resolve } of nowWaiting) resolve(null);
-      if (first) onFailure(failure);
+      refuse(group, error);
     }
+  };
+  const synced = async (durable: Promise<void>, group: Group, answers: readonly TimedAnswer[]): Promise<void> => {
+    try {
+      await durable;
+      syncing = null;
+      give(group, answers);
+    } catch (error) {
+      syncing = null;
+      refuse(group, error);
+    }
+    look();
+  };
+  const give = ({ results, claims, waiting }: Group, answers: readonly TimedAnswer[]): void => {
+    ledger.committed?.(results, claims, answers);
+    let first = 0;
+    for (const { count, resolve } of waiting) {
+      resolve(count === answers.length ? answers : answers.slice(first, first + count));
+      first += count;
+    }
+  };
+  const refuse = (group: Group, error: unknown): void => {
+    const first = failure === null;
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    // What happened must not be forgotten because a claim beside it could not be written: after a full disk the
+    // outcomes alone may still fit (the ledger itself refuses when the handle can no longer be trusted).
+    const recorded = error instanceof LedgerError && error.recorded;
+    if (!recorded && group.results.length > 0) recordAlone(group.results);
+    for (const { resolve } of group.waiting) resolve(null);
+    if (first) onFailure(failure);
   };
   /** A last try to keep what happened; where it fails, the row stays claimed and will be in doubt at the next start. */
   const recordAlone = (late: readonly ResultRecord[]): void => {
@@ -98,7 +137,8 @@ export function createDesk(
       return;
     }
     try {
-      ledger.commit(late, []);
+      if (ledger.record === undefined) ledger.commit(late, []);
+      else ledger.record(late);
     } catch {
       // Said already: the failure that ended the desk is what the user is shown.
       unwritten.push(...late);
@@ -107,7 +147,7 @@ export function createDesk(
   /** The end of a turn. Where most of the deliveries wait for their claims, waiting gains nothing more. */
   const look = (): void => {
     scheduled = false;
-    if (results.length === 0 && claims.length === 0) return;
+    if (syncing !== null || (results.length === 0 && claims.length === 0)) return;
     if (claims.length >= (outstanding < MANY ? 1 : 2) * outstanding || failure !== null) {
       commit();
       return;
@@ -128,14 +168,13 @@ export function createDesk(
     scheduled = true;
     soon(look);
   };
-  const write = (last: boolean): Promise<void> =>
-    new Promise((resolve) => {
-      soon(() => {
-        flushing ||= last;
-        commit();
-        resolve();
-      });
-    });
+  const write = async (last: boolean): Promise<void> => {
+    await new Promise<void>((resolve) => soon(resolve));
+    if (syncing !== null) await syncing;
+    flushing ||= last;
+    commit();
+    if (syncing !== null) await syncing;
+  };
 
   return {
     claim: (requests) =>

@@ -11,7 +11,7 @@ import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { claimInTime, type TimedClaim } from './claim-in-time.ts';
 import { deliver } from './deliver.ts';
-import { createDesk, type Desk } from './desk.ts';
+import { createDesk, type Desk, type DeskLedger } from './desk.ts';
 import { type FeedOptions, feed } from './feed.ts';
 import { createLists, type ListsAgain } from './lists.ts';
 import type { RunMemory } from './memory.ts';
@@ -105,6 +105,13 @@ export async function openWork(
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const ramp = createRamp(concurrency, pool.setWidth);
   const { pace, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
+  // With a rate, requests go one by one: those that waited for a slow disk together would go together.
+  const isPaced = options.ratePerSecond !== null || plan.environment.ratePerSecond !== null;
+  const commit = isPaced ? ledger.commit : ledger.commitSoon;
+  const committed: NonNullable<DeskLedger['committed']> = (results, claims, answers) => {
+    remembered?.committed(results, claims, answers);
+    if (onCommitted !== undefined) onCommitted(results, claims);
+  };
   const desk = createDesk(
     {
       commit(results, claims) {
@@ -112,13 +119,17 @@ export async function openWork(
         const { rules } = lists.current;
         const held = shared?.held() ?? null;
         const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
-          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
+          commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
-        remembered?.committed(results, claims, answers);
-        if (onCommitted !== undefined) onCommitted(results, claims);
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
         return answers;
       },
+      durable: () => ledger.durable(),
+      record(results) {
+        ledger.commit(run, results, [], now(), lists.current.rules, reached?.reach, shared?.held() ?? null);
+        committed(results, [], []);
+      },
+      committed,
     },
     halt,
     timers,

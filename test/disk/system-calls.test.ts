@@ -29,6 +29,7 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   { call: 'fsync', error: 'EIO', every: 1 },
+  { call: 'fdatasync', error: 'EIO', every: 1 },
   { call: 'pwrite64', error: 'ENOSPC', every: 2 },
   { call: 'pwrite64', error: 'EIO', every: 5 },
   { call: 'write', error: 'ENOSPC', onlyLedger: true, every: 1 },

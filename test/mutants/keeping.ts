@@ -73,7 +73,54 @@ export const KEEPING: readonly Mutant[] = [
         is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
       },
     ],
+    proof: { in: 'disk/claims.test.ts', only: 'C11: with a rate' },
+  },
+  {
+    name: 'claim-before-the-disk',
+    planted: 'a claim is granted while the disk still works on it',
+    edits: [
+      {
+        file: 'src/run/desk.ts',
+        was: 'else syncing = synced(durable, group, answers);',
+        is: 'else { give(group, answers); syncing = synced(durable, { ...group, waiting: [] }, answers); }',
+      },
+    ],
     proof: { in: 'disk/power-loss.test.ts', only: 'a start that continues', full: true },
+  },
+  {
+    name: 'sync-that-is-not-waited-for',
+    planted: 'what was committed ahead of the disk counts as durable once its sync has begun',
+    edits: [
+      {
+        file: 'src/ledger/sqlite-connection.ts',
+        was: 'if (error === null) resolve();',
+        is: 'if (error === null) return;',
+      },
+      {
+        file: 'src/ledger/sqlite-connection.ts',
+        was: '      log.sync((error) => {',
+        is: '      resolve(); log.sync((error) => {',
+      },
+    ],
+    proof: { in: 'disk/claims.test.ts', only: 'C11: every claim is on the disk' },
+  },
+  {
+    name: 'never-full-again',
+    planted: 'a transaction after one that is synced later is not synced at all',
+    edits: [
+      {
+        file: 'src/ledger/sqlite-connection.ts',
+        was: 'if (synced === this.#synced) return;',
+        is: "if (synced === this.#synced || synced === 'FULL') return;",
+      },
+    ],
+    proof: { in: 'disk/claims.test.ts', only: 'C11: every claim is on the disk' },
+  },
+  {
+    name: 'posts-during-a-hold',
+    planted: 'a Retry-After that comes while the disk works on a claim does not hold it back',
+    edits: [{ file: 'src/run/deliver.ts', was: 'if (shift.pace.isHeld()) {', is: 'if (due.length === 0) {' }],
+    proof: { in: 'run/retry-after.test.ts', only: 'not on the disk yet' },
   },
   {
     name: 'suppression-at-plan-time',

@@ -168,6 +168,66 @@ it('does not write outcomes twice that the ledger kept although the claims faile
   expect(ledger.transactions).toEqual([]);
 });
 
+/** A ledger whose disk is done when it is told so. */
+function slowPaper() {
+  const done: { resolve(): void; reject(error: Error): void }[] = [];
+  const told: number[][] = [];
+  const ledger = paper();
+  return {
+    ...ledger,
+    done,
+    told,
+    durable: () => new Promise<void>((resolve, reject) => done.push({ resolve, reject })),
+    committed: (_results: unknown, claims: readonly ClaimRequest[]) => told.push(claims.map((c) => c.row)),
+  };
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+it('answers a claim when it is on the disk, and gathers meanwhile what comes in', async () => {
+  const ledger = slowPaper();
+  const desk = createDesk(ledger, () => undefined);
+  const answers: string[] = [];
+  const claims = (row: number) => desk.claim([claim(row)]).then((said) => answers.push(`${row} ${said?.[0]}`));
+  void claims(1);
+  await turn();
+  void claims(2);
+  void claims(3);
+  await turn();
+  expect([answers, ledger.told, ledger.transactions.length]).toEqual([[], [], 1]);
+  ledger.done.shift()?.resolve();
+  await turn();
+  expect([answers, ledger.told]).toEqual([['1 claimed'], [[1]]]);
+  expect(ledger.transactions.map((t) => t.claims)).toEqual([[1], [2, 3]]);
+  const flushed = desk.flush().then(() => answers.push('flushed'));
+  await turn();
+  expect(answers).toEqual(['1 claimed']);
+  ledger.done.shift()?.resolve();
+  await flushed;
+  expect(answers).toEqual(['1 claimed', '2 claimed', '3 claimed', 'flushed']);
+});
+
+it('grants nothing that may not be on the disk, and keeps what happened for another ledger', async () => {
+  const ledger = slowPaper();
+  const failures: Error[] = [];
+  const desk = createDesk(ledger, (error) => failures.push(error));
+  desk.record(result(1));
+  const [first, second] = [desk.claim([claim(2)]), turn().then(() => desk.claim([claim(3)]))];
+  await turn();
+  await turn();
+  const lost = new LedgerError('io', problem('ledger-write', 'The disk is gone.'));
+  ledger.commit = () => {
+    throw lost;
+  };
+  ledger.done.shift()?.reject(lost);
+  expect(await Promise.all([first, second])).toEqual([null, null]);
+  expect(failures).toEqual([lost]);
+  expect(desk.unwritten.map(({ row }) => row)).toEqual([1]);
+  expect(ledger.told).toEqual([]);
+  await desk.flush();
+  expect(ledger.done).toEqual([]);
+});
+
 it('walks the rows that are still to do along with the list, over the borders of batches', () => {
   const pending = Array.from({ length: 9000 }, (_, i) => ({
     row: i * 3 + 1,

@@ -44,7 +44,8 @@ export interface StartPlan {
 /** The ledger fails: the first to last time that `operation` says `word`. */
 export interface Fault {
   readonly kind: FaultKind;
-  readonly word: Word;
+  /** `sync`: what the ledger asks for beside SQLite. */
+  readonly word: Word | 'sync';
   readonly operation: Operation;
   readonly first: number;
   readonly times: number;
@@ -68,6 +69,7 @@ export interface Beside {
 const KILL_OFTEN = [
   'before commit',
   'after commit',
+  'before the log is synced',
   'ready',
   'between claim and post',
   'received',
@@ -178,7 +180,8 @@ function drawFault(random: Random): Fault {
     setWinner: 1,
     amend: 1,
   });
-  const word = kind === 'busy' ? 'begin' : random.chance(0.1) ? 'begin' : 'commit';
+  const isBeside = kind === 'io-fsync' && operation === 'commit' && random.chance(0.5);
+  const word = kind === 'busy' || random.chance(0.1) ? 'begin' : isBeside ? 'sync' : 'commit';
   return {
     kind,
     word,

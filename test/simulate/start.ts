@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { SyncFile } from '../../src/ledger/log-sync.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { identityOf, prepareRun } from '../../src/run/prepare.ts';
@@ -33,6 +34,10 @@ export function beginStart(options: StartOptions): Start {
   let faults = 0;
   let ioFailed = false;
   let left = false;
+  /** A commit is under way that is synced later. */
+  let isSoon = false;
+  /** Claims that are in the log, and not on the disk yet. */
+  const ahead = new Set<string>();
   const sinceMs = world.monotonicMs;
 
   const kill = (site: string): void => {
@@ -88,6 +93,7 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'open') return;
     const mostClaimed = options.mostClaimed();
     const claimed = (row: RowView): void => {
+      if (isSoon) ahead.add(nameOf(row));
       rules.claimed(row);
       guard?.claimed(row);
     };
@@ -102,6 +108,34 @@ export function beginStart(options: StartOptions): Start {
     decide,
   };
 
+  /** The disk takes its time, during which everything else goes on. */
+  const syncFile: SyncFile = (_fd, done) => {
+    const written = [...ahead];
+    const dead = (): void => {
+      cancel();
+      queueMicrotask(() => done(new Killed()));
+    };
+    const cancel = world.after(random.chance(0.2) ? random.scale(1, 2000) : random.next(), () => {
+      sites.at('before the log is synced');
+      if (death.signal.aborted) return;
+      death.signal.removeEventListener('abort', dead);
+      const { fault } = plan;
+      if (fault?.word === 'sync') faults += 1;
+      if (fault?.word === 'sync' && faults === fault.first) {
+        world.cover(`fault:${fault.kind} sync`);
+        world.note(() => `${name} cannot sync the log`);
+        ioFailed = true;
+        left = true;
+        rules.ledgerFailed('commit');
+        return done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', syscall: 'fdatasync' }));
+      }
+      for (const row of written) ahead.delete(row);
+      done(null);
+    });
+    if (death.signal.aborted) dead();
+    else death.signal.addEventListener('abort', dead, { once: true });
+  };
+
   const connected = server.connect({
     profile: plan.profile,
     connections: plan.concurrency,
@@ -113,6 +147,11 @@ export function beginStart(options: StartOptions): Start {
         sites.at('between claim and post');
         if (death.signal.aborted) return;
         rules.posting(body, asked);
+        for (const reference of asked.references) {
+          const row = view.byReference(reference);
+          if (row !== undefined && ahead.has(nameOf(row)))
+            world.object(`${name} posts ${reference} before the disk has it`);
+        }
         guard?.posting(asked);
       },
       received: () => sites.at('received'),
@@ -130,18 +169,29 @@ export function beginStart(options: StartOptions): Start {
   const watched = (real: Ledger): Ledger => {
     if (db === null) throw new Error('The ledger was opened without being watched.');
     const sabotaged = options.sabotage.ledger?.(real, db) ?? real;
-    return named(sabotaged, (next) => {
+    const within = named(sabotaged, (next) => {
       const before = operation;
       operation = next;
       return () => {
         operation = before;
       };
     });
+    return {
+      ...within,
+      commitSoon(...args) {
+        isSoon = true;
+        try {
+          return within.commitSoon(...args);
+        } finally {
+          isSoon = false;
+        }
+      },
+    };
   };
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs));
+    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs, syncFile));
     const own = watched(held.ledger);
     ledger = own;
     guard?.begins();
@@ -252,6 +302,10 @@ export function beginStart(options: StartOptions): Start {
       if (db?.isOpen === true) db.close();
     },
   };
+}
+
+function nameOf({ row, leg }: RowView): string {
+  return `${row} ${leg}`;
 }
 
 function endingOf(error: unknown): Ending {

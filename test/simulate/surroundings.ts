@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { SyncFile } from '../../src/ledger/log-sync.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -17,12 +18,13 @@ export function hold(
   plan: StartPlan,
   identity: RunIdentity,
   nowMs: number,
+  syncFile: SyncFile,
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs);
+    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, { syncFile });
   }
-  const ledger = openLedger(path, { mode: 'write', nowMs });
+  const ledger = openLedger(path, { mode: 'write', nowMs, syncFile });
   return { ledger, [Symbol.dispose]: () => ledger.close() };
 }
 
@@ -69,6 +71,7 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     start: within('start', ledger.start),
     retryRejected: within('retryRejected', ledger.retryRejected),
     commit: within('commit', ledger.commit),
+    commitSoon: within('commit', ledger.commitSoon),
     skip: within('skip', ledger.skip),
     defer: within('defer', ledger.defer),
     setWinner: within('setWinner', ledger.setWinner),

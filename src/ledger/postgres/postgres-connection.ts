@@ -118,6 +118,14 @@ export class PostgresConnection implements Connection {
     }
   }
 
+  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
+    return this.write(nowMs, rows, work);
+  }
+
+  durable(): null {
+    return null;
+  }
+
   close(): void {
     this.#closed = true;
     this.#bridge.close();

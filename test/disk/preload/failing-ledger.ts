@@ -7,7 +7,8 @@
  * that is how long SQLite waits for other writers from the first transaction on.
  */
 import diagnostics from 'node:diagnostics_channel';
-import { appendFileSync } from 'node:fs';
+import fs, { appendFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -88,6 +89,16 @@ for (const how of ['run', 'get', 'all', 'iterate'] as const) {
     },
   });
 }
+
+const { fdatasync } = fs;
+fs.fdatasync = Object.assign((fd: number, done: fs.NoParamCallback) => {
+  note({ syncing: fd });
+  fdatasync(fd, (error) => {
+    note({ synced: fd });
+    done(error);
+  });
+}, fdatasync);
+syncBuiltinESMExports();
 
 diagnostics.subscribe('undici:client:sendHeaders', (message) => {
   const { body } = (message as { readonly request: { readonly body?: unknown } }).request;
