@@ -11,7 +11,7 @@ export interface LogSync {
 }
 
 /**
- * The log that SQLite has open beside `path`; null where it cannot be opened here too, for instance because it holds
+ * C11: the log that SQLite has open beside `path`; null where it cannot be opened here too, for instance because it holds
  * nothing yet. SQLite keeps no lock on that file, so that closing it lets go of none; and neither deletes nor replaces it
  * while the ledger is open.
  */

@@ -61,8 +61,8 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
       const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
-      if (shift.pace.isHeld()) {
-        // It came while the disk worked on the claim: nothing was sent, and the next claim is for another attempt.
+      if (shift.pace.isHeld() || shift.isLate() || isAnyClosed(due, shift)) {
+        // While the disk worked on the claim, which can be long. Nothing was sent, and the next claim is for another attempt.
         for (const one of due) shift.desk.record(unclaimed(one, attempt));
         endpoint.release();
         continue;

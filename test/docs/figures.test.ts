@@ -38,6 +38,7 @@ describe('what is shown of the bench', () => {
       'peer-aiohttp',
       'peer-artillery',
       'peer-curl',
+      'peer-fetch',
       'peer-newman',
     ]);
     for (const own of programs.values()) {

@@ -119,8 +119,20 @@ export const KEEPING: readonly Mutant[] = [
   {
     name: 'posts-during-a-hold',
     planted: 'a Retry-After that comes while the disk works on a claim does not hold it back',
-    edits: [{ file: 'src/run/deliver.ts', was: 'if (shift.pace.isHeld()) {', is: 'if (due.length === 0) {' }],
+    edits: [{ file: 'src/run/deliver.ts', was: 'if (shift.pace.isHeld() || ', is: 'if (' }],
     proof: { in: 'run/retry-after.test.ts', only: 'not on the disk yet' },
+  },
+  {
+    name: 'posts-after-the-window',
+    planted: 'a window that closes while the disk works on a claim does not hold it back',
+    edits: [
+      {
+        file: 'src/run/deliver.ts',
+        was: 'shift.isLate() || isAnyClosed(due, shift)) {\n        // While',
+        is: 'shift.isLate()) {\n        // While',
+      },
+    ],
+    proof: { in: 'run/window.test.ts', only: 'while the disk worked on the claim' },
   },
   {
     name: 'suppression-at-plan-time',

@@ -1,7 +1,6 @@
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { expect, it } from 'vitest';
 import { send } from '../../src/commands/send.ts';
+import { slowDisk } from '../helpers/slow-disk.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { pause, startApi } from '../processes/api.ts';
 
@@ -71,16 +70,4 @@ async function sendAll(scene: Scene): Promise<void> {
     concurrency: CONCURRENCY,
     confirm: async () => true,
   });
-}
-
-/** The log of a ledger takes so long to get to the disk, until the end of the scope. */
-function slowDisk(ms: number): Disposable {
-  const { fdatasync } = fs;
-  const set = (one: typeof fs.fdatasync): void => {
-    fs.fdatasync = one;
-    syncBuiltinESMExports();
-  };
-  const slow = (fd: number, done: fs.NoParamCallback): void => void setTimeout(() => fdatasync(fd, done), ms);
-  set(Object.assign(slow, fdatasync));
-  return { [Symbol.dispose]: () => set(fdatasync) };
 }

@@ -50,10 +50,21 @@ export async function findPeers(place: Place, say: Say): Promise<readonly Peer[]
 type Say = (line: string) => void;
 
 const FINDERS: readonly [names: string, find: (place: Place, say: Say) => Promise<readonly Peer[]>][] = [
+  ['fetch', async (place) => [fetchOf(place)]],
   ['aiohttp', async (place) => [await findAiohttp(place)]],
   ['curl', async (place) => [await findCurl(place)]],
   ['Artillery and newman', findInstalled],
 ];
+
+function fetchOf({ folder, url, key }: Place): Peer {
+  const env = { HANDBILL_API_KEY: key, NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  return {
+    id: 'fetch',
+    name: `fetch of Node ${process.versions.node}`,
+    most: MANY,
+    send: ({ csv }) => measure(join(HERE, '..', 'fetch-loop.ts'), [csv, url], { cwd: folder, env }),
+  };
+}
 
 async function findAiohttp(place: Place): Promise<Peer> {
   const [python, version] = await findPython('import aiohttp; print(aiohttp.__version__)');
