@@ -189,7 +189,8 @@ export const SENDING: readonly Mutant[] = [
     planted: 'whoever waits for a turn is sent to after notAfter',
     edits: [
       { file: DELIVER, was: 'if (shift.isLate()) return await expire(due, shift);', is: '' },
-      { file: DELIVER, was: 'shift.isLate() || isAnyClosed', is: 'isAnyClosed' },
+      { file: DELIVER, was: 'stopped.aborted || shift.isLate() || isAnyClosed', is: 'stopped.aborted || isAnyClosed' },
+      { file: DELIVER, was: 'shift.pace.isHeld() || shift.isLate() ||', is: 'shift.pace.isHeld() ||' },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },
