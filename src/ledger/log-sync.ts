@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, constants, fdatasync, openSync } from 'node:fs';
 
 /** Brings what was written to an open file to the disk, and calls back once: `fdatasync`, but for tests. */
 export type SyncFile = (fd: number, done: (error: Error | null) => void) => void;
@@ -19,7 +19,7 @@ export function openLog(path: string, sync: SyncFile = fdatasync): LogSync | nul
   let fd: number;
   try {
     // To be written to: Windows syncs no other.
-    fd = openSync(`${path}-wal`, 'r+');
+    fd = openSync(`${path}-wal`, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   } catch {
     return null;
   }
