@@ -8,7 +8,8 @@ import { claimOf, HELLO, loadRow, NOON } from '../values.ts';
 const [path = '', umask = '22'] = process.argv.slice(2);
 process.umask(Number.parseInt(umask, 8));
 const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
-acquireRunLock(path, HELLO);
+// Kept to the end: one that nobody holds is let go of whenever V8 collects it, and its journal goes with it.
+const lock = acquireRunLock(path, HELLO);
 const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
 ledger.load(draft, [loadRow(0)]);
 const run = ledger.sealLoad(draft, { inputs: [], identityHash: '', nowMs: NOON });
@@ -19,6 +20,7 @@ const folder = dirname(path);
 const modes: Record<string, string> = { '.': modeOf(folder) };
 for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) modes[name] = modeOf(join(folder, name));
 process.stdout.write(`${JSON.stringify(modes)}\n`);
+lock?.release();
 
 function modeOf(file: string): string {
   return (lstatSync(file).mode & 0o7777).toString(8);
