@@ -233,8 +233,9 @@ export class SqliteConnection implements Connection {
       // A full disk or a reader only mean that the log stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
       this.#noted(failure);
-      // The transaction before it is on the disk. Later ones will not be, so the failure that is kept does not say so.
-      throw failure instanceof LedgerError ? failure.asRecorded() : failure;
+      // The transaction before it is on the disk, unless it was to be synced later. Those after it will not be, so the
+      // failure that is kept does not say so.
+      throw failure instanceof LedgerError && !this.#isAhead ? failure.asRecorded() : failure;
     }
   }
 

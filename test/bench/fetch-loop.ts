@@ -5,15 +5,14 @@
 import { createReadStream } from 'node:fs';
 import process from 'node:process';
 import { parse } from 'csv-parse';
+import { type BenchRow, textOf } from './project.ts';
 
 const CONCURRENCY = 64;
-
-type Row = Readonly<Record<'msisdn' | 'name' | 'order' | 'branch', string>>;
 
 const [list = '', url = ''] = process.argv.slice(2);
 const headers = { 'content-type': 'application/json', 'x-api-key': process.env['HANDBILL_API_KEY'] ?? '' };
 // One iterator for all: each takes the next row when its answer is here, and nothing piles up.
-const rows: AsyncIterator<Row> = createReadStream(list)
+const rows: AsyncIterator<BenchRow> = createReadStream(list)
   .pipe(parse({ columns: true, bom: true }))
   [Symbol.asyncIterator]();
 let failed = 0;
@@ -32,7 +31,7 @@ async function worker(): Promise<void> {
   }
 }
 
-async function send(row: Row): Promise<string> {
+async function send(row: BenchRow): Promise<string> {
   const message = {
     name: 'peers',
     channel: 'SMS',
@@ -44,9 +43,4 @@ async function send(row: Row): Promise<string> {
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   const { id } = (await response.json()) as { readonly id: string };
   return id;
-}
-
-function textOf({ name, order, branch }: Row): string {
-  const where = branch === '' ? '' : ` Collect it in ${branch}.`;
-  return `Hello ${name || 'there'}, your order ${order} is ready.${where} Riverside`;
 }
