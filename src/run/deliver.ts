@@ -196,6 +196,7 @@ function unsent(facts: Attempt, due: Parcel, shift: Shift): Posted {
 function contextOf(shift: Shift): ClassifyContext {
   return {
     wire: shift.wire,
+    read: shift.read,
     firstAnswer: !shift.progress.recognised,
     nowMs: shift.now(),
     stopping: shift.stopped.aborted,

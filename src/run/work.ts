@@ -1,3 +1,4 @@
+import { createAnswerReader } from '../http/alike.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -243,6 +244,7 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Shif
     progress,
     endpoint: options.endpoint,
     wire: options.wire,
+    read: createAnswerReader(options.wire),
     attempts,
     expand: plan.expander(startMs),
     // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.

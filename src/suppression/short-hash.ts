@@ -1,6 +1,13 @@
-import { compressSha256, createSchedule, type Schedule, SHA256_BEGIN } from './sha256.ts';
-
-const BLOCK_BYTES = 64;
+import {
+  BLOCK_BYTES,
+  compressSha256,
+  createSchedule,
+  putAscii,
+  putByte,
+  type Schedule,
+  SHA256_BEGIN,
+  wordsIn,
+} from '../util/sha256.ts';
 
 /** FIPS 180-4, 5.1.1: after the message come a bit that is set and, in the last 8 bytes of the block, its length. */
 const LONGEST = BLOCK_BYTES - 9;
@@ -27,7 +34,7 @@ export function createShortHasher(
     const bytes = prefix.length + text.length;
     if (bytes > LONGEST) return null;
     for (let i = 0; i <= LAST_WORD; i++) schedule[i] = 0;
-    if (!put(schedule, 0, prefix) || !put(schedule, prefix.length, text)) return null;
+    if (!putAscii(schedule, 0, prefix) || !putAscii(schedule, prefix.length, text)) return null;
     end(schedule, bytes);
     compressSha256(afterInner, schedule, state);
     for (let i = 0; i <= LAST_WORD; i++) schedule[i] = state[i] ?? 0;
@@ -38,28 +45,14 @@ export function createShortHasher(
 }
 
 function afterPad(pad: Uint8Array, schedule: Schedule): Int32Array {
-  const bytes = new DataView(pad.buffer, pad.byteOffset, BLOCK_BYTES);
-  for (let i = 0; i <= LAST_WORD; i++) schedule[i] = bytes.getInt32(i * 4);
+  schedule.set(wordsIn(pad));
   const state = new Int32Array(8);
   compressSha256(SHA256_BEGIN, schedule, state);
   return state;
 }
 
-/** Puts so much of a text into the block from this byte on; false where it has a character of more than one byte. */
-function put(schedule: Schedule, from: number, text: string): boolean {
-  let all = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    const at = from + i;
-    all |= unit;
-    schedule[at >> 2] = (schedule[at >> 2] ?? 0) | (unit << (24 - (at & 3) * 8));
-  }
-  return all <= 0x7f;
-}
-
 /** What follows so many bytes of a message that has a pad before it. */
 function end(schedule: Schedule, bytes: number): void {
-  const last = bytes >> 2;
-  schedule[last] = (schedule[last] ?? 0) | (0x80 << (24 - (bytes & 3) * 8));
+  putByte(schedule, bytes, 0x80);
   schedule[LAST_WORD] = (BLOCK_BYTES + bytes) * 8;
 }

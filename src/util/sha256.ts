@@ -15,6 +15,7 @@ const ROUNDS = wordsOf(`
   748f82ee 78a5636f 84c87814 8cc70208 90befffa a4506ceb bef9a3f7 c67178f2
 `);
 
+export const BLOCK_BYTES = 64;
 const WORDS = 16;
 
 /** The message schedule: the block, and what follows from it. */
@@ -71,6 +72,28 @@ export function compressSha256(before: Readonly<Int32Array>, schedule: Schedule,
   after[5] = ((before[5] ?? 0) + f) | 0;
   after[6] = ((before[6] ?? 0) + g) | 0;
   after[7] = ((before[7] ?? 0) + h) | 0;
+}
+
+/** Puts a byte into words that hold none there yet. */
+export function putByte(words: Int32Array, at: number, byte: number): void {
+  words[at >> 2] = (words[at >> 2] ?? 0) | (byte << (24 - (at & 3) * 8));
+}
+
+/** Puts a text into words from this byte on; false where it has a character of more than one byte. */
+export function putAscii(words: Int32Array, from: number, text: string): boolean {
+  let all = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    all |= unit;
+    putByte(words, from + i, unit);
+  }
+  return all <= 0x7f;
+}
+
+/** The big-endian words of a whole number of them. */
+export function wordsIn(bytes: Uint8Array): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Int32Array.from({ length: bytes.byteLength / 4 }, (_, i) => view.getInt32(i * 4));
 }
 
 function wordsOf(hex: string): Int32Array {
