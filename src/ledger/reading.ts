@@ -16,11 +16,21 @@ export function reader(
   connection: Connection,
   runs: RunStore,
 ): Pick<Ledger, 'counts' | 'legs' | 'countOpen' | 'outcomes' | 'lastClaimMs' | 'stateOf'> {
-  const count = connection.query(
-    `SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
-      WHERE list = ? GROUP BY leg, state, reason, encoding, variant, channel`,
+  const firstRow = connection.query(
+    `SELECT state, reason, encoding, variant, channel FROM recipients WHERE list = ? AND leg = 0 ORDER BY row LIMIT 1`,
   );
-  // To sort a million rows into the groups of `count` takes 0.7 s, to count these 0.15 s.
+  // To sort a million rows into groups takes 0.7 s, to count them 0.15 s: those that are like the first are only counted,
+  // and in most lists nearly all are.
+  const count = connection.query(
+    `SELECT ?2, ?3, ?4, ?5, ?6, 0, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ?1 AND leg = 0 AND state = ?2 AND reason IS NOT DISTINCT FROM ?3
+      AND encoding IS NOT DISTINCT FROM ?4 AND variant IS NOT DISTINCT FROM ?5 AND channel IS NOT DISTINCT FROM ?6
+    UNION ALL
+    SELECT state, reason, encoding, variant, channel, leg, count(*), sum(parts), sum(cost_micros) FROM recipients
+      WHERE list = ?1 AND (leg <> 0 OR state <> ?2 OR reason IS DISTINCT FROM ?3
+      OR encoding IS DISTINCT FROM ?4 OR variant IS DISTINCT FROM ?5 OR channel IS DISTINCT FROM ?6)
+      GROUP BY leg, state, reason, encoding, variant, channel ORDER BY 6, 1, 2, 3, 4, 5`,
+  );
   const allOpen = connection.query(
     `SELECT count(*), count(*) FILTER (WHERE reason IS NOT DISTINCT FROM 'winner-undecided') FROM recipients
       WHERE list = ?1 AND (state = 'pending' OR state = 'failed' OR state = 'deferred' OR state = ?2
@@ -48,17 +58,23 @@ export function reader(
   const countsOf = (run: RunRecord): LegCount[] => {
     const { list, state } = runs.listOf(run);
     const claimed = claimedAs(run, state);
-    return count.all(list).map((row) => ({
-      ...shown(row[0], row[1], claimed),
-      encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
-      variant: row[3] as string | null,
-      channel: (row[4] ?? run.channel) as Channel,
-      leg: Number(row[5]),
-      count: Number(row[6]),
-      parts: Number(row[7] ?? 0),
-      costMicros: row[8] === null ? null : Number(row[8]),
-      fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
-    }));
+    const like = firstRow.get(list);
+    if (like === undefined) return [];
+    const counted: readonly (readonly Value[])[] = count.all(list, ...like);
+    // Meanwhile nobody may be like that any more.
+    return counted
+      .filter((row) => Number(row[6]) > 0)
+      .map((row) => ({
+        ...shown(row[0], row[1], claimed),
+        encoding: row[2] as 'GSM-7' | 'UCS-2' | null,
+        variant: row[3] as string | null,
+        channel: (row[4] ?? run.channel) as Channel,
+        leg: Number(row[5]),
+        count: Number(row[6]),
+        parts: Number(row[7] ?? 0),
+        costMicros: row[8] === null ? null : Number(row[8]),
+        fellBack: row[0] === 'rejected' && row[1] === FELL_BACK,
+      }));
   };
 
   return {
