@@ -1,5 +1,6 @@
 import { problem } from '../errors.ts';
-import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
+import { type Batch, formsOf, isEachOnce, isFirst, isPlain, isSimple, reachedBy, shardsOf } from './batch.ts';
+import type { Connection, ManyRows } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
@@ -9,7 +10,6 @@ import {
   type AsideRow,
   type ClaimAnswer,
   type ClaimRequest,
-  type ClaimRules,
   FELL_BACK,
   type ResultRecord,
   type RunRecord,
@@ -268,59 +268,8 @@ export function commitStore(
   };
 }
 
-/** What is committed together, and the rules of its claims. */
-interface Batch {
-  readonly results: readonly ResultRecord[];
-  readonly claims: readonly ClaimRequest[];
-  readonly rules: ClaimRules | undefined;
-  readonly reach: Reach | null;
-  readonly held: HeldShards | null;
-}
-
 /** Ends a transaction in which a row is not the recipient that was to be claimed: row by row it is said which. */
 const SOMEBODY_ELSE = new Error('a row is somebody else');
-
-function formsOf(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
-  const hasher = rules?.hasher ?? null;
-  const all = claims.flatMap(({ row, to, key }) => {
-    const forms = rules?.forms(to, key) ?? [];
-    const hashed = forms.map((form) => ({ row, form, hash: hasher === null ? null : hasher.hash(form) }));
-    return forms.includes(to) ? hashed : [{ row, form: to, hash: null }, ...hashed];
-  });
-  return { all, hashKey: hasher?.keyId ?? null };
-}
-
-/** The shards that these rows are in; -1 stands for what the worker has not, and nobody has. */
-function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly number[] {
-  return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
-}
-
-/** What becomes of nearly everybody. */
-function isPlain({ state, leg, from, reason, error, next }: ResultRecord): boolean {
-  return (
-    state === 'accepted' && leg === 0 && from === 'claimed' && reason === null && error === null && next === undefined
-  );
-}
-
-/** The first leg of somebody, with what the row knows already. */
-function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
-  return leg === 0 && facts === undefined && !byReport;
-}
-
-/** Nobody asks for a row twice at once; where somebody does, one comes after the other. */
-function isEachOnce(all: readonly { readonly row: number }[]): boolean {
-  return new Set(all.map(({ row }) => row)).size === all.length;
-}
-
-/** An outcome that is written with nothing beside it. */
-function isSimple({ leg, reason, next, textHash = null }: ResultRecord): boolean {
-  return leg === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
-}
-
-function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'excluded' | 'capped' | null {
-  if (reach.excludedBy(to, key) !== null) return 'excluded';
-  return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'capped' : null;
-}
 
 /**
  * J4: the lock was lost, and another start put another list in the place of this one while it was being sent to. Row

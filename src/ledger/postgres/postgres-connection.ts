@@ -10,6 +10,7 @@ import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { toPostgres } from './dialect.ts';
 import { HINTS, kindOf, LASTING } from './error-kinds.ts';
 import { manyRows } from './many.ts';
+import { CATCH_UP_MS, HOLD_TURNS, TAKE_TURNS } from './turns.ts';
 import { workerStore } from './workers.ts';
 
 /**
@@ -271,19 +272,6 @@ export class PostgresConnection implements Connection {
     return new LedgerError(kind, problem('ledger-write', words, more), false, { code });
   }
 }
-
-/** As in a run of its own (run/pace.ts). */
-const CATCH_UP_MS = 20;
-
-const TAKE_TURNS =
-  toPostgres(`INSERT INTO turns AS t (name, next_at) VALUES (?1, now_ms() + ?2::bigint * ?3::double precision)
-  ON CONFLICT (name) DO UPDATE
-  SET next_at = greatest(t.next_at, now_ms() - ?4::double precision, t.held_until) + ?2::bigint * ?3::double precision
-  RETURNING next_at - ?2::bigint * ?3::double precision - now_ms(), held_until - now_ms()`);
-
-const HOLD_TURNS =
-  toPostgres(`INSERT INTO turns AS t (name, next_at, held_until) VALUES (?1, 0, now_ms() + ?2::double precision)
-  ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
 
 const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 
