@@ -1,6 +1,4 @@
 /** Loaded before handbill: on SIGUSR2 it comes to an end that no program expects, in the way that HOW says. */
-import crypto from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 
 const WAYS: Readonly<Record<string, () => void>> = {
@@ -10,15 +8,14 @@ const WAYS: Readonly<Record<string, () => void>> = {
   reject() {
     void Promise.reject(new Error('planted'));
   },
-  /** Fails in the middle of the run, where it is waited for: references are made with `hash`. */
+  /** Fails in the middle of the run, where it is waited for: a reference is made of 22 characters at once. */
   bug() {
-    const { hash } = crypto;
-    crypto.hash = () => {
-      crypto.hash = hash;
-      syncBuiltinESMExports();
+    const { fromCharCode } = String;
+    String.fromCharCode = (...codes) => {
+      if (codes.length !== 22) return fromCharCode(...codes);
+      String.fromCharCode = fromCharCode;
       throw new Error('planted');
     };
-    syncBuiltinESMExports();
   },
   memory() {
     const kept: unknown[] = [];
