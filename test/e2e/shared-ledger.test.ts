@@ -177,9 +177,10 @@ describe('the database', () => {
     const address = new URL(server.address);
     address.pathname = '/goes_on';
     await ask(server.address, `CREATE DATABASE ${address.pathname.slice(1)}`);
-    await using place = await somewhere(50);
-    const scene = place.scene(address.href, 60, 'send: { concurrency: 4 }');
-    const start = scene.start(['--format', 'json', '--limit', '50']);
+    // Long enough that it is still going on when the server is gone, on any machine.
+    await using place = await somewhere(100);
+    const scene = place.scene(address.href, 160, 'send: { concurrency: 4 }');
+    const start = scene.start(['--format', 'json', '--limit', '150']);
     await until('some are sent', () => scene.endings().filter(({ outcome }) => outcome === 'accepted').length > 8);
     await server.stop('SIGQUIT');
     await until('it waits', () => start.stderr().includes('it is waited for'));
@@ -192,8 +193,8 @@ describe('the database', () => {
     expect({ status, stderr }).toMatchObject({ status: ended, stderr: expect.stringContaining('The ledger is back') });
     // What was answered while the ledger was gone is recorded, and the limit is that of the whole start.
     expect(JSON.parse(stdout)).toMatchObject({
-      requests: { posted: 50 },
-      totals: { recipients: 60, accepted: 50, inDoubt, pending: 10 - inDoubt },
+      requests: { posted: 150 },
+      totals: { recipients: 160, accepted: 150, inDoubt, pending: 10 - inDoubt },
     });
     expect(scene.violations({ mostCrashes: inDoubt })).toEqual([]);
   });
