@@ -33,7 +33,7 @@ export interface Endpoint {
 /** After a refused connection beside open ones: how long to make do with those. */
 const GROW_AGAIN_MS = 1_000;
 const PROMISE_MS = 5_000;
-/** The limits of undici and of the tunnel say more about what was slow, so ours, for all of it, comes after them. */
+/** The limits of the connector and of the tunnel say more about what was slow, so ours, for all of it, comes after them. */
 const OPEN_MARGIN = 1.25;
 
 /**
@@ -46,6 +46,8 @@ export function connect(options: EndpointOptions): Endpoint {
 
   const lanes = new Set<Lane>();
   const idle: Lane[] = [];
+  /** Their answers were read in this turn of the event loop. */
+  const resting: Lane[] = [];
   /** Asked for by `ready`, oldest first. */
   const waiting: Waiting[] = [];
   /** When each connection was promised by `ready` that no `post` has used yet. */
@@ -68,6 +70,9 @@ export function connect(options: EndpointOptions): Endpoint {
     opening -= 1;
   };
   const owner: LaneOwner = {
+    resting(lane) {
+      if (resting.push(lane) === 1) setImmediate(rested);
+    },
     idle(lane) {
       opened(lane);
       if (closed) return lane.retire();
@@ -95,8 +100,12 @@ export function connect(options: EndpointOptions): Endpoint {
     },
     settled,
   };
+  /** The poll behind their answers is over: a connection that the server ended with its answer is gone by now. */
+  const rested = (): void => {
+    const now = performance.now();
+    for (const lane of resting.splice(0)) lane.rested(now);
+  };
   const queued: Carrier = {
-    socketError: null,
     settled(exchange) {
       queue.splice(queue.indexOf(exchange), 1);
       settled();
@@ -113,7 +122,7 @@ export function connect(options: EndpointOptions): Endpoint {
   const serve = (): void => {
     while (queue.length > 0 && idle.length > 0) {
       const exchange = queue.shift();
-      if (exchange !== undefined) idle.pop()?.carry(exchange);
+      if (exchange !== undefined) idle.pop()?.carry(exchange, performance.now());
     }
     while (waiting.length > 0 && idle.length > promised.length) {
       promised.push(performance.now());
@@ -129,7 +138,7 @@ export function connect(options: EndpointOptions): Endpoint {
     while (!closed && waiting.length + queue.length > opening && lanes.size < connections) {
       const open = lanes.size - opening;
       if (opening >= Math.max(1, open) || (open > 0 && performance.now() < growAfter)) return;
-      if (waiting.length + queue.length <= opening + count(lanes, isFinishing)) return;
+      if (waiting.length + queue.length <= opening + count(lanes, isResting)) return;
       opening += 1;
       addLane().open();
     }
@@ -137,14 +146,15 @@ export function connect(options: EndpointOptions): Endpoint {
 
   const sweeper = createSweeper(Math.max(5, Math.min(250, timeoutMs / 8, connectTimeoutMs / 8)), (now) => {
     for (const lane of lanes) {
-      if (lane.exchange !== null && now >= lane.exchange.deadline) lane.exchange.stop(timeUp(timeoutMs));
+      if (lane.exchange !== null && now >= lane.exchange.deadline) lane.exchange.fail(timeUp(timeoutMs));
       else if (lane.opening && now >= lane.openBy) lane.failOpening(timeUp(connectTimeoutMs));
+      else if (lane.state === 'idle' && now >= lane.keptUntil) lane.retire();
     }
-    for (const exchange of [...queue]) if (now >= exchange.deadline) exchange.stop(timeUp(timeoutMs));
+    for (const exchange of [...queue]) if (now >= exchange.deadline) exchange.fail(timeUp(timeoutMs));
     while (promised[0] !== undefined && now >= promised[0] + PROMISE_MS) promised.shift();
     serve();
     grow();
-    return inFlight > 0 || opening > 0 || waiting.length > 0;
+    return lanes.size > 0 || inFlight > 0 || waiting.length > 0;
   });
 
   const stopWaiting = (): void => {
@@ -172,12 +182,13 @@ export function connect(options: EndpointOptions): Endpoint {
     post(body, reference) {
       promised.shift();
       return new Promise((resolve) => {
-        const exchange = new Exchange(body, reference, performance.now(), timeoutMs, laneOptions.mostBytes, resolve);
-        if (closed) return exchange.stop(stopped());
+        const now = performance.now();
+        const exchange = new Exchange(body, reference, now, timeoutMs, laneOptions.mostBytes, resolve);
+        if (closed) return exchange.fail(stopped());
         inFlight += 1;
         sweeper.start();
         const lane = idle.pop() ?? (lanes.size < connections ? addLane() : null);
-        if (lane !== null) return lane.carry(exchange);
+        if (lane !== null) return lane.carry(exchange, now);
         exchange.carrier = queued;
         queue.push(exchange);
       });
@@ -185,7 +196,7 @@ export function connect(options: EndpointOptions): Endpoint {
     async close(graceMs) {
       closed = true;
       stopWaiting();
-      for (const exchange of [...queue]) exchange.stop(stopped());
+      for (const exchange of [...queue]) exchange.fail(stopped());
       for (const lane of lanes) if (lane.exchange === null) lane.retire();
       if (inFlight > 0 && graceMs > 0) {
         await new Promise<void>((resolve) => {
@@ -201,9 +212,9 @@ export function connect(options: EndpointOptions): Endpoint {
     abort() {
       closed = true;
       stopWaiting();
-      for (const exchange of [...queue]) exchange.stop(stopped());
+      for (const exchange of [...queue]) exchange.fail(stopped());
       for (const lane of lanes) {
-        lane.exchange?.stop(stopped());
+        lane.exchange?.fail(stopped());
         lane.retire();
       }
       onEmpty?.();
@@ -224,8 +235,8 @@ interface Waiting {
   readonly since: number;
 }
 
-function isFinishing(lane: Lane): boolean {
-  return lane.state === 'finishing' && !lane.opening;
+function isResting(lane: Lane): boolean {
+  return lane.state === 'resting' && !lane.opening;
 }
 
 function count<T>(items: Iterable<T>, wanted: (item: T) => boolean): number {

@@ -3,6 +3,7 @@ import { problem, refuse } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { maxAnswerBytes } from './exchange.ts';
 import { checkHeaderValue } from './headers.ts';
+import { INBOX } from './inbox.ts';
 import type { LaneOptions } from './lane.ts';
 import { tunnel } from './tunnel.ts';
 
@@ -36,28 +37,42 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export function prepare(options: EndpointOptions): { readonly lane: LaneOptions; readonly connectTimeoutMs: number } {
   const connectTimeoutMs = options.connectTimeoutMs ?? Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs);
   const url = new URL(options.url);
+  const proxy = options.proxy ?? null;
   const open = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
     // Said outright, so that no environment variable can say otherwise (SECURITY S3).
     rejectUnauthorized: true,
     ...(options.tls?.ca === undefined ? {} : { ca: options.tls.ca }),
+    // What a proxy says is read before there is a lane.
+    ...(proxy === null ? { onread: INBOX } : {}),
   });
-  const proxy = options.proxy ?? null;
   const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const wrong = headers
     .map(([name, value]) => checkHeaderValue(name, value))
     .filter((diagnostic) => diagnostic !== null);
   if (wrong.length > 0) throw refuse(...wrong);
   const lane: LaneOptions = {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    headers: ['content-type', 'application/json', 'accept-encoding', 'identity', ...headers.flat()],
+    url,
+    head: headOf(url, headers),
     idempotencyHeader: options.idempotencyHeader ?? null,
     mostBytes: maxAnswerBytes(options.recipientsPerRequest ?? 1),
     connector: proxy === null ? open : tunnel(checkProxy(proxy, url), open, connectTimeoutMs),
   };
   return { lane, connectTimeoutMs };
+}
+
+/** A request up to the headers that differ, byte for byte: its parts were checked, so that none can begin another header. */
+function headOf(url: URL, headers: readonly (readonly [name: string, value: string])[]): string {
+  const all = [
+    ['host', url.host],
+    ['connection', 'keep-alive'],
+    ['content-type', 'application/json'],
+    ['accept-encoding', 'identity'],
+    ...headers,
+  ];
+  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}`;
 }
 
 /** @throws HandbillError when requests may not go through this proxy */

@@ -9,11 +9,17 @@ export type FaultCode =
   | 'HANDBILL_TIMEOUT'
   /** The run stopped: the endpoint was closed or aborted. */
   | 'HANDBILL_STOPPED'
-  /** The library wanted to send one attempt twice. */
+  /** One attempt was about to be sent twice. */
   | 'HANDBILL_STARTED_TWICE'
+  /** A request that cannot be made: something of its own cannot stand in a header. */
+  | 'HANDBILL_BAD_REQUEST'
+  /** The API ended the connection. */
+  | 'HANDBILL_CLOSED'
+  /** An answer is not HTTP/1.1, or says what nothing asks for. */
+  | 'HANDBILL_BAD_ANSWER'
   /** An answer had begun, but never became a status line with headers. */
   | 'HANDBILL_PARTIAL_ANSWER'
-  /** The connection broke, which the library took for the end of a body without a length. */
+  /** The connection broke, which is no end of a body without a length. */
   | 'HANDBILL_CUT_BODY'
   | 'HANDBILL_BODY_TOO_LARGE'
   /** The body is compressed although `identity` was asked for. */

@@ -1,12 +1,17 @@
 import { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector } from 'undici';
+import { type AnswerHead, type AnswerListener, AnswerParser, KEPT_MS } from './answer-parser.ts';
 import type { Carrier, Exchange } from './exchange.ts';
-import { Fault } from './fault.ts';
+import { Fault, toAttemptError } from './fault.ts';
+import { isHeaderValue } from './headers.ts';
+import { hear, listen } from './inbox.ts';
 
 /** What a lane tells the endpoint that owns it. */
 export interface LaneOwner {
   /** The lane has an open connection and nothing to do. */
   idle(lane: Lane): void;
+  /** Its answer was read; `rested` is to be called one turn of the event loop later. */
+  resting(lane: Lane): void;
   /** Its connection could not be opened. */
   openFailed(lane: Lane, error: Error): void;
   /** The lane has no connection any more and takes nothing. */
@@ -18,71 +23,47 @@ export interface LaneOwner {
 export interface LaneOptions {
   /** Longest body of an answer that is read. */
   readonly mostBytes: number;
-  readonly origin: string;
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
+  readonly url: URL;
+  /** The request up to its own headers: the first line and the headers that all have, each with its line end. */
+  readonly head: string;
   readonly idempotencyHeader: string | null;
   readonly connector: buildConnector.connector;
 }
 
-/** Thrown in the hook of a probe: the connection is up, and nothing was sent. */
-const OPENED = new Error('The connection is open.');
-
 /**
  * One connection and the request on it.
  *
- * A lane is opened by a probe: a request whose `onRequestStart` throws. undici connects, calls the hook, sends 0 bytes,
- * and keeps the connection. Behind each exchange waits another probe: with one waiting, undici has checked the
- * connection by the time the lane is idle, and the next request is written within `carry`. Without it undici puts that
- * check, one turn of the event loop, between the request and its first byte; a kill in this turn left a claim that was
- * never received (7 % of the doubts of 24 kills at 15 ms per answer, against 0.2 % of 40).
- *
- * An undici `Client` per lane instead of a `Pool`: a Pool gives a request to the first client that is not busy, also one
- * whose connection has died, while another stands open - so that "an open connection is waiting" would prove nothing for
- * the next request (FAILURES rule 9).
+ * A request is written in one piece, within `carry`: whoever was killed behind a claim has sent it, or was killed between
+ * two statements (FAILURES rule 9). Between an answer and the next request lies at least one turn of the event loop, in
+ * which the end of the connection, or bytes that nobody asked for, show themselves.
  */
-export class Lane implements Carrier, Dispatcher.DispatchHandler {
-  readonly client: Client;
-  /** `busy` with an exchange; `finishing` until undici says that the connection can be used again. */
-  state: 'new' | 'opening' | 'idle' | 'busy' | 'finishing' | 'gone' = 'new';
+export class Lane implements Carrier, AnswerListener {
+  /** `busy` with an exchange; `resting` until the connection can be used again. */
+  state: 'new' | 'opening' | 'idle' | 'busy' | 'resting' | 'gone' = 'new';
   exchange: Exchange | null = null;
-  socketError: Error | null = null;
   /** When its connection must be open, on the monotonic clock. */
   readonly openBy: number;
   /** It counts as being opened until its connection was first seen open. */
   opening = false;
-  /** The socket, from before it is connected. */
+  /** Until when an idle connection is kept, on the monotonic clock. */
+  keptUntil = 0;
+  #keptMs = KEPT_MS;
+  /** From before it is connected. */
   #socket: Socket | null = null;
+  #parser: AnswerParser | null = null;
   readonly #options: LaneOptions;
   readonly #owner: LaneOwner;
-  readonly #probe: Dispatcher.DispatchOptions;
 
   constructor(options: LaneOptions, owner: LaneOwner, openBy: number) {
     this.#options = options;
     this.#owner = owner;
     this.openBy = openBy;
-    this.#probe = { path: options.path, method: 'POST', blocking: false };
-    this.client = new Client(options.origin, {
-      allowH2: false,
-      pipelining: 1,
-      useMilo: false,
-      maxHeaderSize: 16 * 1024,
-      maxResponseSize: options.mostBytes,
-      // Neither bounds an answer (endless 103s, a byte now and then): the endpoint ends exchanges by its own clock.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (target, callback) => this.#connect(target, callback),
-    });
-    this.client.on('drain', () => this.#drained());
-    this.client.on('disconnect', () => this.#disconnected());
   }
 
   /** Opens the connection; the owner hears `idle` or `openFailed`. To be called once. */
   open(): void {
-    this.state = 'opening';
     this.opening = true;
-    this.client.dispatch(this.#probe, this);
+    this.#connect();
   }
 
   failOpening(error: Error): void {
@@ -91,48 +72,26 @@ export class Lane implements Carrier, Dispatcher.DispatchHandler {
     this.#owner.openFailed(this, error);
   }
 
-  /** Gives the connection its request. */
-  carry(exchange: Exchange): void {
-    this.state = 'busy';
+  /** Gives the connection its request; one that is still to be opened, first. */
+  carry(exchange: Exchange, nowMs: number): void {
     this.exchange = exchange;
     exchange.carrier = this;
-    const { path, headers, idempotencyHeader } = this.#options;
-    this.client.dispatch(
-      {
-        path,
-        method: 'POST',
-        headers:
-          idempotencyHeader === null ? (headers as string[]) : [...headers, idempotencyHeader, exchange.reference],
-        body: exchange.body,
-        blocking: false,
-      },
-      exchange,
-    );
-    this.client.dispatch(this.#probe, this);
+    if (this.state === 'new') this.#connect();
+    else this.#write(exchange, nowMs);
   }
 
-  // The lane is itself the handler of its probes.
-
-  onRequestStart(): void {
-    throw OPENED;
-  }
-
-  onResponseStart(): void {}
-
-  onResponseData(): void {}
-
-  onResponseEnd(): void {}
-
-  onResponseError(_controller: unknown, error: Error): void {
-    if (error !== OPENED) this.failOpening(error);
-    else if (this.state === 'opening') this.state = 'finishing';
+  /** The turn of the event loop behind an answer is over. */
+  rested(nowMs: number): void {
+    if (this.state !== 'resting') return;
+    this.state = 'idle';
+    this.keptUntil = nowMs + this.#keptMs;
+    this.#owner.idle(this);
   }
 
   settled(exchange: Exchange): void {
     if (this.exchange !== exchange) return;
     this.exchange = null;
-    this.state = 'finishing';
-    // After anything but a clean answer the connection is not used again.
+    // After anything but a whole answer the connection is not used again.
     if (!exchange.clean) this.retire();
     this.#owner.settled();
   }
@@ -144,42 +103,127 @@ export class Lane implements Carrier, Dispatcher.DispatchHandler {
     this.#owner.gone(this);
   }
 
-  #end(): void {
-    this.state = 'gone';
-    // Not at once: this may run inside a callback of the client.
-    queueMicrotask(() => {
-      this.client.destroy(() => {});
-      // undici lets go of a socket that is still connecting, which would keep the process for as long as it tries.
-      this.#socket?.destroy();
-    });
+  // What its parser hears.
+
+  answerBegan(): Fault | null {
+    // S37: it would be taken for the answer to the next request.
+    if (this.exchange === null) return unasked();
+    this.exchange.answerBegan();
+    return null;
   }
 
-  #connect(target: buildConnector.Options, callback: buildConnector.Callback): void {
-    // Gone, and only the probe is left of it: that needs no connection.
-    if (this.state === 'gone') {
-      callback(new Fault('HANDBILL_STOPPED', 'The connection is not needed.'), null);
-      return;
-    }
-    const made: unknown = this.#options.connector(target, (...result) => {
-      this.socketError = null;
-      // Before undici listens: it takes a reset for the end of a body without a length, and so must be told apart.
-      result[1]?.prependListener('error', (error: Error) => {
-        this.socketError = error;
-      });
-      callback(...result);
+  answerHead(head: AnswerHead): void {
+    this.exchange?.head(head);
+  }
+
+  answerBody(chunk: Buffer, start: number, end: number): Fault | null {
+    return this.exchange?.data(chunk, start, end) ?? null;
+  }
+
+  answerEnd(keptMs: number): void {
+    const { exchange } = this;
+    if (exchange === null) return;
+    // An answer that came before the whole request was written leaves the rest of that in the way of the next.
+    const isOver = keptMs === 0 || this.#socket === null || this.#socket.writableLength > 0;
+    this.#keptMs = keptMs;
+    this.state = 'resting';
+    exchange.end();
+    if (isOver) this.retire();
+    else if (this.state === 'resting') this.#owner.resting(this);
+  }
+
+  #connect(): void {
+    this.state = 'opening';
+    const { protocol, hostname, host, port } = this.#options.url;
+    const target = { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port };
+    const made: unknown = this.#options.connector(target, (error, socket) => {
+      if (error !== null) this.#broke(error);
+      else this.#opened(socket);
     });
     // The types do not say that connectors return their socket.
-    if (made instanceof Socket) this.#socket = made;
+    if (made instanceof Socket) {
+      this.#socket = made;
+      hear(made, (chunk, length) => this.#received(chunk, length));
+    }
   }
 
-  #drained(): void {
-    if (this.state !== 'finishing') return;
-    this.state = 'idle';
-    this.#owner.idle(this);
+  #opened(socket: Socket): void {
+    if (this.state === 'gone') {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    this.#parser = new AnswerParser(this);
+    listen(socket, (chunk, length) => this.#received(chunk, length));
+    socket
+      .on('error', (error) => this.#failed(error))
+      .on('end', () => this.#ended())
+      .on('close', () => this.#failed(closed()));
+    if (this.exchange !== null) this.#write(this.exchange, performance.now());
+    else {
+      this.state = 'resting';
+      this.#owner.resting(this);
+    }
   }
 
-  /** With a request that has not started, undici connects again by itself, and the request is still in P1. */
-  #disconnected(): void {
-    if (this.exchange === null) this.retire();
+  #write(exchange: Exchange, nowMs: number): void {
+    const { head, idempotencyHeader } = this.#options;
+    const { body, reference } = exchange;
+    const socket = this.#socket;
+    const refused =
+      idempotencyHeader !== null && !isHeaderValue(reference)
+        ? new Fault('HANDBILL_BAD_REQUEST', `The reference cannot stand in the header ${idempotencyHeader}.`)
+        : socket?.writable === true
+          ? exchange.begin(nowMs)
+          : closed();
+    if (socket === null || refused !== null) {
+      exchange.fail(refused ?? closed());
+      return;
+    }
+    this.state = 'busy';
+    const own = idempotencyHeader === null ? '' : `${idempotencyHeader}: ${reference}\r\n`;
+    socket.write(`${head}${own}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
+
+  #received(chunk: Buffer, length: number): void {
+    if (this.state === 'gone') return;
+    const fault = this.#parser === null ? unasked() : this.#parser.execute(chunk, length);
+    if (fault !== null) this.#broke(fault);
+  }
+
+  #ended(): void {
+    const parser = this.#parser;
+    const fault = this.exchange !== null && parser?.endsWithConnection === true ? parser.finish() : closed();
+    if (fault !== null) this.#broke(fault);
+  }
+
+  #failed(error: Error): void {
+    if (this.#parser?.endsWithConnection !== true) this.#broke(error);
+    // A body without a length ends with its connection. One that breaks proves nothing.
+    else this.#broke(new Fault('HANDBILL_CUT_BODY', `${toAttemptError(error).code} at the end of the answer`));
+  }
+
+  #broke(error: Error): void {
+    if (this.exchange !== null) this.exchange.fail(error);
+    else if (this.state === 'opening') this.failOpening(error);
+    else this.retire();
+  }
+
+  #end(): void {
+    this.state = 'gone';
+    // Not at once: this may run within the parser.
+    queueMicrotask(() => {
+      this.#socket?.destroy();
+      this.#parser?.free();
+      this.#parser = null;
+    });
+  }
+}
+
+function unasked(): Fault {
+  return new Fault('HANDBILL_BAD_ANSWER', 'The API sent something that nobody asked for.');
+}
+
+function closed(): Fault {
+  return new Fault('HANDBILL_CLOSED', 'The API closed the connection.');
 }

@@ -1,87 +1,83 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AnswerHead } from '../../src/http/answer-parser.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import { Fault, toAttemptError } from '../../src/http/fault.ts';
 import type { Attempt } from '../../src/model.ts';
 
-/** An exchange whose hooks are called here as undici calls them, in orders that no server can bring about. */
+/** An exchange whose hooks are called here as its lane calls them, in orders that no server can bring about. */
 function start(startedAt = performance.now()): { exchange: Exchange; attempts: Attempt[] } {
   const attempts: Attempt[] = [];
   const exchange = new Exchange('{}', 'r', startedAt, 1_000, 65_536, (attempt) => attempts.push(attempt));
   return { exchange, attempts };
 }
 
-function controller(): {
-  aborted: boolean;
-  reason: Error | null;
-  paused: boolean;
-  abort(e: Error): void;
-  pause(): void;
-  resume(): void;
-} {
-  return {
-    aborted: false,
-    paused: false,
-    reason: null,
-    abort(error) {
-      this.aborted = true;
-      this.reason = error;
-    },
-    pause() {},
-    resume() {},
-  };
-}
+const HEAD: AnswerHead = { status: 202, contentType: null, contentEncoding: null, retryAfter: null };
 
 describe('an exchange', () => {
   it('B10: refuses to be sent a second time, and the first start decides', () => {
     const { exchange, attempts } = start();
-    exchange.onRequestStart(controller());
-    expect(() => exchange.onRequestStart(controller())).toThrow(
-      expect.objectContaining({ code: 'HANDBILL_STARTED_TWICE' }),
-    );
-    exchange.onResponseError(null, new Fault('HANDBILL_STARTED_TWICE', 'x'));
+    expect(exchange.begin(performance.now())).toBeNull();
+    const refused = exchange.begin(performance.now());
+    expect(refused).toMatchObject({ code: 'HANDBILL_STARTED_TWICE' });
+    exchange.fail(refused ?? new Error('never'));
     expect(attempts).toMatchObject([{ phase: 'P2', status: null, error: { code: 'HANDBILL_STARTED_TWICE' } }]);
   });
 
-  it('refuses to be sent when its time was up before (rule 7)', () => {
-    const { exchange, attempts } = start(performance.now() - 1_001);
-    expect(() => exchange.onRequestStart(controller())).toThrow(expect.objectContaining({ code: 'HANDBILL_TIMEOUT' }));
-    exchange.onResponseError(null, new Fault('HANDBILL_TIMEOUT', 'x'));
+  it('refuses to be sent when its time is nearly up (rule 7)', () => {
+    const { exchange, attempts } = start(5_000);
+    expect(exchange.begin(5_750)).toMatchObject({ code: 'HANDBILL_TIMEOUT' });
+    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'x'));
     expect(attempts).toMatchObject([{ phase: 'P1' }]);
+    expect(start(5_000).exchange.begin(5_749)).toBeNull();
   });
 
   it('refuses to be sent when it has ended before', () => {
     const { exchange, attempts } = start();
-    exchange.stop(new Fault('HANDBILL_STOPPED', 'x'));
-    expect(() => exchange.onRequestStart(controller())).toThrow(expect.objectContaining({ code: 'HANDBILL_STOPPED' }));
+    exchange.fail(new Fault('HANDBILL_STOPPED', 'x'));
+    expect(exchange.begin(performance.now())).toMatchObject({ code: 'HANDBILL_STOPPED' });
     expect(attempts).toMatchObject([{ phase: 'P1', error: { code: 'HANDBILL_STOPPED' } }]);
   });
 
   it('ends once, whatever comes later', () => {
     const { exchange, attempts } = start();
-    const one = controller();
-    exchange.onRequestStart(one);
-    exchange.onResponseStart(one, 202, {});
-    exchange.onResponseEnd();
-    exchange.onResponseError(null, new Error('late'));
-    exchange.stop(new Fault('HANDBILL_TIMEOUT', 'late'));
+    exchange.begin(performance.now());
+    exchange.head(HEAD);
+    exchange.end();
+    exchange.fail(new Error('late'));
+    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'late'));
     expect(attempts).toMatchObject([{ phase: 'P4', status: 202, error: null }]);
   });
 
-  it('aborts the request when it is ended from outside', () => {
+  it('tells its carrier when it is ended from outside', () => {
     const { exchange, attempts } = start();
-    const one = controller();
-    exchange.onRequestStart(one);
-    exchange.stop(new Fault('HANDBILL_TIMEOUT', 'up'));
-    expect(one.aborted).toBe(true);
+    const told: Exchange[] = [];
+    exchange.carrier = { settled: (one) => told.push(one) };
+    exchange.begin(performance.now());
+    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'up'));
+    expect([told, exchange.clean]).toEqual([[exchange], false]);
     expect(attempts).toMatchObject([{ phase: 'P2', error: { code: 'HANDBILL_TIMEOUT' } }]);
   });
 
-  it('takes the first of headers that came twice', () => {
-    const { exchange, attempts } = start();
-    exchange.onRequestStart(controller());
-    exchange.onResponseStart(null, 429, { 'retry-after': ['5', '7'] });
-    exchange.onResponseEnd();
-    expect(attempts).toMatchObject([{ retryAfter: '5', contentType: null }]);
+  it('reads the same text however the body was cut', () => {
+    const text = '{"id":"é-€-😀-\ufeff-x"} und Ähnliches: ü';
+    const bytes = Buffer.from(text);
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 9 }), (places) => {
+        const { exchange, attempts } = start();
+        exchange.begin(performance.now());
+        exchange.head(HEAD);
+        const cuts = [0, ...places.toSorted((a, b) => a - b), bytes.length];
+        for (const [i, cut] of cuts.entries()) {
+          // As the parser does it: the bytes are others as soon as the call returns.
+          const chunk = Buffer.from(bytes);
+          exchange.data(chunk, cut, cuts[i + 1] ?? cut);
+          chunk.fill(0);
+        }
+        exchange.end();
+        expect(attempts[0]?.body).toBe(text);
+      }),
+    );
   });
 });
 

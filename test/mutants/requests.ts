@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import type { Edit, Mutant } from './mutant.ts';
 import { server } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
@@ -10,33 +10,57 @@ const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', onl
 const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
 
-const DISPATCHED = `    const { path, headers, idempotencyHeader } = this.#options;
-    this.client.dispatch(
-`;
-const HANDLER = '  // The lane is itself the handler of its probes.\n';
+const PARSER = 'src/http/answer-parser.ts';
 
-/** \`fetch\` in the place of undici's dispatch, as well as one can. */
+const parser = (only: string) => ({ in: 'http/answer-parser.test.ts', only });
+
+const BEGUN = `    this.state = 'busy';\n    const own =`;
+const HOOKS = '  // What its parser hears.\n';
+
+/** The request again, by \`fetch\`, which follows what the API says. */
 const FETCH = `
-  #fetch(exchange: Exchange): boolean {
-    const { origin, path, headers } = this.#options;
-    const pairs: [string, string][] = [];
-    for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
-    const stopping = new AbortController();
-    const controller = { abort: () => stopping.abort() } as unknown as Dispatcher.DispatchController;
-    const request = { method: 'POST', headers: pairs, body: new Uint8Array(exchange.body), signal: stopping.signal };
-    const work = async (): Promise<void> => {
-      exchange.onRequestStart(controller);
-      const response = await fetch(origin + path, request);
-      exchange.onResponseStart(null, response.status, Object.fromEntries(response.headers));
-      exchange.onResponseData(controller, Buffer.from(await response.arrayBuffer()));
-      exchange.onResponseEnd();
-      this.client.dispatch(this.#probe, this);
-    };
-    work().catch((error: Error) => exchange.onResponseError(null, error));
-    return true;
+  #fetch(exchange: Exchange): Promise<Response> {
+    const lines = this.#options.head.split('\\r\\n').filter((line) => /^(?:x-api-key|content-type): /.test(line));
+    const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
+    return fetch(this.#options.url, { method: 'POST', headers, body: exchange.body });
   }
 
 `;
+
+/** \`fetch\` in the place of the lane's own request, as well as one can. */
+const FETCHED = `    this.state = 'busy';
+    const read = async (response: Response): Promise<void> => {
+      const { status, headers } = response;
+      const retryAfter = headers.get('retry-after');
+      exchange.head({ status, contentType: headers.get('content-type'), contentEncoding: null, retryAfter });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      exchange.data(bytes, 0, bytes.length);
+      this.answerEnd(0);
+    };
+    void this.#fetch(exchange).then(read).catch((error: Error) => exchange.fail(error));
+    return;
+`;
+
+/** Follows these statuses to where they point, with key and body, before the answer counts. */
+function following(statuses: readonly number[]): readonly Edit[] {
+  return [
+    { file: LANE, was: HOOKS, is: FETCH + HOOKS },
+    {
+      file: LANE,
+      was: '    this.exchange?.head(head);\n',
+      is: `    const { exchange } = this;
+    if (exchange === null) return;
+    exchange.head(head);
+    if (!${JSON.stringify(statuses)}.includes(head.status)) return;
+    const end = exchange.end.bind(exchange);
+    exchange.end = () => {};
+    void this.#fetch(exchange)
+      .catch(() => {})
+      .then(end);
+`,
+    },
+  ];
+}
 
 /** How requests are made: FAILURES rules 2 to 7. */
 export const REQUESTS: readonly Mutant[] = [
@@ -48,7 +72,7 @@ export const REQUESTS: readonly Mutant[] = [
         file: CLASSIFY,
         was: 'function nobodyKnows(attempt: Attempt): Verdict {\n',
         is: `function nobodyKnows(attempt: Attempt): Verdict {
-  if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(attempt.error?.code ?? '')) {
+  if (/^(?:ECONNRESET|EPIPE|HANDBILL_CLOSED)$/.test(attempt.error?.code ?? '')) {
     return verdict('failed', 'connect', { again: true });
   }
 `,
@@ -83,61 +107,28 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'http2-allowed',
     planted: 'allowH2: true',
-    edits: [
-      { file: LANE, was: '      allowH2: false,\n', is: '      allowH2: true,\n' },
-      { file: OPTIONS, was: '    allowH2: false,\n', is: '    allowH2: true,\n' },
-    ],
+    edits: [{ file: OPTIONS, was: '    allowH2: false,\n', is: '    allowH2: true,\n' }],
     proof: server('HTTP/2 on offer, which refuses every first stream'),
   },
   {
     name: 'fetch',
-    planted: 'fetch instead of dispatch: follows a 307, with key and body, and posts again on 421',
+    planted: 'fetch instead of an own request: follows a 307, with key and body, and posts again on 421',
     edits: [
-      { file: LANE, was: DISPATCHED, is: `    if (this.#fetch(exchange)) return;\n${DISPATCHED}` },
-      { file: LANE, was: HANDLER, is: FETCH + HANDLER },
+      { file: LANE, was: BEGUN, is: `${FETCHED}${BEGUN}` },
+      { file: LANE, was: HOOKS, is: FETCH + HOOKS },
     ],
     proof: { in: 'security/key.test.ts', only: 'S1: 30' },
   },
   {
     name: 'redirects-followed',
-    planted: "undici's redirect interceptor: a 307 or 308 is posted again",
-    edits: [
-      {
-        file: LANE,
-        was: `import { type buildConnector, Client, type Dispatcher } from 'undici';`,
-        is: `import { type buildConnector, Client, type Dispatcher, interceptors } from 'undici';`,
-      },
-      {
-        file: LANE,
-        was: DISPATCHED,
-        is: DISPATCHED.replace('this.client.', 'this.client.compose(interceptors.redirect({ maxRedirections: 3 })).'),
-      },
-    ],
+    planted: 'a 307 or 308 is posted again to where it points',
+    edits: following([307, 308]),
     proof: server('307 to another host', '308 to another host'),
   },
   {
     name: 'key-follows-a-redirect',
     planted: 'a 307 is posted to where it points, with the key, also to another host',
-    edits: [
-      {
-        file: LANE,
-        was: DISPATCHED,
-        is: `    const [began, ended] = [exchange.onResponseStart.bind(exchange), exchange.onResponseEnd.bind(exchange)];
-    const pairs: [string, string][] = [];
-    for (let i = 0; i < this.#options.headers.length; i += 2) {
-      pairs.push([this.#options.headers[i] ?? '', this.#options.headers[i + 1] ?? '']);
-    }
-    let followed: Promise<unknown> = Promise.resolve();
-    exchange.onResponseStart = (controller, status, all) => {
-      const to = new URL(String(all['location'] ?? ''), this.#options.origin);
-      const again = { method: 'POST', headers: pairs, body: new Uint8Array(exchange.body) };
-      if (status === 307) followed = fetch(to, again).catch(() => {});
-      began(controller, status, all);
-    };
-    exchange.onResponseEnd = () => void followed.then(ended);
-${DISPATCHED}`,
-      },
-    ],
+    edits: following([307]),
     proof: server('307 to another host'),
   },
   {
@@ -146,8 +137,8 @@ ${DISPATCHED}`,
     edits: [
       {
         file: EXCHANGE,
-        was: `if (this.#controller !== null) throw new Fault('HANDBILL_STARTED_TWICE'`,
-        is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
+        was: `if (this.#phase !== 'P1') return new Fault('HANDBILL_STARTED_TWICE'`,
+        is: `if (this.#phase === 'P4') return new Fault('HANDBILL_STARTED_TWICE'`,
       },
     ],
     proof: exchange('a second time'),
@@ -158,8 +149,8 @@ ${DISPATCHED}`,
     edits: [
       {
         file: EXCHANGE,
-        was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
-        is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
+        was: `if (this.done) return new Fault('HANDBILL_STOPPED'`,
+        is: `if (this.done && this.clean) return new Fault('HANDBILL_STOPPED'`,
       },
     ],
     proof: exchange('when it has ended'),
@@ -170,8 +161,8 @@ ${DISPATCHED}`,
     edits: [
       {
         file: EXCHANGE,
-        was: `    this.#retryAfter = first(headers['retry-after']);\n`,
-        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#settle(null);\n`,
+        was: '    this.#head = head;\n',
+        is: '    this.#head = head;\n    this.#settle(null);\n',
       },
     ],
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
@@ -179,14 +170,19 @@ ${DISPATCHED}`,
   {
     name: 'interim-answer-counts',
     planted: 'a 103 is taken for the answer',
-    edits: [{ file: EXCHANGE, was: '    if (status < 200) return;\n', is: '' }],
+    edits: [{ file: PARSER, was: '    if (status < 200) {\n', is: '    if (status < 102) {\n' }],
     proof: server('103 without end'),
   },
   {
     name: 'cut-body-accepted',
     planted: 'a connection that breaks counts as the end of a body without a length',
     edits: [
-      { file: EXCHANGE, was: '    if (broken !== null) {\n', is: '    if (broken !== null && this.#bytes < 0) {\n' },
+      {
+        file: LANE,
+        was: '    if (this.#parser?.endsWithConnection !== true) this.#broke(error);\n',
+        is: `    if (this.#parser?.endsWithConnection === true) return this.#ended();
+    if (this.#parser?.endsWithConnection !== true) this.#broke(error);\n`,
+      },
     ],
     proof: server('no length, whole JSON, then reset'),
   },
@@ -196,8 +192,8 @@ ${DISPATCHED}`,
     edits: [
       {
         file: EXCHANGE,
-        was: `if (encoding === null || encoding === '' || encoding.toLowerCase() === 'identity') this.#settle(null);`,
-        is: `if (encoding === null || encoding.length < 100) this.#settle(null);`,
+        was: `if (encoding === '' || encoding.toLowerCase() === 'identity') this.#settle(null);`,
+        is: `if (encoding.length < 100) this.#settle(null);`,
       },
     ],
     proof: servers('is not read'),
@@ -205,11 +201,52 @@ ${DISPATCHED}`,
   {
     name: 'answers-without-bound',
     planted: 'no limit on the size of an answer',
-    edits: [
-      { file: EXCHANGE, was: 'if (this.#bytes > this.#mostBytes) {', is: 'if (this.#bytes > 2 ** 40) {' },
-      { file: LANE, was: 'maxResponseSize: options.mostBytes,', is: 'maxResponseSize: -1,' },
-    ],
+    edits: [{ file: EXCHANGE, was: 'if (this.#length > this.#mostBytes) {', is: 'if (this.#length > 2 ** 40) {' }],
     proof: server('a huge body with its length'),
+  },
+  {
+    name: 'answers-to-nobody',
+    planted: 'bytes that came unasked do not end the connection: the next request takes them for its answer',
+    edits: [
+      {
+        file: LANE,
+        was: '    if (this.exchange === null) return unasked();\n    this.exchange.answerBegan();\n',
+        is: '    this.exchange?.answerBegan();\n',
+      },
+    ],
+    proof: servers('on which an answer came unasked'),
+  },
+  {
+    name: 'names-cut-in-two',
+    planted: 'the name of a header is looked at as if it had come whole',
+    edits: [{ file: PARSER, was: '    if (isCut || this.#name', is: '    if (this.#name' }],
+    proof: parser('read alike'),
+  },
+  {
+    name: 'upgrade-taken',
+    planted: 'interim answers that nothing asks for are passed over',
+    edits: [
+      { file: PARSER, was: '      if (status > 101) return NO_BODY;\n', is: '      if (status > 0) return NO_BODY;\n' },
+    ],
+    proof: parser('own client'),
+  },
+  {
+    name: 'connection-kept-against-its-word',
+    planted: 'a connection is used again although its answer says that it ends',
+    edits: [
+      {
+        file: PARSER,
+        was: 'const keptMs = this.#keepAlive ? keptFor(',
+        is: 'const keptMs = this.#status > 0 ? keptFor(',
+      },
+    ],
+    proof: parser('ends the connection'),
+  },
+  {
+    name: 'characters-cut-in-two',
+    planted: 'each piece of a body is turned into text by itself',
+    edits: [{ file: EXCHANGE, was: 'const isCut = (chunk[end - 1] ?? 0) >= 0x80;', is: 'const isCut = end < 0;' }],
+    proof: exchange('however the body was cut'),
   },
   {
     name: 'certificates-not-verified',
