@@ -19,31 +19,38 @@ const HOOKS = '  // What its parser hears.\n';
 
 /** The request again, by \`fetch\`, which follows what the API says. */
 const FETCH = `
-  #fetch(exchange: Exchange): Promise<Response> {
+  #fetch(exchange: Exchange, to: string): Promise<Response> {
     const lines = this.#options.head.split('\\r\\n').filter((line) => /^(?:x-api-key|content-type): /.test(line));
     const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
-    return fetch(this.#options.url, { method: 'POST', headers, body: exchange.body });
+    return fetch(to, { method: 'POST', headers, body: exchange.body });
   }
 
 `;
 
 /** \`fetch\` in the place of the lane's own request, as well as one can. */
-const FETCHED = `    this.state = 'busy';
-    const read = async (response: Response): Promise<void> => {
-      const { status, headers } = response;
-      const retryAfter = headers.get('retry-after');
-      exchange.head({ status, contentType: headers.get('content-type'), contentEncoding: null, retryAfter });
-      const bytes = Buffer.from(await response.arrayBuffer());
-      exchange.data(bytes, 0, bytes.length);
-      this.answerEnd(0);
-    };
-    void this.#fetch(exchange).then(read).catch((error: Error) => exchange.fail(error));
-    return;
+const FETCHED = `    if (body.length > 0) {
+      this.state = 'busy';
+      const read = async (response: Response): Promise<void> => {
+        const { status, headers } = response;
+        const retryAfter = headers.get('retry-after');
+        exchange.head({ status, contentType: headers.get('content-type'), contentEncoding: null, retryAfter });
+        const bytes = Buffer.from(await response.arrayBuffer());
+        exchange.data(bytes, 0, bytes.length);
+        this.answerEnd(0);
+      };
+      void this.#fetch(exchange, this.#options.url.href)
+        .then(read)
+        .catch((error: Error) => exchange.fail(error));
+      return;
+    }
 `;
 
 /** Follows these statuses to where they point, with key and body, before the answer counts. */
 function following(statuses: readonly number[]): readonly Edit[] {
   return [
+    { file: PARSER, was: `'transfer-encoding'];`, is: `'transfer-encoding', 'location'];` },
+    { file: PARSER, was: '[null, null, null, null, null, null]', is: '[null, null, null, null, null, null, null]' },
+    { file: PARSER, was: '      retryAfter: values[RETRY_AFTER] ?? null,\n    });', is: PLACED },
     { file: LANE, was: HOOKS, is: FETCH + HOOKS },
     {
       file: LANE,
@@ -51,16 +58,21 @@ function following(statuses: readonly number[]): readonly Edit[] {
       is: `    const { exchange } = this;
     if (exchange === null) return;
     exchange.head(head);
-    if (!${JSON.stringify(statuses)}.includes(head.status)) return;
+    const { location } = head as AnswerHead & { readonly location: string | null };
+    if (location === null || !${JSON.stringify(statuses)}.includes(head.status)) return;
     const end = exchange.end.bind(exchange);
     exchange.end = () => {};
-    void this.#fetch(exchange)
+    void this.#fetch(exchange, location)
       .catch(() => {})
       .then(end);
 `,
     },
   ];
 }
+
+const PLACED = `      retryAfter: values[RETRY_AFTER] ?? null,
+      ...{ location: values[6] ?? null },
+    });`;
 
 /** How requests are made: FAILURES rules 2 to 7. */
 export const REQUESTS: readonly Mutant[] = [
@@ -160,9 +172,9 @@ export const REQUESTS: readonly Mutant[] = [
     planted: 'the outcome is settled when the headers are there, whatever comes of the body',
     edits: [
       {
-        file: EXCHANGE,
-        was: '    this.#head = head;\n',
-        is: '    this.#head = head;\n    this.#settle(null);\n',
+        file: LANE,
+        was: '    this.exchange?.head(head);\n',
+        is: '    this.exchange?.head(head);\n    this.answerEnd(0);\n',
       },
     ],
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
@@ -180,8 +192,8 @@ export const REQUESTS: readonly Mutant[] = [
       {
         file: LANE,
         was: '    if (this.#parser?.endsWithConnection !== true) this.#broke(error);\n',
-        is: `    if (this.#parser?.endsWithConnection === true) return this.#ended();
-    if (this.#parser?.endsWithConnection !== true) this.#broke(error);\n`,
+        is: `    if (this.#parser?.endsWithConnection === true) this.#ended();
+    else if (this.#parser !== undefined) this.#broke(error);\n`,
       },
     ],
     proof: server('no length, whole JSON, then reset'),
@@ -214,7 +226,7 @@ export const REQUESTS: readonly Mutant[] = [
         is: '    this.exchange?.answerBegan();\n',
       },
     ],
-    proof: servers('on which an answer came unasked'),
+    proof: servers('came unasked'),
   },
   {
     name: 'names-cut-in-two',
