@@ -1,5 +1,7 @@
 import { onDemand } from '../util/on-demand.ts';
+import { AnswerHeaders } from './answer-headers.ts';
 import { Fault } from './fault.ts';
+import { type KnownAnswer, KnownAnswers } from './known-answers.ts';
 import { type Llhttp, loadLlhttp } from './llhttp.ts';
 
 /** What a final answer says before its body. Of a header that came twice the first counts. */
@@ -26,26 +28,12 @@ export interface AnswerListener {
 
 /** Longest sum of the names and values of headers, in bytes (C5). */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long an idle connection is kept where the server does not say; undici's figure. */
-export const KEPT_MS = 4_000;
-/** Where it says, the connection is left this long before that: the end may be under way. */
-const KEPT_MARGIN_MS = 2_000;
-const MOST_KEPT_MS = 60_000;
-
 /** Answers of the hooks. */
 const GO_ON = 0;
 const NO_BODY = 1;
 const STOP = -1;
 
-/** The headers that are read; the place of each is that of its value. */
-const NAMES = ['content-type', 'content-encoding', 'retry-after', 'keep-alive', 'content-length', 'transfer-encoding'];
-const CONTENT_TYPE = 0;
-const CONTENT_ENCODING = 1;
-const RETRY_AFTER = 2;
-const KEEP_ALIVE = 3;
-const CONTENT_LENGTH = 4;
-const TRANSFER_ENCODING = 5;
-const NO_NAME = -1;
+const NONE = -1;
 
 /**
  * Takes the answers on one connection apart, as they come, with the parser of undici. As strict as undici's client:
@@ -60,12 +48,15 @@ export class AnswerParser {
   // Of the answer under way.
   #status = 0;
   #keepAlive = false;
-  #headerBytes = 0;
-  /** The name of a header as far as it has come, where it comes in pieces. */
-  #name = '';
-  #header = NO_NAME;
-  #inValue = true;
-  #values: (string | null)[] = [];
+  readonly #headers = new AnswerHeaders();
+  #said: AnswerHead | null = null;
+
+  /** Every byte so far was part of a whole answer. */
+  #isBetween = true;
+  /** The chunk under way began between two answers, and none has ended in it. */
+  #isFirst = false;
+  /** Where a body first begins in the chunk under way. */
+  #bodyAt = NONE;
 
   constructor(listener: AnswerListener) {
     this.#listener = listener;
@@ -74,7 +65,12 @@ export class AnswerParser {
 
   /** Reads the first `length` bytes of `chunk`. Null when they are in order, else what is wrong with them. */
   execute(chunk: Buffer, length: number): Fault | null {
-    const { llhttp, inbox } = machine();
+    const { llhttp, inbox, known } = machine();
+    const same = this.#isBetween ? known.find(chunk, length) : null;
+    if (same !== null) return this.#repeat(same, chunk);
+    this.#isFirst = this.#isBetween && length <= INBOX_BYTES;
+    this.#isBetween = false;
+    this.#bodyAt = NONE;
     for (let start = 0; start < length; start += INBOX_BYTES) {
       const end = Math.min(length, start + INBOX_BYTES);
       if (inbox.bytes.buffer !== llhttp.memory.buffer) inbox.bytes = bytesOf(llhttp, inbox.at);
@@ -111,35 +107,18 @@ export class AnswerParser {
 
   begin(): number {
     this.#status = 0;
-    this.#headerBytes = 0;
-    this.#inValue = true;
-    this.#header = NO_NAME;
-    this.#values = [null, null, null, null, null, null];
+    this.#headers.clear();
     return this.#or(this.#listener.answerBegan());
   }
 
-  /** @param isCut - `chunk` ends here, so that there may be more of the name to come */
   name(chunk: Buffer, start: number, end: number, isCut: boolean): number {
-    if (this.#inValue) {
-      this.#inValue = false;
-      this.#name = '';
-      this.#header = isCut ? NO_NAME : headerAt(chunk, start, end);
-    }
-    if (isCut || this.#name !== '') this.#name += chunk.toString('latin1', start, end);
-    return this.#count(end - start);
+    this.#headers.name(chunk, start, end, isCut);
+    return this.#bound();
   }
 
   value(chunk: Buffer, start: number, end: number): number {
-    if (!this.#inValue) {
-      this.#inValue = true;
-      if (this.#name !== '') this.#header = NAMES.indexOf(this.#name.toLowerCase());
-      // It came before.
-      if (this.#header !== NO_NAME && this.#values[this.#header] !== null) this.#header = NO_NAME;
-    }
-    if (this.#header !== NO_NAME) {
-      this.#values[this.#header] = (this.#values[this.#header] ?? '') + chunk.toString('latin1', start, end);
-    }
-    return this.#count(end - start);
+    this.#headers.value(chunk, start, end);
+    return this.#bound();
   }
 
   head(status: number, isUpgrade: boolean, keepAlive: boolean): number {
@@ -153,34 +132,51 @@ export class AnswerParser {
     }
     if (isUpgrade)
       return this.#or(new Fault('HANDBILL_BAD_ANSWER', 'The API wants to speak something other than HTTP.'));
-    const values = this.#values;
-    this.#keepAlive = keepAlive;
-    // These have no body, so one that is announced would be taken for the next answer.
-    if ((status === 204 || status === 304) && saysBody(values)) this.#keepAlive = false;
-    this.#listener.answerHead({
-      status,
-      contentType: values[CONTENT_TYPE] ?? null,
-      contentEncoding: values[CONTENT_ENCODING] ?? null,
-      retryAfter: values[RETRY_AFTER] ?? null,
-    });
+    const { contentType, contentEncoding, retryAfter, sayBody } = this.#headers;
+    // 204 and 304 have no body, so one that is announced would be taken for the next answer.
+    this.#keepAlive = keepAlive && !((status === 204 || status === 304) && sayBody);
+    this.#said = { status, contentType, contentEncoding, retryAfter };
+    this.#listener.answerHead(this.#said);
     return GO_ON;
   }
 
   body(chunk: Buffer, start: number, end: number): number {
+    if (this.#bodyAt === NONE) this.#bodyAt = start;
     return this.#or(this.#listener.answerBody(chunk, start, end));
   }
 
   end(): number {
     if (this.#status < 200) return GO_ON;
-    const keptMs = this.#keepAlive ? keptFor(this.#values[KEEP_ALIVE] ?? null) : 0;
+    const keptMs = this.#keepAlive ? this.#headers.keptMs : 0;
     this.#status = 0;
+    this.#learn(keptMs);
     this.#listener.answerEnd(keptMs);
     return GO_ON;
   }
 
-  #count(bytes: number): number {
-    this.#headerBytes += bytes;
-    if (this.#headerBytes < MAX_HEADER_BYTES) return GO_ON;
+  #learn(keptMs: number): void {
+    const { inbox, known } = machine();
+    const [isFirst, said, bodyAt] = [this.#isFirst, this.#said, this.#bodyAt];
+    this.#isFirst = false;
+    if (!isFirst || bodyAt === NONE || said === null || keptMs === 0) return;
+    // The end of the chunk is that of the answer.
+    if (this.#headers.contentLength !== String(inbox.end - bodyAt)) return;
+    this.#isBetween = true;
+    known.learn(inbox.chunk, bodyAt, inbox.end, said, keptMs);
+  }
+
+  /** The same answer, but for its body. */
+  #repeat({ head, length, said, keptMs }: KnownAnswer<AnswerHead>, chunk: Buffer): Fault | null {
+    const unasked = this.#listener.answerBegan();
+    if (unasked !== null) return unasked;
+    this.#listener.answerHead(said);
+    const tooMuch = this.#listener.answerBody(chunk, head.length, length);
+    if (tooMuch === null) this.#listener.answerEnd(keptMs);
+    return tooMuch;
+  }
+
+  #bound(): number {
+    if (this.#headers.bytes < MAX_HEADER_BYTES) return GO_ON;
     return this.#or(
       new Fault('HANDBILL_BAD_ANSWER', `The headers of the answer are longer than ${MAX_HEADER_BYTES} bytes.`),
     );
@@ -202,35 +198,6 @@ export class AnswerParser {
   }
 }
 
-function saysBody(values: readonly (string | null)[]): boolean {
-  const length = values[CONTENT_LENGTH] ?? null;
-  return (length !== null && Number(length) !== 0) || (values[TRANSFER_ENCODING] ?? null) !== null;
-}
-
-/** @param said - the header Keep-Alive */
-function keptFor(said: string | null): number {
-  const seconds = said === null ? undefined : /timeout=\s*([0-9]{1,9})/i.exec(said)?.[1];
-  if (seconds === undefined) return KEPT_MS;
-  return Math.min(MOST_KEPT_MS, Math.max(0, Number(seconds) * 1_000 - KEPT_MARGIN_MS));
-}
-
-/** Which of `NAMES` stands there, by its bytes: no text is made of the names of other headers. */
-function headerAt(chunk: Buffer, start: number, end: number): number {
-  for (let n = 0; n < NAMES.length; n++) {
-    const name = NAMES[n];
-    if (name?.length === end - start && isNameAt(chunk, start, name)) return n;
-  }
-  return NO_NAME;
-}
-
-function isNameAt(chunk: Buffer, start: number, name: string): boolean {
-  for (let i = 0; i < name.length; i++) {
-    const byte = chunk[start + i] ?? 0;
-    if ((byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte) !== name.charCodeAt(i)) return false;
-  }
-  return true;
-}
-
 /** Where a chunk is handed to the parser, and whose it is. */
 interface Inbox {
   /** Its place in the memory of the parser. */
@@ -244,11 +211,17 @@ interface Inbox {
   parser: AnswerParser | null;
 }
 
+interface Machine {
+  readonly llhttp: Llhttp;
+  readonly inbox: Inbox;
+  readonly known: KnownAnswers<AnswerHead>;
+}
+
 const ANSWERS = 2;
 const INBOX_BYTES = 64 * 1024;
 
 /** One for all connections: a call of it reads one chunk of one of them, and has returned before the next. */
-const machine = onDemand((): { readonly llhttp: Llhttp; readonly inbox: Inbox } => {
+const machine = onDemand((): Machine => {
   const llhttp = loadLlhttp({
     begin: () => inbox.parser?.begin() ?? STOP,
     name(_, at, length) {
@@ -263,7 +236,7 @@ const machine = onDemand((): { readonly llhttp: Llhttp; readonly inbox: Inbox } 
   const at = llhttp.malloc(INBOX_BYTES);
   const bytes = bytesOf(llhttp, at);
   const inbox: Inbox = { at, bytes, chunk: bytes, end: 0, shift: 0, parser: null };
-  return { llhttp, inbox };
+  return { llhttp, inbox, known: new KnownAnswers() };
 });
 
 /** To be made again when the memory has grown, for then the old one is empty. */

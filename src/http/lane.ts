@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { type AnswerHead, type AnswerListener, AnswerParser, KEPT_MS } from './answer-parser.ts';
+import { KEPT_MS } from './answer-headers.ts';
+import { type AnswerHead, type AnswerListener, AnswerParser } from './answer-parser.ts';
 import type { Carrier, Exchange } from './exchange.ts';
 import { Fault, toAttemptError } from './fault.ts';
 import { isHeaderValue } from './headers.ts';

@@ -12,6 +12,9 @@ interface Heard {
   readonly fault: string | null;
 }
 
+/** What a body may be as well. */
+const INNER = 'HTTP/1.1 202 Accepted\r\nDate: 1\r\nContent-Length: 10\r\n\r\n{"id":"1"}';
+
 /** Gives the parser these pieces, and the end of the connection. */
 function parse(pieces: readonly Buffer[], answers = 1): Heard {
   const said: unknown[] = [];
@@ -144,6 +147,52 @@ describe('an answer', () => {
         expect(parse([...bytes].map((byte) => Buffer.from([byte])))).toEqual(parse([bytes]));
       }),
       { numRuns: 200 },
+    );
+  });
+
+  it('is read alike however often its like came before', () => {
+    const head = fc.constantFrom(
+      'HTTP/1.1 202 Accepted\r\nDate: 1\r\n',
+      'HTTP/1.1 202 Accepted\r\nDate: 2\r\n',
+      'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=9\r\nRetry-After: 1\r\n',
+      'HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 202 Accepted\r\nDate: 1\r\n',
+      'HTTP/1.1 204 No Content\r\n',
+    );
+    const one = fc
+      .record({ head, body: fc.constantFrom('{"id":"1"}', '{"id":"2"}', '', INNER), isChunked: fc.boolean() })
+      .map(({ head, body, isChunked }) =>
+        head.includes(' 204 ')
+          ? `${head}\r\n`
+          : isChunked && body !== ''
+            ? `${head}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+            : `${head}Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    // Some come in one piece with what follows, or with an empty line, or are cut in two.
+    const piece = fc.record({ text: one, glue: fc.constantFrom('alone', 'alone', 'joined', 'cut', 'apart', 'line') });
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 4 }), (few) => {
+        const all = [...few, ...few, ...few];
+        const pieces: string[] = [''];
+        for (const { text, glue } of all) {
+          pieces[pieces.length - 1] += glue === 'line' ? `\r\n${text}` : text;
+          if (glue === 'cut') pieces.push(pieces.pop()?.slice(0, -3) ?? '', text.slice(-3));
+          if (glue === 'apart') {
+            const last = pieces.pop() ?? '';
+            const at = last.indexOf('\r\n\r\n') + 4;
+            pieces.push(last.slice(0, at), last.slice(at));
+          }
+          if (glue !== 'joined') pieces.push('');
+        }
+        const chunks = pieces.filter((text) => text !== '').map((text) => Buffer.from(text));
+        const whole = Buffer.concat(chunks);
+        const slowly = parse(
+          [...whole].map((byte) => Buffer.from([byte])),
+          all.length,
+        );
+        expect(parse(chunks, all.length)).toEqual(slowly);
+        expect(slowly.fault).toBeNull();
+      }),
+      { numRuns: 1_000 },
     );
   });
 

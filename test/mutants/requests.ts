@@ -11,6 +11,8 @@ const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
 
 const PARSER = 'src/http/answer-parser.ts';
+const HEADERS = 'src/http/answer-headers.ts';
+const KNOWN = 'src/http/known-answers.ts';
 
 const parser = (only: string) => ({ in: 'http/answer-parser.test.ts', only });
 
@@ -48,9 +50,10 @@ const FETCHED = `    if (body.length > 0) {
 /** Follows these statuses to where they point, with key and body, before the answer counts. */
 function following(statuses: readonly number[]): readonly Edit[] {
   return [
-    { file: PARSER, was: `'transfer-encoding'];`, is: `'transfer-encoding', 'location'];` },
-    { file: PARSER, was: '[null, null, null, null, null, null]', is: '[null, null, null, null, null, null, null]' },
-    { file: PARSER, was: '      retryAfter: values[RETRY_AFTER] ?? null,\n    });', is: PLACED },
+    { file: HEADERS, was: `'transfer-encoding'];`, is: `'transfer-encoding', 'location'];` },
+    { file: HEADERS, was: '[null, null, null, null, null, null]', is: '[null, null, null, null, null, null, null]' },
+    { file: HEADERS, was: '  get contentType(): ', is: `${PLACE}  get contentType(): ` },
+    { file: PARSER, was: 'contentEncoding, retryAfter };', is: PLACED },
     { file: LANE, was: HOOKS, is: FETCH + HOOKS },
     {
       file: LANE,
@@ -70,9 +73,12 @@ function following(statuses: readonly number[]): readonly Edit[] {
   ];
 }
 
-const PLACED = `      retryAfter: values[RETRY_AFTER] ?? null,
-      ...{ location: values[6] ?? null },
-    });`;
+const PLACE = `  get location(): string | null {
+    return this.#values[6] ?? null;
+  }
+
+`;
+const PLACED = 'contentEncoding, retryAfter, ...{ location: this.#headers.location } };';
 
 /** How requests are made: FAILURES rules 2 to 7. */
 export const REQUESTS: readonly Mutant[] = [
@@ -231,7 +237,7 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'names-cut-in-two',
     planted: 'the name of a header is looked at as if it had come whole',
-    edits: [{ file: PARSER, was: '    if (isCut || this.#name', is: '    if (this.#name' }],
+    edits: [{ file: HEADERS, was: '    if (isCut || this.#name', is: '    if (this.#name' }],
     proof: parser('read alike'),
   },
   {
@@ -248,11 +254,35 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: PARSER,
-        was: 'const keptMs = this.#keepAlive ? keptFor(',
-        is: 'const keptMs = this.#status > 0 ? keptFor(',
+        was: 'const keptMs = this.#keepAlive ? this.',
+        is: 'const keptMs = this.#status > 0 ? this.',
       },
     ],
     proof: parser('ends the connection'),
+  },
+  {
+    name: 'repeated-within-another',
+    planted: 'bytes like those of the answer before are taken for an answer wherever they come',
+    edits: [{ file: PARSER, was: 'const same = this.#isBetween ? ', is: 'const same = this.#status >= 0 ? ' }],
+    proof: parser('however often'),
+  },
+  {
+    name: 'repeated-past-its-end',
+    planted: 'what came behind the body of an answer is taken for a part of it when it comes again',
+    edits: [
+      {
+        file: PARSER,
+        was: 'this.#headers.contentLength !== String(inbox.end - bodyAt)',
+        is: 'this.#headers.contentLength === null || inbox.end === bodyAt',
+      },
+    ],
+    proof: parser('however often'),
+  },
+  {
+    name: 'repeated-with-another-length',
+    planted: 'an answer that begins like one before is taken for one, however long it is',
+    edits: [{ file: KNOWN, was: 'known === null || known.length !== length', is: 'known === null' }],
+    proof: parser('however often'),
   },
   {
     name: 'characters-cut-in-two',
