@@ -373,6 +373,60 @@ describe('TLS', () => {
   });
 });
 
+describe('connections that are used again', () => {
+  const { key, cert } = certificate('localhost');
+
+  test.each([
+    ['plain', false, false],
+    ['TLS', true, false],
+    ['plain, through a proxy', false, true],
+    ['TLS, through a proxy', true, true],
+  ])('carry one request after the other, each with its own answer: %s', async (_, isTls, isProxied) => {
+    // Some requests and answers are longer than what is written or read in one piece.
+    const long = (n: number) => (n % 10 === 3 ? 'é'.repeat(150_000) : '');
+    const server = await serve({
+      ...(isTls ? { tls: { key, cert } } : {}),
+      behaviour(request) {
+        const { n } = JSON.parse(request.body) as { n: number };
+        answer(202, JSON.stringify({ id: `m-${n}`, long: n % 7 === 5 ? 'ü'.repeat(20_000) : '' }))(request);
+      },
+    });
+    const proxy = isProxied ? await startProxy(true) : null;
+    if (proxy !== null) open.push(proxy);
+    const api = endpoint(server.url, {
+      connections: 4,
+      timeoutMs: 10_000,
+      proxy: proxy === null ? null : `http://127.0.0.1:${proxy.port}`,
+      ...(isTls ? { tls: { ca: cert } } : {}),
+    });
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      for (let n = next++; n < 200; n = next++) {
+        expect(await api.ready()).toBeNull();
+        const { body } = await api.post(JSON.stringify({ n, long: long(n) }), `r-${n}`);
+        const said = JSON.parse(body) as { id: string; long: string };
+        expect([said.id, said.long.length]).toEqual([`m-${n}`, n % 7 === 5 ? 20_000 : 0]);
+      }
+    };
+    await Promise.all([lane(), lane(), lane(), lane()]);
+    expect(server.requests.length).toBe(200);
+    expect(server.connections).toBeLessThanOrEqual(4);
+  });
+
+  it('are closed in time where the server says how long it keeps them', async () => {
+    const server = await serve({ behaviour: answer(202, '{"id":"m-1"}', { 'keep-alive': 'timeout=3' }) });
+    const api = endpoint(server.url, { connections: 1 });
+    await api.post(BODY, 'r');
+    await until(() => api.idle === 1);
+    const since = performance.now();
+    await until(() => server.openConnections === 0);
+    // A second of its three is left; with some more for a busy machine.
+    expect(performance.now() - since).toBeGreaterThan(900);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(api.idle).toBe(0);
+  });
+});
+
 describe('a proxy', () => {
   it('carries TLS through a tunnel and never sees the key', async () => {
     const { key, cert } = certificate('localhost');
