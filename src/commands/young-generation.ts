@@ -8,18 +8,10 @@ import type { CommandEntry } from './table.ts';
  *   all of it in the old one at once ("allocation sites"): 200 MB and half as much CPU again. Without that guess 4 MB
  *   are as fast as 16 (`validate`, 1,000,000 rows: 135 MB and 2.8 s, where 16 MB take 160 to 187 MB and 2.7 to 3.5 s).
  * - The old generation would grow to four times what was in use after the last time that it was looked through.
- * - Nothing is marked beside the work: whatever is made or becomes old while V8 marks stays until the time after, which is
- *   as much again where the other cores are busy, and it keeps the pages (`preview`, 1,000,000 rows: 124 to 142 MB, from
- *   one time to the next; without, 121 to 127). So little is in use that all of it is marked in some 20 ms, now and then.
  * - WebAssembly is compiled once, quickly. The parser of answers is one large function, and V8 takes 20 MB to compile it
  *   again with its optimiser at the first few thousand answers; `send` takes no more CPU without.
  */
-const FLAGS: readonly string[] = [
-  '--no-allocation-site-pretenuring',
-  '--heap-growing-percent=25',
-  '--no-incremental-marking',
-  '--liftoff-only',
-];
+const FLAGS: readonly string[] = ['--no-allocation-site-pretenuring', '--heap-growing-percent=25', '--liftoff-only'];
 
 /**
  * For glibc. One pool of memory for all threads, instead of one for each where what it gave back lies idle: 7 MB less.
