@@ -59,7 +59,8 @@ export interface Prepared {
   discard(): void;
 }
 
-const LOAD_BATCH = 4000;
+/** Rows that wait become old for V8, and stay until it looks everything through; each batch is synced. */
+const LOAD_BATCH = 2000;
 
 /**
  * Brings a run to where it can be started, under its lock: a new run is checked row by row and loaded in the same

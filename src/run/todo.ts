@@ -12,7 +12,8 @@ export interface Todo {
   readonly lastRow: number;
 }
 
-const BATCH = 2000;
+/** Few, so that V8 is done with them while they are young: two batches are kept at a time. */
+const BATCH = 400;
 
 export function createTodo(pending: (afterRow: number, limit: number) => readonly PendingRow[]): Todo {
   let ahead: readonly PendingRow[] = [];
