@@ -53,3 +53,8 @@ export function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'exclu
   if (reach.excludedBy(to, key) !== null) return 'excluded';
   return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'capped' : null;
 }
+
+/** A rule about other runs leaves this one out. */
+export function isReached(reach: Reach | null, one: ClaimRequest): boolean {
+  return reach !== null && reachedBy(reach, one) !== null;
+}

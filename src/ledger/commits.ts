@@ -1,10 +1,11 @@
 import { problem } from '../errors.ts';
-import { type Batch, formsOf, isEachOnce, isFirst, isPlain, isSimple, reachedBy, shardsOf } from './batch.ts';
+import { type Batch, formsOf, isEachOnce, isFirst, isReached, isSimple, reachedBy, shardsOf } from './batch.ts';
 import type { Connection, ManyRows } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { checkNext, legStore } from './legs.ts';
+import { type Neighbours, NOT_ALL, neighbours } from './neighbours.ts';
 import type { Reach } from './reach.ts';
 import {
   type AsideRow,
@@ -34,23 +35,12 @@ export function commitStore(
 ): Pick<Ledger, 'commit' | 'commitSoon' | 'skip' | 'defer'> {
   const legs = legStore(connection);
   const checkUnder = suppressionCheck(connection);
+  const beside = connection.many === null ? neighbours(connection) : null;
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
       AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
-  );
-  // To bind a value takes 0.3 us: those that nearly every recipient has are in the statement. Key and address are one
-  // where the list names no other key, and nobody counts the attempts of a row that was never tried.
-  const claimPlain = connection.statement(
-    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
-      WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?4
-      AND attempts = 0
-      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?4 AND (until_at IS NULL OR until_at > ?1))`,
-  );
-  const recordAccepted = connection.statement(
-    `UPDATE recipients SET state = 'accepted', reason = NULL, attempts = ?1, http_status = ?2, message_id = ?3,
-      error = NULL, updated_at = ?4 WHERE list = ?5 AND leg = 0 AND row = ?6 AND state = 'claimed' AND attempts < ?1`,
   );
   // An attempt that is counted already was taken for a crash: its claim is not the one that stands now (J5).
   const record = connection.statement(
@@ -87,7 +77,6 @@ export function commitStore(
   const recordOne = (run: RunRecord, list: number, r: ResultRecord, now: number): void => {
     if (r.next !== undefined || r.reason === FELL_BACK) checkNext(r);
     const { row, leg, from, attempts, httpStatus, messageId } = r;
-    if (isPlain(r) && recordAccepted(attempts, httpStatus, messageId, now, list, row) === 1) return;
     const error = r.error === null ? null : r.error.slice(0, ERROR_LENGTH);
     const reason = r.next === undefined ? r.reason : FELL_BACK;
     if (record(r.state, reason, attempts, httpStatus, messageId, error, now, list, leg, row, from) === 1) {
@@ -131,9 +120,7 @@ export function commitStore(
       reached === null &&
       (leg > 0 || facts !== undefined
         ? legs.claim(run, list, request, now)
-        : (key === to && attempts === 0
-            ? claimPlain(now, list, row, key)
-            : claim(now, list, row, key, to, attempts ?? null)) === 1);
+        : claim(now, list, row, key, to, attempts ?? null) === 1);
     if (claimed) return 'claimed';
     // Another process may have moved the row before it could fall back: then there is no such leg, and it is not ours.
     const found = look.get(list, leg, row) ?? look.get(list, 0, row);
@@ -145,30 +132,51 @@ export function commitStore(
     return setSuppressed(to, now, list, leg, row) === 1 ? 'suppressed' : 'taken';
   };
 
-  /** Row by row, inside a transaction in which `reach` was refreshed. */
+  /** Row by row, or `together` what can be; inside a transaction in which `reach` was refreshed. */
   const writeEach = (
     run: RunRecord,
     { results, claims, rules, reach, held }: Batch,
     now: number,
+    together: Neighbours | null = null,
   ): readonly ClaimAnswer[] => {
     const { list, state } = runs.listOf(run);
     if (list !== run.list) throw replaced(connection.path);
-    for (const result of results) recordOne(run, list, result, now);
+    const rest = together === null ? results : together.record(list, results, now);
+    for (const result of rest) recordOne(run, list, result, now);
     if (claims.length === 0) return [];
     if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
     if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
     const isSuppressed = checkUnder(rules, now);
+    const isFree = (one: ClaimRequest): boolean => !isSuppressed(one.to, one.key) && !isReached(reach, one);
+    if (together !== null && claims.every(isFree) && together.claim(list, claims, now)) {
+      return claims.map(() => 'claimed');
+    }
     return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
   };
 
-  const write = (run: RunRecord, batch: Batch, nowMs: number, soon = false): readonly ClaimAnswer[] => {
+  const writeBy = (
+    together: Neighbours | null,
+    run: RunRecord,
+    batch: Batch,
+    nowMs: number,
+    soon: boolean,
+  ): readonly ClaimAnswer[] => {
     const work = (now: number): readonly ClaimAnswer[] => {
       // Again, now that nobody else can write: what was committed meanwhile counts.
       if (batch.claims.length > 0) batch.reach?.refresh();
-      return writeEach(run, batch, now);
+      return writeEach(run, batch, now, together);
     };
     const rows = batch.results.length + batch.claims.length;
     return soon ? connection.writeSoon(nowMs, rows, work) : connection.write(nowMs, rows, work);
+  };
+
+  const write = (run: RunRecord, batch: Batch, nowMs: number, soon = false): readonly ClaimAnswer[] => {
+    try {
+      return writeBy(beside, run, batch, nowMs, soon);
+    } catch (error) {
+      if (error !== NOT_ALL) throw error;
+      return writeBy(null, run, batch, nowMs, soon);
+    }
   };
 
   /**
@@ -184,10 +192,7 @@ export function commitStore(
   ): readonly ClaimAnswer[] | null => {
     const { results, claims, rules, reach, held } = batch;
     const free = claims.filter(
-      (one) =>
-        isFirst(one) &&
-        rules?.isListed(one.to, one.key, now) !== true &&
-        (reach === null || reachedBy(reach, one) === null),
+      (one) => isFirst(one) && rules?.isListed(one.to, one.key, now) !== true && !isReached(reach, one),
     );
     const cut = results.map((r) => (r.error === null ? r : { ...r, error: r.error.slice(0, ERROR_LENGTH) }));
     const inUse = held === null ? null : { worker: held.worker, shards: shardsOf(held, free) };

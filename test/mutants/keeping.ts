@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const COMMITS = 'src/ledger/commits.ts';
+const NEIGHBOURS = 'src/ledger/neighbours.ts';
 const STARTS = 'src/ledger/starts.ts';
 const SQLITE = 'src/ledger/sqlite-connection.ts';
 const OPEN = 'src/ledger/open.ts';
@@ -21,8 +22,6 @@ const NO_MOVES = {
   was: EXECUTED,
   is: 'if (!/TRIGGER recipients_move/.test(statement)) db.exec(statement);',
 };
-/** As it stands in the claim of a row, and in that of one that was never tried. */
-const COMPARE_AND_SET = (address: string) => `AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ${address}`;
 
 /** What the ledger promises: FAILURES rules 8, 9, 12 and 13, and section H of its table. */
 export const KEEPING: readonly Mutant[] = [
@@ -143,6 +142,11 @@ export const KEEPING: readonly Mutant[] = [
         was: 'WHERE suppressions.address = ?5 AND (until_at',
         is: "WHERE suppressions.address = '' AND (until_at",
       },
+      {
+        file: NEIGHBOURS,
+        was: 'WHERE suppressions.address = recipients.address',
+        is: "WHERE suppressions.address = ''",
+      },
     ],
     proof: { in: 'run/suppressed.test.ts' },
   },
@@ -210,11 +214,8 @@ export const KEEPING: readonly Mutant[] = [
     name: 'claim-anything',
     planted: 'a claim takes a row in whatever state, and the database lets it',
     edits: [
-      ...['?4', '?5'].map((address) => ({
-        file: COMMITS,
-        was: COMPARE_AND_SET(address),
-        is: `AND row = ?3 AND key = ?4 AND address = ${address}`,
-      })),
+      { file: COMMITS, was: "AND row = ?3 AND state = 'pending' AND key = ?4", is: 'AND row = ?3 AND key = ?4' },
+      { file: NEIGHBOURS, was: "?4 AND state = 'pending' AND attempts = 0", is: '?4 AND attempts = 0' },
       NO_MOVES,
       ANY_SCHEMA,
     ],

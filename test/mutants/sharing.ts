@@ -79,9 +79,9 @@ export const SHARING: readonly Mutant[] = [
     planted: 'claims that go to a shared ledger together do not ask whom others reached',
     edits: [
       {
-        file: 'src/ledger/commits.ts',
-        was: '(reach === null || reachedBy(reach, one) === null)',
-        is: '(reach === null || reachedBy(reach, one) !== undefined)',
+        file: 'src/ledger/batch.ts',
+        was: 'reachedBy(reach, one) !== null;',
+        is: 'reachedBy(reach, one) === undefined;',
       },
     ],
     proof: { in: 'ledger/on-postgres-reach.test.ts' },
