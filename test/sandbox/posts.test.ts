@@ -103,7 +103,8 @@ describe('how much at once', () => {
       await sandbox.settled();
       const sizes = receiver.posts.map((posted) => eventsOf([posted]).length);
       expect([Math.max(...sizes), eventsOf(receiver.posts).length]).toEqual([25, 120]);
-      expect(receiver.posts[0]?.json).toEqual({ events: expect.any(Array) });
+      // Where the clock parts the first event from the others, it is a post of its own, in the form of one.
+      expect(receiver.posts[sizes.indexOf(25)]?.json).toEqual({ events: expect.any(Array) });
     });
   });
 
