@@ -6,9 +6,15 @@ import { onDemand } from '../util/on-demand.ts';
 
 /** `1,234,567`. */
 export function number(value: number): string {
-  // The tables of Intl take 14 ms, and a small number looks the same without them.
-  return value >= 0 && value < 1000 && Number.isInteger(value) ? String(value) : numbers().format(value);
+  const written = String(value);
+  // The tables of Intl take 14 ms. What nobody rounds looks the same without them.
+  return PLAIN.test(written) ? written.replace(BEFORE_THREES, ',') : numbers().format(value);
 }
+
+/** No sign, no exponent, and no more decimals than are shown. */
+const PLAIN = /^\d{1,15}(?:\.\d{1,3})?$/;
+/** Where a comma goes: what follows up to the point, or the end, is whole groups of three. */
+const BEFORE_THREES = /\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g;
 
 /** `1 recipient`, `2 recipients`. */
 export function countOf(count: number, noun: string, several = `${noun}s`): string {

@@ -8,7 +8,7 @@ import { checkTlsEnvironment } from '../http/tls-environment.ts';
 import type { Environment, KeySource } from '../model.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { canonical } from '../plan/settings.ts';
-import { type Sandbox, startSandbox } from '../sandbox/server.ts';
+import type { Sandbox } from '../sandbox/server.ts';
 import type { WebhookOptions } from '../sandbox/webhook-options.ts';
 import { createRedactor } from '../util/redact.ts';
 import { requireApproval } from './approved.ts';
@@ -67,7 +67,7 @@ async function keyOf(source: KeySource, options: ApiOptions): Promise<string> {
   return read.key;
 }
 
-/** A sandbox on loopback, over real HTTP, with a key of its own. */
+/** A sandbox on loopback, over real HTTP, with a key of its own. Only who has one loads it: it is half of what a send loads. */
 export async function startEmbedded(
   environment: Environment,
   reports: { readonly webhook?: WebhookOptions; readonly now?: () => number } = {},
@@ -75,6 +75,7 @@ export async function startEmbedded(
   const apiKey = randomBytes(16).toString('hex');
   // A project that rehearses another API's fields means them: only the sandbox's own are checked for slips.
   const fields = canonical(environment.wire) === canonical(DEFAULT_WIRE) ? 'known' : 'any';
+  const { startSandbox } = await import('../sandbox/server.ts');
   const sandbox = await startSandbox({ apiKey, keep: 0, fields, ...reports });
   return { sandbox, apiKey };
 }
