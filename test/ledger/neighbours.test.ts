@@ -115,6 +115,16 @@ describe('outcomes that are recorded together', () => {
     expect(fates(ledger, run)).toEqual(['accepted', 'accepted']);
   });
 
+  it('come late for those who were taken for a crash meanwhile, and end their doubts', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(3));
+    ledger.commit(run, [], [never(0), never(1)], NOON);
+    ledger.start(run, NOON);
+    ledger.commit(run, [], [never(2)], NOON);
+    ledger.commit(run, [resultOf(0), resultOf(2)], [], NOON + 5);
+    expect(fates(ledger, run)).toEqual(['accepted', 'in-doubt(crash)', 'accepted']);
+  });
+
   it('keep their ids as they would one by one: half a character is none', () => {
     const ledger = open(scratchPath());
     const ids = ['"', '\\', '\u0000x', '\n', '\ud800', '\u{1F600}'];

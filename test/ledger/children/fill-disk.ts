@@ -1,8 +1,8 @@
 /**
- * Claims and records on a disk that gets full (the argument `fill` names a file that takes all the room that is left)
+ * Claims and records on a disk that gets full (the argument `fill` names a file that takes nearly all the room that is left)
  * or behind a limit on the size of files. Prints one JSON line for each step.
  */
-import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { reserveOf } from '../../../src/ledger/companions.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
 import type { ClaimRequest, ResultRecord } from '../../../src/ledger/records.ts';
@@ -11,6 +11,8 @@ import { claimOf, HELLO, loadRow, NOON, resultOf } from '../values.ts';
 const [path = '', fill = ''] = process.argv.slice(2);
 const GROUP = 16;
 const ROWS = 20_000;
+/** Room for some commits, wherever the log ends just then. */
+const LEFT = 300_000;
 
 const ledger = openLedger(path, { mode: 'write', nowMs: NOON });
 const draft = ledger.beginLoad(HELLO, { channel: 'sms', nowMs: NOON });
@@ -66,6 +68,7 @@ function takeAllRoom(file: string): void {
       // Full for pieces of this size: try smaller ones.
     }
   }
+  ftruncateSync(fd, Math.max(0, fstatSync(fd).size - LEFT));
   closeSync(fd);
 }
 
