@@ -30,7 +30,7 @@ export interface Place {
 
 const HERE = import.meta.dirname;
 const CONCURRENCY = 64;
-const MANY = 50_000;
+const MANY = 200_000;
 
 const run = promisify(execFile);
 
@@ -119,7 +119,7 @@ async function findInstalled(place: Place, say: Say): Promise<readonly Peer[]> {
     {
       id: 'artillery',
       name: `Artillery ${versionOf('artillery')}`,
-      most: 5_000,
+      most: 20_000,
       send: ({ csv }) =>
         measure(installed('artillery/bin/run'), plan, { ...call, env: { ...env, LIST: relative(HERE, csv) } }),
     },
