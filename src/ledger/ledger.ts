@@ -3,7 +3,7 @@ import type { RowSet } from '../util/row-set.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import type { RunLock } from './lock.ts';
-import type { SyncFile } from './log-sync.ts';
+import type { Disk } from './log-sync.ts';
 import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
@@ -266,6 +266,6 @@ export interface LedgerOptions {
   readonly leaveNothing?: boolean;
   /** How long to wait for another process that writes; 30 s. */
   readonly busyTimeoutMs?: number;
-  /** How the log of a file is brought to the disk after `commitSoon`. */
-  readonly syncFile?: SyncFile;
+  /** Where the log of a file is brought to by `commitSoon`; default: the disk that it is on. */
+  readonly disk?: Disk;
 }

@@ -1,7 +1,16 @@
 import { closeSync, constants, fdatasync, openSync } from 'node:fs';
 
-/** Brings what was written to an open file to the disk, and calls back once: `fdatasync`, but for tests. */
+/** Brings what was written to an open file to the disk, and calls back once. */
 export type SyncFile = (fd: number, done: (error: Error | null) => void) => void;
+
+/** How the log of a file is brought to the disk, and by which clock it is seen how long that takes. */
+export interface Disk {
+  readonly sync: SyncFile;
+  /** Never set back. */
+  clockMs(): number;
+}
+
+export const LOCAL_DISK: Disk = { sync: (fd, done) => fdatasync(fd, done), clockMs: () => performance.now() };
 
 /** The write-ahead log of a ledger, brought to the disk while the event loop goes on. */
 export interface LogSync {
@@ -15,7 +24,7 @@ export interface LogSync {
  * nothing yet. SQLite keeps no lock on that file, so that closing it lets go of none; and neither deletes nor replaces it
  * while the ledger is open.
  */
-export function openLog(path: string, sync: SyncFile = fdatasync): LogSync | null {
+export function openLog(path: string, sync: SyncFile): LogSync | null {
   let fd: number;
   try {
     // To be written to: Windows syncs no other.

@@ -92,7 +92,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const db = connect(path, options, false);
     try {
       migrate(db, options.nowMs);
-      const connection = new SqliteConnection(path, db, options.syncFile);
+      const connection = new SqliteConnection(path, db, options.disk);
       checkClock(connection, options.nowMs);
       return ledgerOver(connection);
     } catch (error) {

@@ -1,10 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { keepReserve, leaveMarker, releaseReserve } from './companions.ts';
 import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
+import { createDiskPace, type DiskPace } from './disk-pace.ts';
 import { fileError, LedgerError, type LedgerErrorKind, ledgerError, syncError } from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
-import { type LogSync, openLog, type SyncFile } from './log-sync.ts';
+import { type Disk, LOCAL_DISK, type LogSync, openLog } from './log-sync.ts';
 import { purgeOfFile } from './purge-file.ts';
 import type { RunIdentity } from './records.ts';
 
@@ -29,16 +30,17 @@ export class SqliteConnection implements Connection {
   #closed = false;
   /** As it was opened (connect.ts). */
   #synced: Synced = 'FULL';
-  readonly #syncFile: SyncFile | undefined;
+  readonly #disk: Disk;
+  readonly #pace: DiskPace = createDiskPace();
   /** The log, as it is synced beside the loop; opened with the first write that needs it. */
   #log: LogSync | null = null;
   /** Something was written that nobody has brought to the disk. */
   #isAhead = false;
 
-  constructor(path: string, db: DatabaseSync, syncFile?: SyncFile) {
+  constructor(path: string, db: DatabaseSync, disk: Disk = LOCAL_DISK) {
     this.path = path;
     this.#db = db;
-    this.#syncFile = syncFile;
+    this.#disk = disk;
     noteOpen(path);
     this.purge = purgeOfFile(this);
     this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
@@ -97,17 +99,23 @@ export class SqliteConnection implements Connection {
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    const result = this.#transact(nowMs, work, 'FULL');
+    const result = this.#transact(nowMs, work, 'FULL', this.#commit);
     this.#grown(rows);
     return result;
   }
 
-  /** Written as it always is, and then synced by `durable` instead of SQLite: that sync is all that is left out. */
+  /**
+   * Where the disk is quick, as `write`. Else written as it always is, and then synced by `durable` instead of SQLite:
+   * that sync is all that is left out.
+   */
   writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    this.#log ??= openLog(this.path, this.#syncFile);
-    if (this.#log === null) return this.write(nowMs, rows, work);
-    const result = this.#transact(nowMs, work, 'NORMAL');
-    this.#isAhead = true;
+    const isQuick = this.#pace.isQuick();
+    if (!isQuick) this.#log ??= openLog(this.path, this.#disk.sync);
+    const isSoon = !isQuick && this.#log !== null;
+    const result = isSoon
+      ? this.#transact(nowMs, work, 'NORMAL', this.#commit)
+      : this.#transact(nowMs, work, 'FULL', this.#commitTimed);
+    if (isSoon) this.#isAhead = true;
     this.#grown(rows);
     return result;
   }
@@ -124,7 +132,15 @@ export class SqliteConnection implements Connection {
     });
   }
 
-  #transact<T>(nowMs: number, work: (nowMs: number) => T, synced: Synced): T {
+  readonly #commit = (): void => this.#db.exec('COMMIT');
+
+  readonly #commitTimed = (): void => {
+    const since = this.#disk.clockMs();
+    this.#commit();
+    this.#pace.took(this.#disk.clockMs() - since);
+  };
+
+  #transact<T>(nowMs: number, work: (nowMs: number) => T, synced: Synced, commit: () => void): T {
     if (this.#failure !== null) throw this.#failure;
     const now = Math.max(nowMs, this.#newestMs);
     // Once a second is enough: the clock is compared with a tolerance of minutes.
@@ -135,7 +151,7 @@ export class SqliteConnection implements Connection {
       this.#db.exec('BEGIN IMMEDIATE');
       if (save) this.#saveNewest(now);
       result = work(now);
-      this.#db.exec('COMMIT');
+      commit();
     } catch (error) {
       throw this.#undo(error);
     }

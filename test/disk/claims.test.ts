@@ -21,6 +21,20 @@ it('C11: every claim is on the disk before its request begins', async () => {
   expect(levels.filter((level) => level === 1)).toHaveLength(log.filter(({ syncing }) => syncing !== undefined).length);
 });
 
+it('C11: on a disk that was found to be quick, SQLite itself brings claims to it', async () => {
+  await using api = await startApi();
+  using scene = sceneOf(api, 60);
+  const { status, stderr, log } = await sendWatched(scene, {}, ['--concurrency', '1']);
+  expect(status, stderr).toBe(0);
+  expect(unclaimedPosts(log)).toEqual([]);
+  expect(log.filter(({ post }) => post !== undefined)).toHaveLength(60);
+  const commits = log.filter(({ committed, file }) => committed !== undefined && file === 'ledger.db');
+  const beside = commits.filter(({ synchronous }) => synchronous === 1).length;
+  expect(beside).toBe(log.filter(({ syncing }) => syncing !== undefined).length);
+  // Eight, if it is quick; and all but those on which it was tried, if no commit ever is.
+  expect(beside).toBeLessThan(60);
+});
+
 it('C11: with a rate, SQLite itself brings every claim to the disk', async () => {
   await using api = await startApi();
   using scene = sceneOf(api);

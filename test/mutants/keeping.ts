@@ -116,6 +116,18 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'disk/claims.test.ts', only: 'C11: every claim is on the disk' },
   },
   {
+    name: 'quick-disk-not-waited-for',
+    planted: 'a commit that waits for a quick disk is not synced',
+    edits: [
+      {
+        file: 'src/ledger/sqlite-connection.ts',
+        was: "this.#transact(nowMs, work, 'FULL', this.#commitTimed)",
+        is: "this.#transact(nowMs, work, 'NORMAL', this.#commitTimed)",
+      },
+    ],
+    proof: { in: 'disk/claims.test.ts', only: 'C11: on a disk that was found to be quick' },
+  },
+  {
     name: 'posts-during-a-hold',
     planted: 'a Retry-After that comes while the disk works on a claim does not hold it back',
     edits: [{ file: 'src/run/deliver.ts', was: 'if (shift.pace.isHeld() || ', is: 'if (' }],

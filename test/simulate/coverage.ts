@@ -39,6 +39,8 @@ const USUAL: readonly string[] = [
   'Retry-After',
   'clock set between starts',
   'clock set while sending',
+  'commit ahead of the disk',
+  'commit on the disk',
   'commit:amend',
   'commit:beginLoad',
   'commit:commit',

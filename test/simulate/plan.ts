@@ -29,6 +29,8 @@ export interface StartPlan {
   readonly kill: { readonly site: string; readonly nth: number } | null;
   readonly killAfterMs: number | null;
   readonly fault: Fault | null;
+  /** Share of the commits for which the disk takes longer than anybody waits on the spot. */
+  readonly slowCommits: number;
   /** The clock is set by so much before the start. */
   readonly clockStepMs: number;
   /** And by so much while it goes on. */
@@ -144,6 +146,7 @@ export function drawStart(random: Random, common: Common): StartPlan {
     kill: violent && random.chance(0.8) ? drawKill(random, common, retryRejected) : null,
     killAfterMs: violent && random.chance(0.25) ? afterMs() : null,
     fault: random.chance(0.15) ? drawFault(random) : null,
+    slowCommits: random.pick([0, 0, 0.1, 0.5]),
     clockStepMs: random.chance(0.1) ? drawStep(random) : 0,
     clockStepAfter: random.chance(0.08) ? { ms: afterMs(), byMs: drawStep(random) } : null,
     interruptAfterMs: random.chance(0.12) ? afterMs() : null,
@@ -223,6 +226,7 @@ export function goodStart(
     kill: null,
     killAfterMs: null,
     fault: null,
+    slowCommits: 0,
     clockStepMs: 0,
     clockStepAfter: null,
     interruptAfterMs: null,

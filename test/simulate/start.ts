@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { SyncFile } from '../../src/ledger/log-sync.ts';
+import type { Disk } from '../../src/ledger/log-sync.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { identityOf, prepareRun } from '../../src/run/prepare.ts';
@@ -34,8 +34,6 @@ export function beginStart(options: StartOptions): Start {
   let faults = 0;
   let ioFailed = false;
   let left = false;
-  /** A commit is under way that is synced later. */
-  let isSoon = false;
   /** Claims that are in the log, and not on the disk yet. */
   const ahead = new Set<string>();
   const sinceMs = world.monotonicMs;
@@ -91,9 +89,11 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
     // Who holds the run is written down, and nothing of the run itself.
     if (operation === 'open') return;
+    const isAhead = synchronous(db) === 1;
+    if (operation === 'commit') world.cover(isAhead ? 'commit ahead of the disk' : 'commit on the disk');
     const mostClaimed = options.mostClaimed();
     const claimed = (row: RowView): void => {
-      if (isSoon) ahead.add(nameOf(row));
+      if (isAhead) ahead.add(nameOf(row));
       rules.claimed(row);
       guard?.claimed(row);
     };
@@ -109,7 +109,7 @@ export function beginStart(options: StartOptions): Start {
   };
 
   /** The disk takes its time, during which everything else goes on. */
-  const syncFile: SyncFile = (_fd, done) => {
+  const sync: Disk['sync'] = (_fd, done) => {
     const written = [...ahead];
     const dead = (): void => {
       cancel();
@@ -134,6 +134,15 @@ export function beginStart(options: StartOptions): Start {
     });
     if (death.signal.aborted) dead();
     else death.signal.addEventListener('abort', dead, { once: true });
+  };
+  let diskMs = 0;
+  const disk: Disk = {
+    sync,
+    // Asked before and after a commit that waits for the disk.
+    clockMs() {
+      if (random.chance(plan.slowCommits)) diskMs += 10;
+      return diskMs;
+    },
   };
 
   const connected = server.connect({
@@ -169,29 +178,18 @@ export function beginStart(options: StartOptions): Start {
   const watched = (real: Ledger): Ledger => {
     if (db === null) throw new Error('The ledger was opened without being watched.');
     const sabotaged = options.sabotage.ledger?.(real, db) ?? real;
-    const within = named(sabotaged, (next) => {
+    return named(sabotaged, (next) => {
       const before = operation;
       operation = next;
       return () => {
         operation = before;
       };
     });
-    return {
-      ...within,
-      commitSoon(...args) {
-        isSoon = true;
-        try {
-          return within.commitSoon(...args);
-        } finally {
-          isSoon = false;
-        }
-      },
-    };
   };
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs, syncFile));
+    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs, disk));
     const own = watched(held.ledger);
     ledger = own;
     guard?.begins();
@@ -313,4 +311,9 @@ function endingOf(error: unknown): Ending {
     return { kind: 'refused', exit: error.exit, code: error.diagnostics[0]?.code ?? 'unknown' };
   }
   return { kind: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** 2: SQLite syncs at the end of a transaction; 1: it does not. */
+function synchronous(db: DatabaseSync): unknown {
+  return db.prepare('PRAGMA synchronous').get()?.['synchronous'];
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { SyncFile } from '../../src/ledger/log-sync.ts';
+import type { Disk } from '../../src/ledger/log-sync.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -18,13 +18,13 @@ export function hold(
   plan: StartPlan,
   identity: RunIdentity,
   nowMs: number,
-  syncFile: SyncFile,
+  disk: Disk,
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, { syncFile });
+    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, { disk });
   }
-  const ledger = openLedger(path, { mode: 'write', nowMs, syncFile });
+  const ledger = openLedger(path, { mode: 'write', nowMs, disk });
   return { ledger, [Symbol.dispose]: () => ledger.close() };
 }
 
