@@ -55,6 +55,7 @@ export function createRound(start: Start): RoundsOptions['round'] {
         run,
         list: prepared.list,
         reached: prepared.reached,
+        loaded: posted === null ? prepared.loaded : null,
         // Reports may have come in since.
         unreached: posted === null ? prepared.unreached : countUnreached(ledger, run, campaign),
         suppressions,

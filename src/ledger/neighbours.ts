@@ -29,19 +29,19 @@ export const NOT_ALL = new Error('not all rows are as they were expected');
  * To be called inside `write`.
  */
 export function neighbours(connection: Connection): Neighbours {
-  // `?3` and `?4` are the first and the last row, `?5` has a text for each row from the first on: NULL is not meant.
+  // `?3` and `?4` are the first and the last row; `?5` has a text of `?6` bytes for each row from the first on.
   const claimAll = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row BETWEEN ?3 AND ?4 AND state = 'pending' AND attempts = 0
-      AND key = ?5 ->> CAST(row - ?3 AS INTEGER) AND address = key
+      AND key = rtrim(CAST(substr(?5, (row - ?3) * ?6 + 1, ?6) AS TEXT)) AND address = key
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = recipients.address
         AND (until_at IS NULL OR until_at > ?1))`,
   );
   const acceptAll = connection.statement(
-    `UPDATE recipients SET state = 'accepted', reason = NULL, attempts = 1, http_status = ?6,
-      message_id = ?5 ->> CAST(row - ?3 AS INTEGER), error = NULL, updated_at = ?1
+    `UPDATE recipients SET state = 'accepted', reason = NULL, attempts = 1, http_status = ?7,
+      message_id = rtrim(CAST(substr(?5, (row - ?3) * ?6 + 1, ?6) AS TEXT)), error = NULL, updated_at = ?1
       WHERE list = ?2 AND leg = 0 AND row BETWEEN ?3 AND ?4 AND state = 'claimed' AND attempts = 0
-      AND ?5 ->> CAST(row - ?3 AS INTEGER) IS NOT NULL`,
+      AND rtrim(CAST(substr(?5, (row - ?3) * ?6 + 1, ?6) AS TEXT)) <> ''`,
   );
   return {
     record(list, results, now) {
@@ -51,16 +51,16 @@ export function neighbours(connection: Connection): Neighbours {
       const usual = results.every(isUsual) ? results : results.filter(isUsual);
       const stretch = stretchOf(usual, ({ messageId }) => messageId);
       if (stretch === null) return results;
-      const { first, last, texts } = stretch;
-      if (acceptAll(now, list, first, last, texts, status) !== usual.length) throw NOT_ALL;
+      const { first, last, texts, width } = stretch;
+      if (acceptAll(now, list, first, last, texts, width, status) !== usual.length) throw NOT_ALL;
       return usual === results ? [] : results.filter((r) => !isUsual(r));
     },
     claim(list, claims, now) {
       if (!claims.every(isUsualClaim)) return false;
       const stretch = stretchOf(claims, ({ key }) => key);
       if (stretch === null) return false;
-      const { first, last, texts } = stretch;
-      if (claimAll(now, list, first, last, texts) !== claims.length) throw NOT_ALL;
+      const { first, last, texts, width } = stretch;
+      if (claimAll(now, list, first, last, texts, width) !== claims.length) throw NOT_ALL;
       return true;
     },
   };
@@ -75,28 +75,42 @@ function isUsualClaim(claim: ClaimRequest): boolean {
 interface Stretch {
   readonly first: number;
   readonly last: number;
-  readonly texts: string;
+  /** Filled up with spaces; only spaces, where a row between them is not meant. */
+  readonly texts: Uint8Array;
+  readonly width: number;
 }
 
 /** Above it, what lies between them costs more than it saves. */
 const MOST_ROWS_FOR_EACH = 4;
 
-/** Null where one statement would not be worth it, or could not say their texts. */
+/** So that one long text among many does not make all of them long. */
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * Null where one statement would not be worth it, or could not say their texts. Bytes at places that can be worked out
+ * are found at once, where an array of JSON is walked from its beginning for each row.
+ */
 function stretchOf<T extends { readonly row: number }>(
   all: readonly T[],
   textOf: (one: T) => string | null,
 ): Stretch | null {
   if (all.length < 2) return null;
-  let [first, last] = [Number.POSITIVE_INFINITY, -1];
-  for (const { row } of all) {
+  let [first, last, width] = [Number.POSITIVE_INFINITY, -1, 1];
+  for (const one of all) {
+    const { row } = one;
+    const text = textOf(one) ?? '';
+    // An empty one is not meant, and of a space at its end nobody could tell whose it is.
+    if (text === '' || text.endsWith(' ')) return null;
     if (row < first) first = row;
     if (row > last) last = row;
+    if (text.length > width) width = text.length;
   }
   const rows = last - first + 1;
-  if (rows > MOST_ROWS_FOR_EACH * all.length) return null;
-  const byRow = new Array<string | null>(rows).fill(null);
-  for (const one of all) byRow[one.row - first] = textOf(one);
-  const texts = JSON.stringify(byRow);
-  // Control characters and halves of characters are not what they were when SQLite has read them from JSON.
-  return texts.includes('\\') ? null : { first, last, texts };
+  if (rows > MOST_ROWS_FOR_EACH * all.length || rows * width > MOST_BYTES) return null;
+  const byRow = new Array<string>(rows).fill(' '.repeat(width));
+  for (const one of all) byRow[one.row - first] = (textOf(one) ?? '').padEnd(width);
+  const joined = byRow.join('');
+  const texts = Buffer.from(joined);
+  // Where a character takes several bytes, the places are others.
+  return texts.length === joined.length ? { first, last, texts, width } : null;
 }

@@ -156,11 +156,10 @@ interface Aside {
 /** Whose turn it is; null where a rule came between. */
 function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
   const { row, line } = decision;
-  const pending = todo.find(row);
+  const pending = todo.find(row, decision.key);
   if (pending === null && todo.isLost?.(row) === true) return null;
   if (pending === null) throw unexpected(line);
   const { leg } = pending;
-  if (decision.key !== pending.key) throw unexpected(line);
   if (pending.byReport !== undefined) return reportedDue(decision, pending, shift);
   // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
   if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);

@@ -14,6 +14,7 @@ import { timeView } from '../plan/window.ts';
 import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import type { Meter } from '../util/meter.ts';
+import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { findWinner, joinEvidence, rememberWinner, type WinnerState, winnerIn } from './decide-winner.ts';
 import { settleByReports } from './evidence.ts';
 import { joinReplies } from './join-replies.ts';
@@ -50,6 +51,8 @@ export interface Prepared {
   /** Those among them whom a report makes due for a fallback. */
   readonly unreached: number;
   readonly continues: boolean;
+  /** Of a run that begins: its rows, but for those that are left out. */
+  readonly loaded: RowSet | null;
   /** Whom other runs reached; null where no rule asks for it. */
   readonly reached: Reached | null;
   /** How far the search for the winner of a test is. */
@@ -116,6 +119,7 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     toDo: toDo + unreached,
     unreached,
     continues: true,
+    loaded: null,
     reached: toDo + unreached === 0 ? null : await openReach(plan, ledger, nowMs),
     winner: found,
     seal: () => {
@@ -133,7 +137,9 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
   const { channel, isCounted } = plan.campaign;
   const draft = ledger.beginLoad(identityOf(plan), { channel, nowMs, isCounted });
   const found = findWinnerOf(options, existing);
-  const checked = await checkAndLoad(options, draft, existing, reached, found).catch((error: unknown) => {
+  // Of an amended run the ledger holds more than the list says.
+  const loaded = existing === null ? createRowSet() : null;
+  const checked = await checkAndLoad(options, { draft, existing, loaded }, reached, found).catch((error: unknown) => {
     ledger.discardLoad(draft);
     throw error;
   });
@@ -144,6 +150,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     toDo: estimate.send,
     unreached: 0,
     continues: existing !== null,
+    loaded,
     reached,
     winner: found,
     seal: () => {
@@ -178,10 +185,15 @@ function withWinner({ ledger, winner }: PrepareOptions, run: RunRecord, found: W
   return winner === run.winner ? run : ledger.setWinner(run, winner);
 }
 
+interface Loading {
+  readonly draft: RunRecord;
+  readonly existing: RunRecord | null;
+  readonly loaded: RowSet | null;
+}
+
 async function checkAndLoad(
   options: PrepareOptions,
-  draft: RunRecord,
-  existing: RunRecord | null,
+  { draft, existing, loaded }: Loading,
   reached: Reached | null,
   found: WinnerState,
 ): Promise<Checked> {
@@ -203,7 +215,11 @@ async function checkAndLoad(
   };
   const checked = await checkList(plan, view, prices, (batch, estimator) => {
     if (options.interrupt.aborted) throw interruptedEarly();
-    for (const decision of batch) rows.push(loadRow(decision, estimator));
+    for (const decision of batch) {
+      const row = loadRow(decision, estimator);
+      rows.push(row);
+      if (row.state !== 'skipped') loaded?.add(row.row);
+    }
     if (rows.length >= LOAD_BATCH) flush();
   });
   flush();

@@ -2,6 +2,7 @@ import { HandbillError } from '../errors.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Halt, RunState } from '../model.ts';
+import type { RowSet } from '../util/row-set.ts';
 import { createCanary } from './canary.ts';
 import { createGate, type Gate, type OnWait } from './canary-gate.ts';
 import { asksReports, judgeReports } from './canary-reports.ts';
@@ -15,7 +16,7 @@ import type { Sharing } from './sharing.ts';
 import { answersIn, stateAfter, sumOf } from './start-counts.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
-import { createTodo } from './todo.ts';
+import { createFirstTodo, createTodo } from './todo.ts';
 import { unreachedRows, withUnreached } from './unreached.ts';
 import { openWork, type Work, type WorkOptions } from './work.ts';
 
@@ -26,6 +27,8 @@ export interface RunOptions extends Omit<WorkOptions, 'remembered'> {
   readonly postedBefore?: number;
   /** Recipients whom a report makes due for a fallback; 0: nobody is looked for. */
   readonly unreached?: number;
+  /** Rows that this process has just loaded for the first start of the run; default: the ledger is asked for them. */
+  readonly loaded?: RowSet | null;
   /** Recipients that are posted to in this start; null: all. */
   readonly limit: number | null;
   /** Waits for what is worth waiting for: long pauses of a canary. */
@@ -71,12 +74,14 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
   const todo = () =>
     createTodo(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
+  const { loaded = null } = options;
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
   progress.figures.toDo = sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
-  if (part === null) await work.feed({ todo: todo(), limit: options.limit, gate });
-  else
+  if (part === null) {
+    await work.feed({ todo: loaded === null ? todo() : createFirstTodo(loaded), limit: options.limit, gate });
+  } else
     await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
   await desk.flush();
   await part?.rest(work);

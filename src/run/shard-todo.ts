@@ -53,7 +53,7 @@ export function createShardTodo(
       asked = row;
       return partOf(row)?.todo.wants(row) ?? false;
     },
-    find: (row) => partOf(row)?.todo.find(row) ?? null,
+    find: (row, key) => partOf(row)?.todo.find(row, key) ?? null,
     get lastRow() {
       return asked;
     },

@@ -1,11 +1,13 @@
 import type { PendingRow } from '../ledger/records.ts';
+import type { Channel } from '../model.ts';
+import type { RowSet } from '../util/row-set.ts';
 
 /** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
 export interface Todo {
   /** Asked with ascending rows, once each. */
   wants(row: number): boolean;
-  /** What the ledger holds of a wanted row, until `wants` has gone a batch further. */
-  find(row: number): PendingRow | null;
+  /** What the ledger holds of a wanted row, until `wants` has gone a batch further; null where it holds somebody else. */
+  find(row: number, key: string | null): PendingRow | null;
   /** A wanted row that is somebody else's by now; default: none ever is. */
   isLost?(row: number): boolean;
   /** The row that was asked for last; -1 before the first. */
@@ -33,8 +35,6 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
     older = wanted;
     wanted = new Map();
   };
-  const find = (row: number): PendingRow | null => wanted.get(row) ?? older.get(row) ?? null;
-
   return {
     wants(row) {
       asked = row;
@@ -50,7 +50,32 @@ export function createTodo(pending: (afterRow: number, limit: number) => readonl
       }
       return false;
     },
-    find,
+    find(row, key) {
+      const found = wanted.get(row) ?? older.get(row);
+      return found !== undefined && found.key === key ? found : null;
+    },
+    get lastRow() {
+      return asked;
+    },
+  };
+}
+
+const NONE: readonly Channel[] = [];
+
+/**
+ * The same for the first start of a run whose list this process has just loaded: nobody has been sent to, so nothing is
+ * read. Who stands in a row is known from the bytes of the list, which are the same, and the claim looks it up.
+ *
+ * @param loaded - the rows of which none was left out
+ */
+export function createFirstTodo(loaded: Pick<RowSet, 'has'>): Todo {
+  let asked = -1;
+  return {
+    wants(row) {
+      asked = row;
+      return loaded.has(row);
+    },
+    find: (row, key) => (key !== null && loaded.has(row) ? { row, leg: 0, key, attempts: 0, used: NONE } : null),
     get lastRow() {
       return asked;
     },

@@ -53,8 +53,8 @@ function unclaimedPosts(log: readonly LogLine[]): string[] {
   let ahead: unknown[] = [];
   let inSync: unknown[] = [];
   return log.flatMap(({ sql = '', values = [], committed, synchronous, syncing, synced, post }) => {
-    // Key and address are the same in this list.
-    if (sql.includes("SET state = 'claimed'")) claimed.push(...values.filter((value) => typeof value === 'string'));
+    // Key and address are the same in this list; one statement has them of several.
+    if (sql.includes("SET state = 'claimed'")) claimed.push(...(values.join(' ').match(/\+\d+/g) ?? []));
     if (sql === 'BEGIN IMMEDIATE' || sql === 'ROLLBACK') claimed = [];
     if (committed !== undefined && synchronous === 2) for (const address of claimed) durable.add(address);
     if (committed !== undefined && synchronous === 1) ahead.push(...claimed);

@@ -125,9 +125,16 @@ describe('outcomes that are recorded together', () => {
     expect(fates(ledger, run)).toEqual(['accepted', 'in-doubt(crash)', 'accepted']);
   });
 
-  it('keep their ids as they would one by one: half a character is none', () => {
+  it.each([
+    ['half a character is none', ['"', '\\', '\u0000x', '\n', '\ud800', '\u{1F600}']],
+    ['those of other characters', ['a', 'bé', 'ü', 'ccc']],
+    ['those that end in a space', ['a ', 'b', ' c']],
+    ['nothing but spaces', ['a', '  ']],
+    ['those of many lengths', ['a', 'bb', ' c c', 'd'.repeat(40), '\te', '\u0000']],
+    ['a long one among them', ['a', 'b'.repeat(70_000), 'c']],
+    ['an empty one', ['a', '', 'c']],
+  ])('keep their ids as they would one by one: %s', (_, ids) => {
     const ledger = open(scratchPath());
-    const ids = ['"', '\\', '\u0000x', '\n', '\ud800', '\u{1F600}'];
     const run = givenRun(ledger, rows(ids.length));
     const all = ids.map((_, row) => row);
     ledger.commit(run, [], all.map(never), NOON);
@@ -145,7 +152,7 @@ describe('outcomes that are recorded together', () => {
 
 describe('together or one by one', () => {
   const text = fc.oneof(
-    fc.constantFrom('a', '"', '\\', '\u0000', '\n', '\ud800', '\u{1F600}', 'é', '12', 'null', '{"a":1}', ''),
+    fc.constantFrom('a', 'b ', ' ', '"', '\\', '\u0000', '\n', '\ud800', '\u{1F600}', 'é', '12', 'null', '{"a":1}', ''),
     fc.string({ unit: 'binary', maxLength: 6 }),
   );
   // A list has whole characters: it is read from UTF-8.

@@ -7,7 +7,7 @@ export const NEIGHBOURING: readonly Mutant[] = [
   {
     name: 'neighbours-claimed-unseen',
     planted: 'where one statement claims less than all, all are taken for claimed',
-    edits: [{ file: NEIGHBOURS, was: 'texts) !== claims.length)', is: 'texts) > claims.length)' }],
+    edits: [{ file: NEIGHBOURS, was: 'width) !== claims.length)', is: 'width) > claims.length)' }],
     proof: { in: 'ledger/neighbours.test.ts' },
   },
   {
@@ -22,10 +22,10 @@ export const NEIGHBOURING: readonly Mutant[] = [
     edits: [
       {
         file: NEIGHBOURS,
-        was: 'AND key = ?5 ->> CAST(row - ?3 AS INTEGER) AND address = key',
-        is: 'AND ?5 IS NOT NULL AND address = key',
+        was: 'AND key = rtrim(CAST(substr(?5, (row - ?3) * ?6 + 1, ?6) AS TEXT)) AND address = key',
+        is: 'AND ?5 IS NOT NULL AND ?6 > 0 AND address = key',
       },
-      { file: NEIGHBOURS, was: 'texts) !== claims.length)', is: 'texts) < claims.length)' },
+      { file: NEIGHBOURS, was: 'width) !== claims.length)', is: 'width) < claims.length)' },
     ],
     proof: { in: 'ledger/neighbours.test.ts' },
   },
@@ -33,7 +33,7 @@ export const NEIGHBOURING: readonly Mutant[] = [
     name: 'neighbours-accepted-unasked',
     planted: 'whoever stands between two who were accepted is taken for accepted too',
     edits: [
-      { file: NEIGHBOURS, was: '\n      AND ?5 ->> CAST(row - ?3 AS INTEGER) IS NOT NULL', is: '' },
+      { file: NEIGHBOURS, was: "\n      AND rtrim(CAST(substr(?5, (row - ?3) * ?6 + 1, ?6) AS TEXT)) <> ''", is: '' },
       { file: NEIGHBOURS, was: 'status) !== usual.length)', is: 'status) < usual.length)' },
     ],
     proof: { in: 'ledger/neighbours.test.ts' },
@@ -52,8 +52,14 @@ export const NEIGHBOURING: readonly Mutant[] = [
   },
   {
     name: 'neighbours-with-other-texts',
-    planted: 'texts that JSON has only escapes for are handed to SQLite as JSON',
-    edits: [{ file: NEIGHBOURS, was: "texts.includes('\\\\') ? null", is: "texts === '' ? null" }],
+    planted: 'texts whose characters take several bytes are cut where the characters of others would be',
+    edits: [{ file: NEIGHBOURS, was: 'texts.length === joined.length ?', is: "joined !== '' ?" }],
+    proof: { in: 'ledger/neighbours.test.ts' },
+  },
+  {
+    name: 'neighbours-with-spaces',
+    planted: 'an id that ends in a space loses it when it is recorded with others',
+    edits: [{ file: NEIGHBOURS, was: "text === '' || text.endsWith(' ')", is: "text === ''" }],
     proof: { in: 'ledger/neighbours.test.ts' },
   },
 ];

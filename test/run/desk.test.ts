@@ -3,7 +3,6 @@ import { problem } from '../../src/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/records.ts';
 import { createDesk } from '../../src/run/desk.ts';
-import { createTodo } from '../../src/run/todo.ts';
 
 const claim = (row: number): ClaimRequest => ({ row, leg: 0, to: `+4470000${row}`, key: `+4470000${row}` });
 const result = (row: number): ResultRecord => ({
@@ -226,23 +225,4 @@ it('grants nothing that may not be on the disk, and keeps what happened for anot
   expect(ledger.told).toEqual([]);
   await desk.flush();
   expect(ledger.done).toEqual([]);
-});
-
-it('walks the rows that are still to do along with the list, over the borders of batches', () => {
-  const pending = Array.from({ length: 9000 }, (_, i) => ({
-    row: i * 3 + 1,
-    leg: 0,
-    key: `k${i * 3 + 1}`,
-    attempts: i % 2,
-    used: [],
-  }));
-  const todo = createTodo((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
-  const wanted: number[] = [];
-  for (let row = 0; row < 27_100; row++) {
-    if (!todo.wants(row)) continue;
-    wanted.push(row);
-    expect(todo.find(row)).toMatchObject({ key: `k${row}`, attempts: ((row - 1) / 3) % 2 });
-  }
-  expect(wanted).toEqual(pending.map((p) => p.row));
-  expect(todo.find(0)).toBeNull();
 });

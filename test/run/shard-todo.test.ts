@@ -50,7 +50,7 @@ describe('the shards of a worker', () => {
     todo.add(shard(1, 10, 19));
     expect([5, 12].map((row) => todo.wants(row))).toEqual([true, true]);
     todo.lose(1);
-    expect({ at: todo.shardOf(12), lost: todo.isLost(12), mine: todo.isLost(5), found: todo.find(12) }).toEqual({
+    expect({ at: todo.shardOf(12), lost: todo.isLost(12), mine: todo.isLost(5), found: todo.find(12, 'k12') }).toEqual({
       at: null,
       lost: true,
       mine: false,
@@ -84,7 +84,7 @@ describe('the shards of a worker', () => {
               }
             }
             if (!todo.wants(row)) continue;
-            expect(todo.find(row)?.row).toBe(row);
+            expect(todo.find(row, `k${row}`)?.row).toBe(row);
             sent.push(row);
             done.add(row);
           }

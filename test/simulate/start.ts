@@ -213,7 +213,7 @@ export function beginStart(options: StartOptions): Start {
       prepared.discard();
       return { kind: 'refused', exit: 2, code: 'not-confirmed' };
     }
-    const round = (run: RunRecord, limit: number | null) => {
+    const round = (run: RunRecord, limit: number | null, posted: number | null) => {
       return sendRun({
         plan: campaign,
         ledger: own,
@@ -222,6 +222,7 @@ export function beginStart(options: StartOptions): Start {
         suppressions: lists,
         listsAgain: { readAtMs: nowMs, read: async () => suppressions() },
         reached: prepared.reached,
+        loaded: posted === null ? prepared.loaded : null,
         unreached: prepared.unreached,
         endpoint,
         wire: compilePointers({ ...campaign.environment.wire, retryStatuses: plan.retryStatuses }),

@@ -52,7 +52,9 @@ function before(db: DatabaseSync, how: string, sql: string, values: readonly unk
     how,
     sql,
     ...(fails ? { fails } : {}),
-    ...(values.length > 0 ? { values } : {}),
+    ...(values.length > 0
+      ? { values: values.map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value)) }
+      : {}),
   });
   if (!fails || order.fault === undefined) return;
   const { errcode, errstr } = FAULTS[order.fault];
