@@ -64,7 +64,10 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { run, recovered } = ledger.start(options.run, now());
   // Of those whom a kill left in doubt, some may have been reported since.
   settleByReports(ledger, now());
-  const before = ledger.legs(run);
+  const { loaded = null } = options;
+  // Of a list that was just loaded it is known that nobody has been sent to; a canary asks how many there are.
+  const isCounted = loaded === null || plan.campaign.send.canary !== null;
+  const before = isCounted ? ledger.legs(run) : [];
   const began = timers.monotonicMs();
   const part = sharing?.join(run, answersIn(before)) ?? null;
   const remembered = memory?.of(run, ledger) ?? null;
@@ -74,9 +77,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
   const todo = () =>
     createTodo(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
-  const { loaded = null } = options;
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
-  progress.figures.toDo = sumOf(before, 'pending') + (options.unreached ?? 0);
+  progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
   if (part === null) {
