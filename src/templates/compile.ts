@@ -2,7 +2,6 @@ import type { Diagnostic } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
 import { checkProgram } from './check.ts';
-import { columnsOnly } from './columns-only.ts';
 import { Handlebars } from './engine.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
 import { TEMPLATE_LIMITS } from './limits.ts';
@@ -90,14 +89,6 @@ function createRender(
   options: TemplateOptions,
 ): (values: TemplateValues) => string {
   const maxBytes = options.maxOutput ?? TEMPLATE_LIMITS.outputBytes;
-  const direct = columnsOnly(body, options.escape, maxBytes);
-  if (direct !== null) {
-    return (values) => {
-      const text = direct(values);
-      if (text === null) throw explain(null, values, columns);
-      return checkLength(text, maxBytes);
-    };
-  }
   // Values that are only compared count too, so that the limit is not that of the text.
   const meter = { units: 0, most: Math.max(16 * maxBytes, 1024 * 1024) };
   const helpers = createHelpers(options.escape === 'none', meter);

@@ -94,37 +94,6 @@ it('lets a cell change nothing but its own place', () => {
   );
 });
 
-it('puts columns into a text as Handlebars does', () => {
-  const piece = fc.constantFrom(
-    'x',
-    '{{a}}',
-    '{{{b}}}',
-    '{{&a}}',
-    '{{[first.name]}}',
-    '{{toString}}',
-    '<"&\'>',
-    ' ',
-    '🎉',
-    '{{~a~}}',
-    '\n',
-  );
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 8 }), cells, fc.constantFrom('none', 'html'), (pieces, row, mode) => {
-      // A block that says nothing hands the whole text to Handlebars.
-      const [direct, byHandlebars] = [
-        compiled(`${pieces.join('')}|`, COLUMNS, { escape: mode }),
-        compiled(`${pieces.join('')}{{#if a}}{{/if}}|`, COLUMNS, { escape: mode }),
-      ];
-      const values = createValues(COLUMNS, COLUMNS)(row);
-      expect(direct.render(values)).toBe(byHandlebars.render(values));
-      const [lacking] = direct.columns;
-      const bare = (): string => direct.render({} as typeof values);
-      if (lacking !== undefined) expect(bare).toThrow(`no value for the column ${JSON.stringify(lacking)}`);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 it('finds every misspelt name at its place, and nothing else', () => {
   const piece = fc.oneof(
     fc.string({ unit: fc.constantFrom('x', ' ', '\n', '\r\n', '🎉', 'é', '.'), maxLength: 4 }),
