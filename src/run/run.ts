@@ -66,8 +66,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   settleByReports(ledger, now());
   const { loaded = null } = options;
   // Of a list that was just loaded it is known that nobody has been sent to; a canary asks how many there are.
-  const isCounted = loaded === null || plan.campaign.send.canary !== null;
-  const before = isCounted ? ledger.legs(run) : [];
+  const isKnown = loaded !== null && plan.campaign.send.canary === null;
+  const before = isKnown ? [] : ledger.legs(run);
   const began = timers.monotonicMs();
   const part = sharing?.join(run, answersIn(before)) ?? null;
   const remembered = memory?.of(run, ledger) ?? null;
@@ -81,9 +81,9 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
-  if (part === null) {
-    await work.feed({ todo: loaded === null ? todo() : createFirstTodo(loaded), limit: options.limit, gate });
-  } else
+  const first = loaded === null ? todo : () => createFirstTodo(loaded);
+  if (part === null) await work.feed({ todo: first(), limit: options.limit, gate });
+  else
     await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
   await desk.flush();
   await part?.rest(work);
