@@ -32,7 +32,7 @@ export function commitStore(
   runs: RunStore,
   lateAnswer: DoubtStore['lateAnswer'],
   workers: Pick<WorkerStore, 'holds'> | null,
-): Pick<Ledger, 'commit' | 'commitSoon' | 'skip' | 'defer'> {
+): Pick<Ledger, 'commit' | 'commitSoon' | 'leftOutAmong' | 'skip' | 'defer'> {
   const legs = legStore(connection);
   const checkUnder = suppressionCheck(connection);
   const beside = connection.many === null ? neighbours(connection) : null;
@@ -268,6 +268,14 @@ export function commitStore(
   return {
     commit: committing(false),
     commitSoon: committing(true),
+    leftOutAmong(claims, nowMs, rules, reach = null) {
+      if (claims.length === 0) return [];
+      reach?.refresh();
+      const isSuppressed = checkUnder(rules, nowMs);
+      const isLeftOut = (one: ClaimRequest): boolean =>
+        isSuppressed(one.to, one.key) || suppressed.get(one.to, nowMs) !== undefined || isReached(reach, one);
+      return claims.filter(isLeftOut);
+    },
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),
   };

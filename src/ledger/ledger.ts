@@ -128,6 +128,18 @@ export interface Ledger {
    * sends goes on with answers that come in while a disk works.
    */
   readonly commitSoon: Ledger['commit'];
+  /**
+   * A2, K3: those among claims whom a rule leaves out by now: they opted out, or another run reached them. A claim looks
+   * itself; this is for claims that a disk has worked on meanwhile.
+   *
+   * @throws LedgerError as a claim does, where the ledger holds hashes whose key is not there
+   */
+  leftOutAmong<T extends ClaimRequest>(
+    claims: readonly T[],
+    nowMs: number,
+    rules?: ClaimRules,
+    reach?: Reach | null,
+  ): readonly T[];
   /** Null: all of it is on the disk. Else it resolves once it is, or rejects with a LedgerError. */
   durable(): Promise<void> | null;
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */

@@ -61,7 +61,8 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
       const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
-      if (shift.pace.isHeld() || shift.isLate() || isAnyClosed(due, shift)) {
+      const isWithdrawn = answers?.includes('withdrawn') === true;
+      if (isWithdrawn || shift.pace.isHeld() || shift.isLate() || isAnyClosed(due, shift)) {
         // While the disk worked on the claim, which can be long. Nothing was sent, and the next claim is for another attempt.
         for (const one of due) shift.desk.record(unclaimed(one, attempt));
         endpoint.release();
@@ -121,7 +122,7 @@ function takeClaimed(
     const answer = answers[i];
     if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');
     if (answer === 'closed') closed.push(one);
-    if (answer !== 'claimed') continue;
+    if (answer !== 'claimed' && answer !== 'withdrawn') continue;
     if (!isStopped) claimed.push(one.byReport === undefined ? one : { ...one, byReport: undefined });
     // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was
     // (B9).

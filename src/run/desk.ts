@@ -9,6 +9,8 @@ export interface DeskLedger {
   commit(results: readonly ResultRecord[], claims: readonly TimedClaim[]): readonly TimedAnswer[];
   /** Null: what was committed is on the disk. Else resolves once it is; rejects where that cannot be had. Default: null. */
   durable?(): Promise<void> | null;
+  /** Asked once a disk has claims that it worked on while everything else went on: what they come to by now. */
+  again?(claims: readonly TimedClaim[], answers: readonly TimedAnswer[]): readonly TimedAnswer[];
   /** The only try that is left, with nothing to claim: on the disk when this returns. Default: `commit`. */
   record?(results: readonly ResultRecord[]): void;
   /** Told of each commit once it is on the disk. */
@@ -104,18 +106,22 @@ export function createDesk(
     try {
       await durable;
       syncing = null;
-      give(group, answers);
+      give(group, answers, ledger.again?.(group.claims, answers));
     } catch (error) {
       syncing = null;
       refuse(group, error);
     }
     look();
   };
-  const give = ({ results, claims, waiting }: Group, answers: readonly TimedAnswer[]): void => {
+  const give = (
+    { results, claims, waiting }: Group,
+    answers: readonly TimedAnswer[],
+    byNow: readonly TimedAnswer[] = answers,
+  ): void => {
     ledger.committed?.(results, claims, answers);
     let first = 0;
     for (const { count, resolve } of waiting) {
-      resolve(count === answers.length ? answers : answers.slice(first, first + count));
+      resolve(count === byNow.length ? byNow : byNow.slice(first, first + count));
       first += count;
     }
   };

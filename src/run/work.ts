@@ -113,6 +113,14 @@ export async function openWork(
     remembered?.committed(results, claims, answers);
     if (onCommitted !== undefined) onCommitted(results, claims);
   };
+  const leftOutOf = (claimed: readonly TimedClaim[]): ReadonlySet<TimedClaim> => {
+    try {
+      return new Set(ledger.leftOutAmong(claimed, now(), lists.current.rules, reached?.reach));
+    } catch {
+      // Who cannot be looked up is not sent to; the claim that follows says why.
+      return new Set(claimed);
+    }
+  };
   const desk = createDesk(
     {
       commit(results, claims) {
@@ -126,6 +134,12 @@ export async function openWork(
         return answers;
       },
       durable: () => ledger.durable(),
+      again(claims, answers) {
+        const claimed = claims.filter((_, at) => answers[at] === 'claimed');
+        const leftOut = leftOutOf(claimed);
+        if (leftOut.size === 0) return answers;
+        return claims.map((claim, at) => (leftOut.has(claim) ? 'withdrawn' : (answers[at] ?? 'taken')));
+      },
       record(results) {
         ledger.commit(run, results, [], now(), lists.current.rules, reached?.reach, shared?.held() ?? null);
         committed(results, [], []);

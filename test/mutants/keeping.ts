@@ -128,9 +128,17 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'disk/claims.test.ts', only: 'C11: on a disk that was found to be quick' },
   },
   {
+    name: 'posts-to-whoever-opted-out-meanwhile',
+    planted: 'whoever opts out while the disk works on their claim is sent to',
+    edits: [
+      { file: 'src/run/deliver.ts', was: "answers?.includes('withdrawn') === true", is: 'answers === undefined' },
+    ],
+    proof: { in: 'run/opted-out-meanwhile.test.ts' },
+  },
+  {
     name: 'posts-during-a-hold',
     planted: 'a Retry-After that comes while the disk works on a claim does not hold it back',
-    edits: [{ file: 'src/run/deliver.ts', was: 'if (shift.pace.isHeld() || ', is: 'if (' }],
+    edits: [{ file: 'src/run/deliver.ts', was: 'isWithdrawn || shift.pace.isHeld() || ', is: 'isWithdrawn || ' }],
     proof: { in: 'run/retry-after.test.ts', only: 'not on the disk yet' },
   },
   {

@@ -184,7 +184,7 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answer !== 'claimed') continue;`,
+        was: `if (answer !== 'claimed' && answer !== 'withdrawn') continue;`,
         is: `if (answer !== 'claimed' && due.length === 1) continue;`,
       },
     ],
