@@ -1,7 +1,7 @@
 /** Whether a commit waits for the disk where it is, or lets the event loop go on meanwhile. */
 export interface DiskPace {
   /** Asked once before each commit. */
-  isQuick(): boolean;
+  waits(): boolean;
   /** How long a commit took whose sync was waited for. */
   took(ms: number): void;
 }
@@ -32,7 +32,7 @@ export function createDiskPace(): DiskPace {
   /** Commits that still go beside the loop. */
   let left = FIRST_PAUSE;
   return {
-    isQuick() {
+    waits() {
       if (left === 0) return true;
       left -= 1;
       return false;

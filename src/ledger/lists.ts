@@ -32,11 +32,9 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const seal = connection.statement(
     `UPDATE runs SET state = 'partial', inputs = ?, identity_hash = ?, created_at = ?,
-      rows = coalesce(CAST(? AS bigint), (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0))
+      rows = (SELECT count(*) FROM recipients WHERE recipients.list = runs.list AND leg = 0)
       WHERE number = ? AND state = 'loading'`,
   );
-  /** Rows of the lists that were loaded into a file here, so that nobody has to count them: 0.1 us each. */
-  const loaded = new Map<number, number>();
 
   const loadingList = (run: RunRecord): number => {
     const { list, state } = runs.listOf(run);
@@ -53,8 +51,6 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
         }
         return Number(queries(insertRun).get(environment, campaign, occurrence, channel, now, isCounted ? 1 : 0)?.[0]);
       });
-      // The number may have been that of one whom another process forgot.
-      loaded.delete(number);
       return runs.record(number);
     },
 
@@ -75,20 +71,17 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
           else insertRow(list, row, line, key, to, state, reason, parts, encoding, costMicros, variant, channel);
         }
       });
-      loaded.set(run.number, (loaded.get(run.number) ?? 0) + rows.length);
     },
 
     sealLoad(run, { inputs, identityHash, nowMs }) {
       connection.write(nowMs, 1, (now) => {
         loadingList(run);
-        seal(JSON.stringify(inputs), identityHash, now, loaded.get(run.number) ?? null, run.number);
+        seal(JSON.stringify(inputs), identityHash, now, run.number);
       });
-      loaded.delete(run.number);
       return runs.record(run.number);
     },
 
     discardLoad(run) {
-      loaded.delete(run.number);
       connection.write(0, run.rows, () => {
         forgetRows(loadingList(run));
         forgetRun(run.number);

@@ -109,9 +109,9 @@ export class SqliteConnection implements Connection {
    * that sync is all that is left out.
    */
   writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    const isQuick = this.#pace.isQuick();
-    if (!isQuick) this.#log ??= openLog(this.path, this.#disk.sync);
-    const isSoon = !isQuick && this.#log !== null;
+    const waits = this.#pace.waits();
+    if (!waits) this.#log ??= openLog(this.path, this.#disk.sync);
+    const isSoon = !waits && this.#log !== null;
     const result = isSoon
       ? this.#transact(nowMs, work, 'NORMAL', this.#commit)
       : this.#transact(nowMs, work, 'FULL', this.#commitTimed);

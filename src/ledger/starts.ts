@@ -47,10 +47,7 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
       connection.beginStart();
       const recovered = connection.write(nowMs, 0, (now) => {
         const list = sealedList(run);
-        // Nobody was claimed before the first start, so that nobody need look at every row; but for a shared ledger that
-        // was lost with its latest entries, and was told of claims (restore-claims.ts).
-        const isFirst = connection.history === null && runs.record(run.number).starts === 0;
-        const count = isFirst ? 0 : recover(now, list);
+        const count = recover(now, list);
         tryAgain(list);
         setRunning(now, run.number);
         return count;

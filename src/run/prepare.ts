@@ -51,7 +51,7 @@ export interface Prepared {
   /** Those among them whom a report makes due for a fallback. */
   readonly unreached: number;
   readonly continues: boolean;
-  /** Of a run that begins: its rows, but for those that are left out. */
+  /** Of a run that begins: its rows, but for those that are left out. Null: the ledger has to be asked for them. */
   readonly loaded: RowSet | null;
   /** Whom other runs reached; null where no rule asks for it. */
   readonly reached: Reached | null;

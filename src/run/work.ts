@@ -2,6 +2,7 @@ import { createAnswerReader } from '../http/alike.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
 import type { ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { HeldShards } from '../ledger/worker-store.ts';
 import type { LegMessage } from '../model.ts';
@@ -116,8 +117,9 @@ export async function openWork(
   const leftOutOf = (claimed: readonly TimedClaim[]): ReadonlySet<TimedClaim> => {
     try {
       return new Set(ledger.leftOutAmong(claimed, now(), lists.current.rules, reached?.reach));
-    } catch {
-      // Who cannot be looked up is not sent to; the claim that follows says why.
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error;
+      // K3: who cannot be looked up is not sent to; the claim that follows says why.
       return new Set(claimed);
     }
   };

@@ -7,9 +7,9 @@ function waits(commits: number, takes: (nth: number) => number): boolean[] {
   const pace = createDiskPace();
   let nth = 0;
   return Array.from({ length: commits }, () => {
-    const isQuick = pace.isQuick();
-    if (isQuick) pace.took(takes(nth++));
-    return isQuick;
+    const waits = pace.waits();
+    if (waits) pace.took(takes(nth++));
+    return waits;
   });
 }
 
@@ -45,7 +45,7 @@ it('whatever the disk does, no more than three commits in a row wait for a slow 
       let most = 0;
       const pace = createDiskPace();
       for (const one of ms) {
-        if (!pace.isQuick()) inARow = 0;
+        if (!pace.waits()) inARow = 0;
         else {
           pace.took(one);
           inARow = one > 0.5 ? inARow + 1 : 0;
