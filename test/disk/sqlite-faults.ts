@@ -9,3 +9,7 @@ export const FAULTS = {
 } as const;
 
 export type FaultName = keyof typeof FAULTS;
+
+/** Statements that write, and that alone can meet these faults. */
+export const WRITES = /^(BEGIN IMMEDIATE|COMMIT|INSERT|UPDATE|DELETE|CREATE|DROP|PRAGMA (wal_checkpoint|\w+ =))/;
+export const OF_WRITES_ALONE: readonly FaultName[] = ['full', 'read-only', 'I/O error on sync'];

@@ -12,7 +12,7 @@ import { Socket } from 'node:net';
 import { basename } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { FAULTS, type FaultName } from '../sqlite-faults.ts';
+import { FAULTS, type FaultName, OF_WRITES_ALONE, WRITES } from '../sqlite-faults.ts';
 
 interface Order {
   readonly log: string;
@@ -26,6 +26,7 @@ const handles = new WeakMap<object, { readonly number: number; readonly file: st
 const owners = new WeakMap<StatementSync, { readonly db: DatabaseSync; readonly sql: string }>();
 let opened = 0;
 let calls = 0;
+let hasFailed = false;
 
 function note(line: Record<string, unknown>): void {
   appendFileSync(order.log, `${JSON.stringify(line)}\n`);
@@ -40,10 +41,21 @@ function handleOf(db: DatabaseSync): { readonly number: number; readonly file: s
   return handle;
 }
 
+/**
+ * The call that is to fail. When commits come together is not the same in two starts, so that another statement may stand
+ * at its place: what only a write can meet, the next write meets.
+ */
+function isFailing(sql: string): boolean {
+  const { at, fault } = order;
+  if (hasFailed || at === undefined || fault === undefined || calls < at) return false;
+  hasFailed = WRITES.test(sql) || !OF_WRITES_ALONE.includes(fault);
+  return hasFailed;
+}
+
 /** Counts one call; throws if it is the one that is to fail. */
 function before(db: DatabaseSync, how: string, sql: string, values: readonly unknown[] = []): void {
   calls += 1;
-  const fails = calls === order.at && order.fault !== undefined;
+  const fails = isFailing(sql);
   const { number, file } = handleOf(db);
   note({
     call: calls,
