@@ -71,14 +71,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,
     load: () => import('./send-command.ts'),
-    semiSpaceMegabytes: 4,
+    semiSpaceMegabytes: 8,
   },
   {
     name: 'worker',
     summary: 'work on the runs that others share through a shared ledger',
     group: CAMPAIGNS,
     load: () => import('./worker-command.ts'),
-    semiSpaceMegabytes: 4,
+    semiSpaceMegabytes: 8,
   },
   {
     name: 'due',

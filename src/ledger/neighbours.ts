@@ -75,7 +75,7 @@ function isUsualClaim(claim: ClaimRequest): boolean {
 interface Stretch {
   readonly first: number;
   readonly last: number;
-  /** Filled up with spaces; only spaces, where a row between them is not meant. */
+  /** Filled up with spaces; only spaces, where a row between them is not meant. Valid until the next one is made. */
   readonly texts: Uint8Array;
   readonly width: number;
 }
@@ -85,6 +85,12 @@ const MOST_ROWS_FOR_EACH = 4;
 
 /** So that one long text among many does not make all of them long. */
 const MOST_BYTES = 64 * 1024;
+
+/**
+ * What SQLite is given, which makes a copy of its own. One for all commits, because V8 forgets buffers late: 2 MB stay for
+ * each second of sending. Somewhat longer, so that a text that takes more bytes than characters is noticed at its end too.
+ */
+const scratch = Buffer.allocUnsafeSlow(MOST_BYTES + 4);
 
 /**
  * Null where one statement would not be worth it, or could not say their texts. Bytes at places that can be worked out
@@ -110,7 +116,7 @@ function stretchOf<T extends { readonly row: number }>(
   const byRow = new Array<string>(rows).fill(' '.repeat(width));
   for (const one of all) byRow[one.row - first] = (textOf(one) ?? '').padEnd(width);
   const joined = byRow.join('');
-  const texts = Buffer.from(joined);
   // Where a character takes several bytes, the places are others.
-  return texts.length === joined.length ? { first, last, texts, width } : null;
+  if (scratch.write(joined) !== joined.length) return null;
+  return { first, last, texts: scratch.subarray(0, joined.length), width };
 }

@@ -68,12 +68,6 @@ export type Closed =
       readonly opensAtMs: number | null;
     };
 
-/**
- * Read at once by who sends: some 90 rows of 45 bytes. Rows wait there until their turn comes, with all that was decided
- * about them, and whatever waits for long is not freed for long: with four times as much, `send` took 40 MB more.
- */
-const SENT_PIECE_BYTES = 4 * 1024;
-
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
   digest(): ListDigest;
@@ -90,7 +84,7 @@ export function decisions(plan: Plan, view: View): Decisions {
     let looked: ListDigest | null = null;
     const { expected, meter } = view;
     const list = await openList(plan.campaign.recipients, {
-      ...(expected === undefined ? {} : { expected, pieceBytes: SENT_PIECE_BYTES }),
+      ...(expected === undefined ? {} : { expected }),
       ...(meter === undefined ? {} : { meter }),
     });
     try {

@@ -24,7 +24,7 @@ export interface List {
 export interface ListOptions {
   /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
   readonly expected?: ListDigest;
-  /** Bytes that are decoded at a time, default 16 KiB: one batch holds the rows that end in them. */
+  /** Bytes that are decoded at a time, default 4 KiB: one batch holds the rows that end in them. */
   readonly pieceBytes?: number;
   /** Told the bytes of the file, and how many of them were read, after each block. */
   readonly meter?: Meter;

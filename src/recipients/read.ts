@@ -14,8 +14,12 @@ import type { Records } from './split.ts';
 export type { ListDigest } from './blocks.ts';
 export type { List, ListOptions } from './list.ts';
 
-/** Default of `pieceBytes`: some 350 rows of 45 bytes. From 64 KiB on, reading is slower and needs more memory. */
-const PIECE_BYTES = 16 * 1024;
+/**
+ * Default of `pieceBytes`: some 90 rows of 45 bytes. Rows wait until their turn comes, with all that was decided about
+ * them, and V8 takes for old what it finds in use twice: with four times as much, every rule is 10 % slower and needs
+ * 20 MB more, and `send` 40 MB.
+ */
+const PIECE_BYTES = 4 * 1024;
 
 /** More problems of one header than anyone would read. */
 const MOST_HEADER_PROBLEMS = 100;

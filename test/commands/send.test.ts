@@ -67,9 +67,10 @@ it('bounds the young generation of commands that walk a list, unless somebody sa
     }) as unknown as NodeJS.Process;
   boundYoungGeneration(['send', 'hello'], COMMANDS, here({}));
   const bounds = [
-    '--max-semi-space-size=4',
+    '--max-semi-space-size=8',
     '--no-allocation-site-pretenuring',
-    '--heap-growing-percent=25',
+    '--no-incremental-marking',
+    '--expose-gc',
     '--liftoff-only',
   ];
   expect(started).toEqual([['/node', '--no-warnings', ...bounds, 'cli.js', 'send', 'hello']]);

@@ -348,6 +348,22 @@ describe('TLS', () => {
     expect(server.bytes).toBe(0);
   });
 
+  it('keeps its connections, however fast the answers come', async () => {
+    const { key, cert } = certificate('localhost');
+    const server = await serve({ tls: { key, cert } });
+    const api = endpoint(server.url, { tls: { ca: cert }, connections: 8 });
+    const deliver = async (): Promise<void> => {
+      for (let post = 0; post < 50; post++) {
+        await api.ready();
+        // Where deliveries really are: behind a commit, in the phase of the event loop before the next answers are read.
+        await new Promise((done) => setImmediate(done));
+        await api.post(BODY, 'r');
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, deliver));
+    expect([server.requests.length, server.connections]).toEqual([400, 8]);
+  });
+
   it('B6: halts when the server speaks plain HTTP', async () => {
     const server = await serve({ onConnection: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
     const attempt = await endpoint(`https://localhost:${server.port}/`).post(BODY, 'r');
