@@ -176,6 +176,23 @@ describe('connections', () => {
     expect([server.requests.length, server.connections]).toEqual([20, 20]);
   });
 
+  it('that were answered before the whole request was written carry nothing more', async () => {
+    const server = await serve({
+      onConnection: (socket) =>
+        socket.once('data', () => {
+          socket.pause();
+          socket.write('HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\n\r\n{}');
+        }),
+    });
+    const api = endpoint(server.url, { connections: 1 });
+    // More than the system takes for a connection that nobody reads from.
+    for (const body of ['x'.repeat(32 * 1024 * 1024), BODY]) {
+      expect(await api.ready()).toBeNull();
+      expect((await api.post(body, 'r')).status).toBe(202);
+    }
+    expect(server.connections).toBe(2);
+  });
+
   it('that the server closes between requests without a word never lose one unseen', async () => {
     const server = await serve({
       behaviour: ({ socket }) => {

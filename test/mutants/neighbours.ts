@@ -53,7 +53,7 @@ export const NEIGHBOURING: readonly Mutant[] = [
   {
     name: 'neighbours-with-other-texts',
     planted: 'texts whose characters take several bytes are cut where the characters of others would be',
-    edits: [{ file: NEIGHBOURS, was: 'texts.length === joined.length ?', is: "joined !== '' ?" }],
+    edits: [{ file: NEIGHBOURS, was: 'scratch.write(joined) !== joined.length', is: 'scratch.write(joined) === 0' }],
     proof: { in: 'ledger/neighbours.test.ts' },
   },
   {

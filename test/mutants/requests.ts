@@ -261,6 +261,12 @@ export const REQUESTS: readonly Mutant[] = [
     proof: parser('ends the connection'),
   },
   {
+    name: 'connection-kept-half-written',
+    planted: 'a connection carries the next request behind one that was answered before all of it was written',
+    edits: [{ file: LANE, was: 'if ((this.#socket?.writableLength ?? 0) > 0) {', is: 'if (this.#socket === null) {' }],
+    proof: endpoint('before the whole request'),
+  },
+  {
     name: 'repeated-within-another',
     planted: 'bytes like those of the answer before are taken for an answer wherever they come',
     edits: [{ file: PARSER, was: 'const same = this.#isBetween ? ', is: 'const same = this.#status >= 0 ? ' }],
