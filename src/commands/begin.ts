@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { boundOldGeneration } from './old-generation.ts';
+import { boundOldGeneration } from '../util/old-generation.ts';
 import { hasSmallLists } from './small-list.ts';
 import { COMMANDS } from './table.ts';
 import { boundYoungGeneration } from './young-generation.ts';
@@ -8,7 +8,7 @@ import { boundYoungGeneration } from './young-generation.ts';
 export async function begin(args: readonly string[]): Promise<void> {
   // To start again takes as long as an empty script, and a short list needs no bounds.
   if (!hasSmallLists(args, process.cwd())) boundYoungGeneration(args, COMMANDS, process);
-  if (globalThis.gc !== undefined) boundOldGeneration(() => void globalThis.gc?.());
+  boundOldGeneration(globalThis.gc);
   const { main } = await import('./main.ts');
   await main(args);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from 'vitest';
 
-const MODULE = join(import.meta.dirname, '../../src/commands/old-generation.ts');
+const MODULE = join(import.meta.dirname, '../../src/util/old-generation.ts');
 
 /** Whatever is in use at two looks through the young generation is old by then: 0.4 MB of it every 10 ms, for 2 s. */
 const PROGRAM = `
