@@ -7,9 +7,9 @@ import type { CommandEntry } from './table.ts';
  *   what is read for long-lived, because some of it is still in use whenever the young generation is full, and makes
  *   all of it in the old one at once ("allocation sites"): 200 MB and half as much CPU again. Without that guess 4 MB
  *   are as fast as 16 (`validate`, 1,000,000 rows: 135 MB and 2.8 s, where 16 MB take 160 to 187 MB and 2.7 to 3.5 s).
- * - The old generation is looked through when it has grown by a little, and all at once (`src/util/old-generation.ts`). V8 would
- *   let it grow to four times what is in use. And while it marks beside the work it does not look through the young one,
- *   and what is made meanwhile becomes old: 12 MB each time, and in one start of three 25 MB more than in the others.
+ * - The old generation is looked through when it has grown by a little, and all at once (`src/util/old-generation.ts`).
+ *   V8 would let it grow to four times what is in use. And while it marks beside the work it does not look through the
+ *   young one, and what is made meanwhile becomes old: 12 MB each time, and in one start of three 25 MB more.
  * - WebAssembly is compiled once, quickly. The parser of answers is one large function, and V8 takes 20 MB to compile it
  *   again with its optimiser at the first few thousand answers; `send` takes no more CPU without.
  */
