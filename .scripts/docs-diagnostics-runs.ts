@@ -66,6 +66,16 @@ export const RUNS = {
       run: 'plan hello -o hello.plan.json --sign',
     },
   },
+  'occurrence-similar': {
+    cause:
+      'Names of occurrences are told apart by every character, so `Spring` is not `spring`. The new name sends again.',
+    cure: 'Use the name that was used before, or choose one that nobody takes for it.',
+    example: {
+      files: {},
+      first: ['send hello --occurrence spring'],
+      run: 'preview hello --occurrence Spring --limit 0',
+    },
+  },
   'not-confirmed': {
     cause: 'Every environment but the sandbox asks before it sends, and nobody said yes.',
     cure: 'Answer `y`, or say `--yes` where nobody can be asked, such as in cron.',

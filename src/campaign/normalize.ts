@@ -70,13 +70,14 @@ export function normalizeCampaign(input: NormalizeInput): {
   checkRequired(input, report);
   checkMetaData(merged, report);
   const main = mainLeg(merged, sources, report);
+  const timeZone = value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone;
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
     name: file.name ?? '',
     accountReference: file.accountReference ?? null,
     messageType: file.messageType ?? null,
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
-    timeZone: value('/timeZone', file.timeZone, checkTimeZone) ?? DEFAULTS.timeZone,
+    timeZone,
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
     metaData: file.metaData ?? null,
     variants: readVariants(main, merged, sources, report),
@@ -88,7 +89,7 @@ export function normalizeCampaign(input: NormalizeInput): {
     limits: readLimits(merged, report),
     schedule: input.schedule,
     suppressions: input.suppressions,
-    exclude: readExclude(merged, input.siblings),
+    exclude: readExclude(merged, { names: input.siblings, timeZone, report }),
     ...readFrequency(merged, report),
     file: input.file,
     project,

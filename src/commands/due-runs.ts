@@ -10,10 +10,13 @@ import { inputHalt } from '../run/stop.ts';
 import { stateOf } from '../run/summary.ts';
 import { unreachedRows } from '../run/unreached.ts';
 import type { KnownRun } from '../schedule/choose.ts';
-import { instantOf } from '../schedule/occurrence.ts';
+import { instantOf, occurrenceRules } from '../schedule/occurrence.ts';
+import { canonicalName } from '../util/occurrence-name.ts';
 
 /** A run of a campaign that may be due. */
 export interface DueRun extends KnownRun {
+  /** The occurrence as the ledger has it: an earlier version kept an instant as it was written. */
+  readonly name: string;
   /**
    * Recipients who wait for a window, of whom nobody knows when it opens; 0 also for a run that is too old to be due.
    */
@@ -37,15 +40,23 @@ export function knownRuns(
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
     const isSame = ({ inputs }: RunRecord): boolean =>
       now.every(({ role, sha256 }) => inputs.some((input) => input.role === role && input.sha256 === sha256));
-    return ledger.runsOf({ environment: environment.name, campaign: campaign.name }).map((run) => {
+    const rules = occurrenceRules(campaign);
+    const named = new Map<string, RunRecord>();
+    for (const run of ledger.runsOf({ environment: environment.name, campaign: campaign.name })) {
+      const occurrence = canonicalName(run.occurrence, rules);
+      if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
+    }
+    return [...named].map(([occurrence, run]) => {
+      const instant = instantOf(occurrence);
       // Whoever was left of a purged run is not known any more: nothing of it can be continued.
-      const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, sinceMs) : 'finished';
+      const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, { instant, sinceMs }) : 'finished';
       return {
-        occurrence: run.occurrence,
+        occurrence,
+        name: run.occurrence,
         state,
         halt: run.halt?.rule ?? null,
         createdAtMs: run.createdAtMs,
-        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { nowMs, sinceMs }) : NOBODY_WAITS),
+        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NOBODY_WAITS),
         isSame: isSame(run),
       };
     });
@@ -55,9 +66,13 @@ export function knownRuns(
 }
 
 /** A finished run goes on where a report says that a message reached nobody, and the campaign has a fallback. */
-function withFallbacks(ledger: Ledger, run: RunRecord, campaign: Campaign, sinceMs: number): RunState {
+function withFallbacks(
+  ledger: Ledger,
+  run: RunRecord,
+  campaign: Campaign,
+  { instant, sinceMs }: { readonly instant: number | null; readonly sinceMs: number },
+): RunState {
   const state = stateOf(ledger, run);
-  const instant = instantOf(run.occurrence);
   if (state !== 'finished' || instant === null || instant < sinceMs) return state;
   return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
 }
@@ -67,9 +82,8 @@ function waitsOf(
   ledger: Ledger,
   run: RunRecord,
   { send }: Campaign,
-  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
+  { instant, nowMs, sinceMs }: { readonly instant: number | null; readonly nowMs: number; readonly sinceMs: number },
 ): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
-  const instant = instantOf(run.occurrence);
   if (instant === null || instant < sinceMs) return NOBODY_WAITS;
   const counts = ledger.counts(run);
   // When the first may be sent to of those who wait, where everybody who is left does.

@@ -136,14 +136,17 @@ async function* stepsOf(
   }
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
   for (const step of steps) {
-    const zoneless = runs.find(({ occurrence }) => occurrence === step.occurrence)?.zoneless ?? 0;
-    const diagnostics = zonelessWarning(zoneless, campaign);
+    const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
+    const diagnostics = zonelessWarning(run?.zoneless ?? 0, campaign);
     const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
     const isToSend = step.action === 'send' || step.action === 'continue';
     if (!isToSend || options.dryRun === true) yield item;
     else if (options.interrupt?.aborted === true) return;
     else {
-      const done = { ...item, ...(await sendStep(one, environment, step, options)) };
+      const done = {
+        ...item,
+        ...(await sendStep(one, environment, { ...step, occurrence: run?.name ?? step.occurrence }, options)),
+      };
       yield done;
       if (done.exit === EXIT.ledger) return;
     }

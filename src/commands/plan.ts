@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
+import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Environment } from '../model.ts';
@@ -15,7 +16,6 @@ import { createSeen } from '../recipients/duplicates.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
 import { judgePlan } from '../run/approved.ts';
-import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
@@ -23,6 +23,7 @@ import { safeLine } from '../util/safe.ts';
 import { checkApprovers } from './approver-faults.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
+import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addLedger, ledgerOption } from './options.ts';
 import { withProgress } from './progress.ts';
 import { signPlan } from './sign-plan.ts';
@@ -66,15 +67,19 @@ export async function plan(target: string, options: PlanCommandOptions): Promise
 export async function makePlan(
   target: string,
   options: Omit<PlanCommandOptions, 'sign'>,
-): Promise<{ readonly sealed: SealedPlan; readonly made: Plan }> {
+): Promise<{ readonly sealed: SealedPlan; readonly made: Plan; readonly warnings: readonly Diagnostic[] }> {
   const { cwd, now } = options;
   const recipients = options.recipients === undefined ? {} : { recipients: options.recipients };
   const ledger = options.ledger === undefined ? {} : { ledger: options.ledger };
   const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients, ...ledger });
-  const made = await createPlan(campaign, {
-    environment: options.environment ?? 'sandbox',
-    occurrence: await occurrenceToShow(campaign, options.occurrence, now()),
+  const { environment = 'sandbox' } = options;
+  const meant = await meantOccurrence(campaign, {
+    environment,
+    named: options.occurrence,
+    nowMs: now(),
+    toShow: true,
   });
+  const made = await createPlan(campaign, { environment, occurrence: meant.occurrence });
   const seen = createSeen();
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
@@ -98,7 +103,7 @@ export async function makePlan(
     inputs,
     estimate,
   });
-  return { sealed, made };
+  return { sealed, made, warnings: meant.warnings };
 }
 
 interface Before extends Disposable {
@@ -168,7 +173,9 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
     skipInvalid: flags.skipInvalid === true,
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
   };
-  const { sealed, made } = await withProgress(context, work, (meter) => makePlan(target, { ...asked, meter }));
+  const { sealed, made, warnings } = await withProgress(context, work, (meter) =>
+    makePlan(target, { ...asked, meter }),
+  );
   const key = flags.sign === true ? undefined : flags.sign;
   const signing = { cwd, env, interactive, onSaid: context.err };
   const unknown = flags.sign === undefined ? [] : await checkApprovers(made.campaign.project, made.environment);
@@ -176,6 +183,9 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   const text = toText(plan);
   if (flags.output === undefined) await context.out(text);
   else await writeOutput(resolve(context.cwd, flags.output), [text]);
+  if (warnings.length > 0 && flags.quiet !== true) {
+    context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
+  }
   // Said also by --quiet: the plan would be refused.
   if (unknown.length > 0) context.err(formatDiagnostics(unknown, { colour: context.colour.err }));
   else if (plan.signatures !== undefined) {

@@ -14,12 +14,12 @@ import { loadSuppressions } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { timeView } from '../plan/window.ts';
 import { checkWinner } from '../run/winner.ts';
-import { occurrenceToShow } from '../schedule/occurrence.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
+import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
 import { onLeg, viewOf } from './preview-view.ts';
@@ -60,10 +60,14 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     ...(options.recipients === undefined ? {} : { recipients: options.recipients }),
     ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
   });
-  const plan = await createPlan(campaign, {
-    environment: options.environment ?? 'sandbox',
-    occurrence: await occurrenceToShow(campaign, options.occurrence, options.at ?? options.now()),
+  const { environment = 'sandbox' } = options;
+  const meant = await meantOccurrence(campaign, {
+    environment,
+    named: options.occurrence,
+    nowMs: options.at ?? options.now(),
+    toShow: true,
   });
+  const plan = await createPlan(campaign, { environment, occurrence: meant.occurrence });
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
@@ -103,7 +107,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     plan,
     warn: createWarner(plan),
     legOf: legsOf(campaign),
-    warnings: [...warnings, ...plan.warnings, ...(reached?.warnings ?? [])],
+    warnings: [...warnings, ...meant.warnings, ...plan.warnings, ...(reached?.warnings ?? [])],
     batches: batches(),
     winner: known.winner,
     result() {

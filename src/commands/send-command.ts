@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { zonelessOf } from '../report/next-steps.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
@@ -116,7 +116,7 @@ async function run(
       env: context.env,
       now: context.now,
       environment: sealed?.environment ?? flags.env,
-      ...optional('occurrence', sealed?.occurrence ?? flags.occurrence),
+      ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
       ...ledgerOption(flags.ledger, context),
       ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
       ...optional('sealed', sealed),
@@ -141,6 +141,11 @@ async function run(
       abort: signals.second,
       ...optional('listen', listenOptions(flags, context)),
       onStart: line.start,
+      onWarnings: (found) => {
+        if (found.length > 0 && flags.quiet !== true) {
+          context.err(formatDiagnostics(found, { colour: context.colour.err }));
+        }
+      },
       onLedger: ledgerPrinter(context, line, flags.quiet === true),
       onWait: (untilMs, why) => {
         line.wait(untilMs, why);
@@ -206,16 +211,12 @@ function notPrinted(error: unknown, context: CommandContext): void {
   context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
 }
 
-/** A plan says for which environment and occurrence it was sealed; nothing else may be said beside it. */
+/** A plan says for which environment it was sealed; nothing else may be said beside it. */
 function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
-  const differs = (name: 'env' | 'occurrence', said: string | undefined, planned: string) =>
-    command.getOptionValueSource(name) === 'cli' && said !== planned
-      ? [problem('usage', `The plan was sealed for ${name} "${planned}", not "${said}".`)]
-      : [];
-  const found = [
-    ...differs('env', flags.env, sealed.environment),
-    ...differs('occurrence', flags.occurrence, sealed.occurrence),
-  ];
+  const found: Diagnostic[] = [];
+  if (command.getOptionValueSource('env') === 'cli' && flags.env !== sealed.environment) {
+    found.push(problem('usage', `The plan was sealed for env "${sealed.environment}", not "${flags.env}".`));
+  }
   if (flags.amend === true)
     found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
   if (found.length > 0) throw refuse(...found);

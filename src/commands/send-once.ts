@@ -14,7 +14,8 @@ import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
 import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
 import { sendRounds } from '../run/window-wait.ts';
 import { checkWinner } from '../run/winner.ts';
-import { occurrenceFor, refuseOver } from '../schedule/occurrence.ts';
+import { refuseOver } from '../schedule/occurrence.ts';
+import { meantOccurrence } from './occurrence.ts';
 import type { SendListener } from './send-listen.ts';
 import { given, type ListenNeeds, type ListenWhileSending, listeningOf, type SendOptions } from './send-options.ts';
 import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
@@ -29,12 +30,16 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     now: now(),
     ...given(options, 'recipients', 'ledger'),
   });
-  const plan = await createPlan(campaign, {
-    environment: options.environment ?? 'sandbox',
-    occurrence: await occurrenceFor(campaign, options.occurrence, now()),
+  const { environment = 'sandbox' } = options;
+  const meant = await meantOccurrence(campaign, {
+    environment,
+    named: options.occurrence,
+    nowMs: now(),
+    newLedger: options.newLedger === true,
   });
+  const plan = await createPlan(campaign, { environment, occurrence: meant.occurrence });
   options.watch?.planned(plan);
-  options.onWarnings?.([...warnings, ...plan.warnings]);
+  options.onWarnings?.([...warnings, ...meant.warnings, ...plan.warnings]);
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const { sealed = null } = options;
   if (options.workers === true) refuseUnlessShareable(campaign);

@@ -1,4 +1,5 @@
 import type { Excluded } from '../model.ts';
+import { canonicalName } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import type { RunIdentity } from './records.ts';
 
@@ -39,8 +40,13 @@ export function otherRuns(connection: Connection, own: RunIdentity, rules: Reach
     `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at FROM runs
       WHERE environment = ? AND state <> 'loading' ORDER BY number`,
   );
+  // An earlier version kept an instant as it was written.
   const isExcluded = (campaign: string, occurrence: string): boolean =>
-    rules.exclude.some((e) => e.campaign === campaign && (e.occurrence === null || e.occurrence === occurrence));
+    rules.exclude.some(
+      (e) =>
+        e.campaign === campaign &&
+        (e.occurrence === null || e.occurrence === occurrence || e.occurrence === canonicalName(occurrence)),
+    );
   const { environment } = own;
 
   return {

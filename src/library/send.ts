@@ -233,14 +233,13 @@ function given({ environment, occurrence, recipients, skipInvalid }: SealedPlan)
   return { environment, occurrence, skipInvalid, ...(recipients === null ? {} : { recipients }) };
 }
 
-/** A plan says for which environment and occurrence it was sealed; nothing else may be said beside it. */
+/** A plan says for which environment it was sealed; nothing else may be said beside it. */
 function refuseOthers(sealed: SealedPlan, options: SendOptions): void {
-  const differs = (name: 'environment' | 'occurrence'): readonly Diagnostic[] => {
-    const said = options[name];
-    if (said === undefined || said === sealed[name]) return [];
-    return [problem('usage', `The plan was sealed for ${name} "${sealed[name]}", not "${said}".`)];
-  };
-  const found = [...differs('environment'), ...differs('occurrence')];
+  const { environment } = options;
+  const found: Diagnostic[] = [];
+  if (environment !== undefined && environment !== sealed.environment) {
+    found.push(problem('usage', `The plan was sealed for environment "${sealed.environment}", not "${environment}".`));
+  }
   if (options.amend === true) {
     found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
   }

@@ -41,7 +41,6 @@ export interface PlanOptions {
  */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
   const environment = environmentOf(campaign, options.environment);
-  checkOccurrence(options.occurrence);
   const list = await openList(campaign.recipients);
   await list.close();
   const check = await loadCheck(legsIn(campaign));
@@ -63,15 +62,6 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     referenceOf,
     expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
   };
-}
-
-/** What makes a run the same run must be something that people can read and write again. */
-function checkOccurrence(occurrence: string): void {
-  if (/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u.test(occurrence)) return;
-  const hint = 'Name it in 1 to 100 characters on one line, such as 2026-11-21 or spring-2.';
-  throw refuse(
-    problem('usage', `${JSON.stringify(occurrence.slice(0, 40))} cannot be the name of an occurrence.`, { hint }),
-  );
 }
 
 /** The environment of that name; throws `HandbillError` (exit 2) where there is none. */

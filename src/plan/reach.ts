@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Reach } from '../ledger/reach.ts';
 import type { Cap, RunIdentity } from '../ledger/records.ts';
 import type { Campaign, Recipient } from '../model.ts';
+import { canonicalName } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type Caps, createCaps, type DatedCap } from './caps.ts';
 import type { View } from './decide.ts';
@@ -93,7 +94,7 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
   if (named.length === 0) return [];
   const runs = ledger.runs().filter((run) => run.environment === environment.name);
   return named.flatMap(({ campaign: name, occurrence, place }) => {
-    const sent = runs.filter((run) => run.campaign === name).map((run) => run.occurrence);
+    const sent = runs.filter((run) => run.campaign === name).map((run) => canonicalName(run.occurrence));
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
     const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: nobody is left out by it.`;
     const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;

@@ -4,6 +4,8 @@ import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs, type SealedPlan } from '../plan/seal.ts';
 import { hashList } from '../recipients/read.ts';
+import { occurrenceRules } from '../schedule/occurrence.ts';
+import { canonicalName } from '../util/occurrence-name.ts';
 import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -75,9 +77,14 @@ function differences(plan: Plan, sealed: SealedPlan): Diagnostic[] {
     ['environment', sealed.environment, plan.environment.name],
     ['occurrence', sealed.occurrence, plan.occurrence],
   ] as const;
+  const rules = occurrenceRules(plan.campaign);
+  const same = (planned: string, said: string): boolean => canonicalName(planned, rules) === canonicalName(said, rules);
   return pairs
-    .filter(([, planned, said]) => planned !== said)
+    .filter(([what, planned, said]) => planned !== said && !(what === 'occurrence' && same(planned, said)))
     .map(([what, planned, said]) =>
-      problem('plan-invalid', `The plan was sealed for ${what} "${planned}", not "${said}".`),
+      problem(
+        what === 'occurrence' ? 'usage' : 'plan-invalid',
+        `The plan was sealed for ${what} "${planned}", not "${said}".`,
+      ),
     );
 }

@@ -1,18 +1,22 @@
-import { problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Campaign, Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
+import {
+  lookalikeIn,
+  type OccurrenceRules,
+  occurrenceAt,
+  readOccurrence,
+  spellingIn,
+} from '../util/occurrence-name.ts';
 import { instantMs } from '../util/units.ts';
+
+export { occurrenceAt };
 
 /** H5, CONTRACT "Late": what was not begun by then is not begun by itself any more. */
 export const LATE_MS = 24 * 3_600_000;
 
 /** The occurrence of a campaign without a schedule. */
 const ONCE = 'once';
-
-/** The name of the occurrence of a scheduled instant, which is a whole second: `2026-11-21T09:00:00Z`. */
-export function occurrenceAt(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
 
 /** The instant of an occurrence that is one, in ms since 1970; null for any other name. */
 export function instantOf(occurrence: string): number | null {
@@ -28,36 +32,56 @@ export async function clockOf(schedule: Schedule): Promise<CronClock> {
   return reading.clock;
 }
 
-/**
- * The occurrence that is meant: as it was named; else, with a schedule, the latest instant that is due; else `once`.
- * An instant is one occurrence however it is spelt, so that `09:00+00:00` is not sent beside `09:00Z`.
- */
-export async function occurrenceFor(
-  { schedule }: Pick<Campaign, 'schedule'>,
-  named: string | undefined,
-  nowMs: number,
-): Promise<string> {
-  if (schedule === null) return named ?? ONCE;
-  if (named !== undefined) {
-    const ms = instantMs(named);
-    return ms === null || ms % 1000 !== 0 ? named : occurrenceAt(ms);
-  }
-  const latest = (await clockOf(schedule)).latest(nowMs);
-  return latest === null ? ONCE : occurrenceAt(latest);
+/** What names are read by: the zone of the schedule, or of the campaign, and whether there is a schedule. */
+export function occurrenceRules({ schedule, timeZone }: Pick<Campaign, 'schedule' | 'timeZone'>): OccurrenceRules {
+  return { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
+}
+
+export interface OccurrenceAsked {
+  /** As `--occurrence` says it. */
+  readonly named: string | undefined;
+  readonly nowMs: number;
+  /** The occurrences of this campaign and environment that the ledger holds. */
+  readonly used: readonly string[];
+  /** For commands that send nothing: where `send` would refuse the latest instant because it is over, the next one. */
+  readonly toShow?: boolean;
 }
 
 /**
- * As `occurrenceFor`, for those who only look (`preview`, `plan`): where send would refuse the latest instant because it
- * is over, the next one is meant.
+ * The occurrence that is meant: as it was named; else, with a schedule, the latest instant that is due; else `once`. An
+ * instant is one occurrence however it is written. A run that an earlier version named otherwise keeps its name.
+ *
+ * @throws HandbillError (exit 2): the name looks like a date, a time or a number, and cannot be read
  */
-export async function occurrenceToShow(
-  campaign: Pick<Campaign, 'schedule'>,
-  named: string | undefined,
-  nowMs: number,
-): Promise<string> {
-  const due = await occurrenceFor(campaign, named, nowMs);
-  if (named !== undefined || campaign.schedule === null || !isOver(due, nowMs)) return due;
-  const next = (await clockOf(campaign.schedule)).next(nowMs);
+export async function occurrenceFor(
+  campaign: Pick<Campaign, 'schedule' | 'timeZone'>,
+  { named, nowMs, used, toShow = false }: OccurrenceAsked,
+): Promise<{ readonly occurrence: string; readonly warnings: readonly Diagnostic[] }> {
+  const rules = occurrenceRules(campaign);
+  if (named === undefined) {
+    const occurrence = await occurrenceNow(campaign, nowMs, toShow);
+    return { occurrence: spellingIn(used, occurrence, rules), warnings: [] };
+  }
+  const read = readOccurrence(named, rules);
+  if ('message' in read) {
+    if (used.includes(named)) return { occurrence: named, warnings: [] };
+    throw refuse(problem('usage', read.message, { hint: read.hint }));
+  }
+  const occurrence = spellingIn(used, read.occurrence, rules);
+  const similar = lookalikeIn(used, occurrence);
+  if (similar === null) return { occurrence, warnings: [] };
+  const message = `The occurrence "${occurrence}" is a new one: it differs from "${similar}" only in case or width.`;
+  const hint = `If you mean the one that was sent before, write --occurrence ${JSON.stringify(similar)}.`;
+  return { occurrence, warnings: [warning('occurrence-similar', message, { hint })] };
+}
+
+async function occurrenceNow({ schedule }: Pick<Campaign, 'schedule'>, nowMs: number, toShow: boolean) {
+  if (schedule === null) return ONCE;
+  const clock = await clockOf(schedule);
+  const latest = clock.latest(nowMs);
+  const due = latest === null ? ONCE : occurrenceAt(latest);
+  if (!toShow || !isOver(due, nowMs)) return due;
+  const next = clock.next(nowMs);
   return next === null ? due : occurrenceAt(next);
 }
 

@@ -1,11 +1,22 @@
-import { expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import type { Schedule } from '../../src/model.ts';
-import { instantOf, occurrenceFor, occurrenceToShow, refuseOver } from '../../src/schedule/occurrence.ts';
+import { instantOf, occurrenceFor, refuseOver } from '../../src/schedule/occurrence.ts';
 
 const schedule: Schedule = { cron: '0 9 * * 1-5', timeZone: 'Europe/London', missed: 'catch-up' };
 const SATURDAY = Date.parse('2026-11-21T12:00:00Z');
 const FRIDAY = Date.parse('2026-11-20T12:00:00Z');
+
+const zone = { schedule, timeZone: 'Europe/Berlin' };
+
+async function meant(
+  campaign: Parameters<typeof occurrenceFor>[0],
+  named: string | undefined,
+  { nowMs = FRIDAY, used = [], toShow = false }: { nowMs?: number; used?: readonly string[]; toShow?: boolean } = {},
+): Promise<string> {
+  const { occurrence, warnings } = await occurrenceFor(campaign, { named, nowMs, used, toShow });
+  return [occurrence, ...warnings.map(({ code }) => code)].join(' ');
+}
 
 it.each<[label: string, named: string | undefined, nowMs: number, sent: string, shown: string]>([
   ['the instant that is due', undefined, FRIDAY, '2026-11-20T09:00:00Z', '2026-11-20T09:00:00Z'],
@@ -14,17 +25,47 @@ it.each<[label: string, named: string | undefined, nowMs: number, sent: string, 
   ['an instant', '2026-11-20T09:00:00Z', SATURDAY, '2026-11-20T09:00:00Z', '2026-11-20T09:00:00Z'],
   ['an instant in another zone', '2026-07-01T09:00:00+01:00', FRIDAY, '2026-07-01T08:00:00Z', '2026-07-01T08:00:00Z'],
   ['an instant without seconds', '2026-11-20T09:00Z', FRIDAY, '2026-11-20T09:00:00Z', '2026-11-20T09:00:00Z'],
-  ['a date', '2026-11-20', FRIDAY, '2026-11-20', '2026-11-20'],
 ])('%s', async (_label, named, nowMs, sent, shown) => {
-  expect(await occurrenceFor({ schedule }, named, nowMs)).toBe(sent);
-  expect(await occurrenceToShow({ schedule }, named, nowMs)).toBe(shown);
+  expect(await meant(zone, named, { nowMs })).toBe(sent);
+  expect(await meant(zone, named, { nowMs, toShow: true })).toBe(shown);
 });
 
-test('without a schedule an occurrence is what it was named, or once', async () => {
-  for (const occurrence of [occurrenceFor, occurrenceToShow]) {
-    expect(await occurrence({ schedule: null }, undefined, FRIDAY)).toBe('once');
-    expect(await occurrence({ schedule: null }, '2026-11-20T09:00Z', FRIDAY)).toBe('2026-11-20T09:00Z');
+test('beside a schedule, a date or a number is no name', async () => {
+  for (const named of ['2026-11-20', '2026-11', '42', '2026-11-20T09:00']) {
+    await expect(meant(zone, named)).rejects.toMatchObject({ code: 'usage', exit: 2 });
   }
+});
+
+test('without a schedule an occurrence is what it was named, or once; an instant is one all the same', async () => {
+  const campaign = { schedule: null, timeZone: 'UTC' };
+  expect(await meant(campaign, undefined)).toBe('once');
+  expect(await meant(campaign, '2026-11-20')).toBe('2026-11-20');
+  expect(await meant(campaign, '2026-11-20T10:00+01:00')).toBe('2026-11-20T09:00:00Z');
+});
+
+describe('names that the ledger holds', () => {
+  const campaign = { schedule: null, timeZone: 'UTC' };
+  it.each<[label: string, named: string, used: string[], expected: string]>([
+    [
+      'the same instant, as an earlier version kept it',
+      '2026-11-20T09:00:00Z',
+      ['2026-11-20T09:00Z'],
+      '2026-11-20T09:00Z',
+    ],
+    ['a date, as an earlier version kept it', '2026-11-20', ['20261120'], '20261120'],
+    ['both: the name of today counts', '20261120', ['20261120', '2026-11-20'], '2026-11-20'],
+    ['a name that is refused today', '20.11.2026', ['20.11.2026'], '20.11.2026'],
+    ['another case', 'Spring', ['spring'], 'Spring occurrence-similar'],
+    ['another width', 'ｓｐｒｉｎｇ', ['Spring'], 'ｓｐｒｉｎｇ occurrence-similar'],
+    ['the same', 'Spring', ['spring', 'Spring'], 'Spring'],
+    ['another one', 'autumn', ['spring'], 'autumn'],
+  ])('%s', async (_label, named, used, expected) => {
+    expect(await meant(campaign, named, { used })).toBe(expected);
+  });
+
+  test('the instant that is due, as an earlier version kept it', async () => {
+    expect(await meant(zone, undefined, { used: ['2026-11-20T09:00:00z'] })).toBe('2026-11-20T09:00:00z');
+  });
 });
 
 test('an instant has one name', () => {

@@ -1,0 +1,37 @@
+import type { Diagnostic } from '../errors.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { Campaign } from '../model.ts';
+import { occurrenceFor } from '../schedule/occurrence.ts';
+
+export interface OccurrenceOptions {
+  readonly environment: string;
+  readonly named: string | undefined;
+  readonly nowMs: number;
+  /** For commands that send nothing: see `occurrenceFor`. */
+  readonly toShow?: boolean;
+  readonly newLedger?: boolean;
+}
+
+/**
+ * The occurrence that a command means, with what is to be said about its name. The ledger is asked for names that were
+ * used before, and closed again: only one part of a process may have it open. `once` needs no look.
+ *
+ * @throws HandbillError exit 2: the name cannot be read; 7: the ledger cannot be read
+ */
+export async function meantOccurrence(
+  campaign: Campaign,
+  { environment, named, nowMs, toShow = false, newLedger = false }: OccurrenceOptions,
+): Promise<{ readonly occurrence: string; readonly warnings: readonly Diagnostic[] }> {
+  const used = named === undefined && campaign.schedule === null ? [] : usedNames();
+  return await occurrenceFor(campaign, { named, nowMs, used, toShow });
+
+  function usedNames(): readonly string[] {
+    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, newLedger });
+    if (ledger === null) return [];
+    try {
+      return ledger.runsOf({ environment, campaign: campaign.name }).map(({ occurrence }) => occurrence);
+    } finally {
+      ledger.close();
+    }
+  }
+}
