@@ -214,6 +214,18 @@ export const RUNS = {
       run: 'send hello --occurrence second',
     },
   },
+  'ledger-replaced': {
+    cause:
+      'The file of the ledger was removed, or another one was put in its place, while a command was sending: by a restore, a file sync or `git clean`. ' +
+      'The command stopped, and saved what it knew beside the ledger, in a file that ends in `.rescued`. The other file lacks whom that command sent to.',
+    cure: 'Put the saved copy in the place of the ledger. Keep the folder of the ledger out of file syncs, and stop what sends before you restore a backup.',
+    example: {
+      files: {},
+      first: ['send hello'],
+      afterwards: { [`${LEDGER}.rescued`]: { bytes: '', shown: '', mode: 0o600 } },
+      run: 'send hello --occurrence second',
+    },
+  },
   'ledger-permissions': {
     cause:
       'Others could change the ledger, it belongs to somebody else, or it is a link that could be turned to another file.',

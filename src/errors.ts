@@ -144,6 +144,7 @@ export const CODES = {
   'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',
   'ledger-write': 'The ledger could not be written.',
   'ledger-missing': 'This project has sent before, but its ledger is gone.',
+  'ledger-replaced': 'The ledger was removed or replaced while a command was using it.',
   'ledger-permissions': 'Others can write to the ledger, or it is a link.',
   'ledger-filesystem': 'The ledger lies on a network file system, where locks cannot be trusted.',
   bug: 'Something happened that handbill does not expect. Please report it.',

@@ -250,6 +250,8 @@ export function commitStore(
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
       const resultsAlone: Batch = { ...batch, claims: [] };
+      const displaced = claims.length > 0 ? connection.displacement() : null;
+      if (displaced !== null) throw displaced;
       if (full !== null && claims.length > 0) {
         write(run, resultsAlone, nowMs);
         throw full.asRecorded();

@@ -1,3 +1,4 @@
+import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
 import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
 import type { SharedTurns } from './shared-turns.ts';
@@ -50,6 +51,12 @@ export interface Connection {
    * known, after which nothing is written any more.
    */
   durable(): Promise<void> | null;
+  /**
+   * Whether the file that is open is still the one that the ledger's name leads to; null: it is, or there is no file.
+   * Looked at once a second, or `now`. Once it is another one, nothing may be done that trusts in the ledger; what is
+   * written all the same is in the copy that `close` saves.
+   */
+  displacement(now?: 'now'): LedgerError | null;
   close(): void;
 
   /** Another number whenever somebody else may have written since. */

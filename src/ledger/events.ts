@@ -57,6 +57,8 @@ export function eventStore(connection: Connection): EventStore {
 
   return {
     record(events, { nowMs, source, startLifts = false }) {
+      const displaced = connection.displacement();
+      if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
         const tally = { reports: 0, replies: 0, unread: 0, known: 0 };
         const suppressed: string[] = [];

@@ -1,6 +1,6 @@
 import { type Code, type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
 
-export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 'other';
+export type LedgerErrorKind = 'busy' | 'full' | 'io' | 'readonly' | 'corrupt' | 'displaced' | 'other';
 
 /** What SQLite refused, as something that the run can act on. Exit status 7. */
 export class LedgerError extends HandbillError {
@@ -111,5 +111,6 @@ const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
   io: 'Look at the disk and at the limits of this process, then run the command again: it continues where it stopped.',
   readonly: 'Make the ledger and its folder writable for this user.',
   corrupt: 'Move the file away for safe keeping and restore it from a backup.',
+  displaced: 'Put the ledger back that this command was using.',
   other: 'Run `handbill doctor`.',
 };

@@ -2,6 +2,7 @@ import type { Channel, Outcome } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
+import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
 import type { Disk } from './log-sync.ts';
 import type { PurgeStore } from './purge-store.ts';
@@ -142,6 +143,8 @@ export interface Ledger {
   ): readonly T[];
   /** Null: all of it is on the disk. Else it resolves once it is, or rejects with a LedgerError. */
   durable(): Promise<void> | null;
+  /** Looks whether the ledger's name still leads to the file that is open: what is wrong, or null. */
+  displacement(): LedgerError | null;
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
   skip(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */

@@ -17,6 +17,7 @@ import {
   schemaHash,
   userVersion,
 } from './migrations.ts';
+import { refuseBesideRescued } from './place.ts';
 import { openExistingShared, openShared } from './postgres/open.ts';
 import {
   checkPrivateFile,
@@ -76,6 +77,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const folder = dirname(path);
     ensurePrivateFolder(folder);
     if (options.allowNetworkFileSystem !== true) refuseNetworkFileSystem(folder);
+    refuseBesideRescued(path);
     const facts = checkFiles(path);
     if (facts !== null && facts.size > 0) checkLog(path);
     // Looked at through a connection that cannot write: a file that is not ours stays as it is, to the last byte.

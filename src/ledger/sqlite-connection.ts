@@ -6,6 +6,7 @@ import { fileError, LedgerError, type LedgerErrorKind, ledgerError, syncError } 
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
 import { type Disk, LOCAL_DISK, type LogSync, openLog } from './log-sync.ts';
+import { type Displacement, displaced, holdOff, nameOfCopy, rememberPlace } from './place.ts';
 import { purgeOfFile } from './purge-file.ts';
 import type { RunIdentity } from './records.ts';
 
@@ -36,12 +37,16 @@ export class SqliteConnection implements Connection {
   #log: LogSync | null = null;
   /** Something was written that nobody has brought to the disk. */
   #isAhead = false;
+  readonly #place: () => Displacement;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #displaced: LedgerError | null = null;
 
   constructor(path: string, db: DatabaseSync, disk: Disk = LOCAL_DISK) {
     this.path = path;
     this.#db = db;
     this.#disk = disk;
     noteOpen(path);
+    this.#place = rememberPlace(path);
     this.purge = purgeOfFile(this);
     this.#newestMs = Number(this.query('SELECT newest_at FROM ledger').get()?.[0]);
     this.#savedMs = this.#newestMs;
@@ -130,6 +135,21 @@ export class SqliteConnection implements Connection {
         else reject(this.#noted(syncError(error, this.path)));
       });
     });
+  }
+
+  displacement(now?: 'now'): LedgerError | null {
+    const clockMs = this.#disk.clockMs();
+    if (this.#displaced !== null || (now === undefined && clockMs < this.#lookedMs + LOOK_MS)) return this.#displaced;
+    this.#lookedMs = clockMs;
+    const how = this.#place();
+    if (how === null) return null;
+    this.#displaced = displaced(this.path, how);
+    try {
+      holdOff(this.path);
+    } catch {
+      // The copy cannot be made either then, and `close` says so.
+    }
+    return this.#displaced;
   }
 
   readonly #commit = (): void => this.#db.exec('COMMIT');
@@ -223,6 +243,8 @@ export class SqliteConnection implements Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#log?.close();
+    // Nobody can come by these files again once they are closed.
+    if (this.#displaced !== null && this.#failure === null) this.copyTo(nameOfCopy(this.path));
     if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
     this.#db.close();
     noteClosed(this.path);
@@ -282,6 +304,9 @@ const SYNCED: Readonly<Record<Synced, string>> = {
 };
 
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+
+/** How often the names of the files are compared with those that are open. */
+const LOOK_MS = 1000;
 
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;

@@ -42,6 +42,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...claimRestorer(connection),
     ...commitStore(connection, runs, lateAnswer, workers),
     durable: () => connection.durable(),
+    displacement: () => connection.displacement('now'),
     ...doubts,
     ...reader(connection, runs),
     ...suppressionStore(connection),

@@ -98,7 +98,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const all = part?.sum(progress) ?? progress;
   const { posted } = all.figures;
   if (desk.failure === null && all.figures.settled.deferred > 0) sayWhenDecided({ options, run, progress: all });
-  const ledgerError = desk.failure ?? (trouble instanceof LedgerError ? trouble : null);
+  // The last look: what is recorded in a file that its name no longer leads to, the next start does not know.
+  const ledgerError = desk.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
   // Before the first request a changed input is refused as it is; after it, it halts what has begun (J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
@@ -108,7 +109,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (remembered !== null) remembered.figures = ledgerError === null ? null : figures;
   work.end();
   // Whatever happened, this start has ended, and what it did is recorded.
-  const ended = ledgerError === null ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
+  const isDisplaced = ledgerError instanceof LedgerError && ledgerError.kind === 'displaced';
+  const ended = ledgerError === null || isDisplaced ? ledger.finish(run, { state, halt, figures, nowMs: now() }) : run;
   if (trouble !== null && ledgerError === null && changed === null) throw trouble;
   const opensAtMs = all.figures.opensAtMs ?? null;
   return { run: ended, state, halt, recovered, posted, opensAtMs, figures: all.figures, ledgerError };

@@ -1,4 +1,4 @@
-import type { HandbillError } from '../errors.ts';
+import { HandbillError } from '../errors.ts';
 import type { Verdict } from '../http/classify.ts';
 import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
 import { wholePart } from '../util/units.ts';
@@ -201,5 +201,6 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
 
 /** The halt of a ledger that could not be written; exit status 7, not 5. */
 export function ledgerHalt(error: Error): Halt {
-  return { rule: 'ledger', message: error.message, next: NEXT.ledger };
+  const hint = error instanceof HandbillError ? error.diagnostics[0]?.hint : undefined;
+  return { rule: 'ledger', message: error.message, next: hint ?? NEXT.ledger };
 }

@@ -63,6 +63,24 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'ledger/amend.test.ts' },
   },
   {
+    name: 'displaced-unnoticed',
+    planted: 'claims are made in a ledger that was removed or replaced',
+    edits: [{ file: COMMITS, was: 'claims.length > 0 ? connection.displacement() : null', is: 'null' }],
+    proof: { in: 'processes/displaced.test.ts', only: 'under a running send: its folder is removed' },
+  },
+  {
+    name: 'displaced-at-the-end',
+    planted: 'a start ends well although its ledger was replaced after the last claim',
+    edits: [{ file: 'src/run/run.ts', was: ': ledger.displacement())', is: ': null)' }],
+    proof: { in: 'processes/displaced.test.ts', only: 'after the last claim' },
+  },
+  {
+    name: 'displaced-not-saved',
+    planted: 'what a command knows of a ledger that was replaced is not saved',
+    edits: [{ file: SQLITE, was: 'this.copyTo(nameOfCopy(this.path))', is: 'nameOfCopy(this.path)' }],
+    proof: { in: 'processes/displaced.test.ts', only: 'an older copy gets its name' },
+  },
+  {
     name: 'synchronous-normal',
     planted: 'synchronous=NORMAL: a commit returns before it is on the disk',
     edits: [

@@ -7,6 +7,7 @@ export const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
   io: 'Look whether the server can be reached, then run the command again: it continues where it stopped.',
   readonly: 'Name the server that takes writes, and a user who may write.',
   corrupt: 'The server says that its data are damaged. Restore a backup, and compare who was sent to since.',
+  displaced: null,
   other: null,
 };
 

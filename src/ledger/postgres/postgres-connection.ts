@@ -127,6 +127,10 @@ export class PostgresConnection implements Connection {
     return null;
   }
 
+  displacement(): null {
+    return null;
+  }
+
   close(): void {
     this.#closed = true;
     this.#bridge.close();
