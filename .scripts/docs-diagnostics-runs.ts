@@ -181,8 +181,9 @@ export const RUNS = {
     example: { files: {}, run: 'preview hello -o hello' },
   },
   'runtime-too-old': {
-    cause: 'handbill was started by a Node.js before 24. It says so in plain text, before anything else is loaded.',
-    cure: 'In a clone, `npx handbill` takes the one that `npm ci` brought; else install Node.js 24.',
+    cause:
+      'handbill was started by a Node.js before 24, and the npm package `node` that a clone or a project brings along is not installed. It says so in plain text, before anything else is loaded.',
+    cure: 'Run the command that it names: `npm ci` in a clone, `npm install --save-dev --save-exact node@VERSION` in a project.',
     example: null,
   },
   locked: {

@@ -1,14 +1,11 @@
 #!/usr/bin/env node
 // Nothing else is imported before this is known, and nothing newer than Node 14 is written here: an older Node must get
-// as far as the sentence. `process` is the global one, because the build would import the other from a chunk.
+// as far as starting the right one. `process` is the global one, because the build would import the other from a chunk.
 const NEEDED = 24;
 
 if (Number(process.versions.node.split('.')[0]) < NEEDED) {
-  process.stderr.write(
-    `handbill needs Node.js ${NEEDED} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
-      'In a clone, `npm ci` installs the right one, and `npx handbill` runs under it. Else get it from https://nodejs.org/.\n',
-  );
-  process.exitCode = 2;
+  const { runUnderOwnNode } = await import('./commands/older-node.ts');
+  runUnderOwnNode(NEEDED, process);
 } else {
   const { begin } = await import('./commands/begin.ts');
   await begin(process.argv.slice(2));

@@ -43,7 +43,8 @@ export async function init(options: InitOptions): Promise<InitResult> {
   const files = scaffold({
     ...options,
     timeZone: zoneOf(options.country),
-    dependency: dependencyFrom(root),
+    dependency: await dependencyFrom(root),
+    node: await pinnedNode(),
     schemas: await readSchemas(),
   });
   const { existing, faults: blocked } = await lookAround(root, files.keys(), options.cwd);
@@ -73,12 +74,32 @@ const LIST = new Intl.ListFormat('en-GB');
 const HERE = join(import.meta.dirname, '..', '..');
 
 /**
- * What package.json asks for. One that was installed can be installed again by its version. A clone cannot: nobody knows
- * what a registry has by that name and version, so its folder is named.
+ * What package.json asks for: the handbill that makes the project, from where that one came. From a registry it can be
+ * installed again by its version. From a file or a git repository it cannot, because a registry may have something else
+ * by that name; npm wrote down which it was. A clone is named by its folder.
  */
-function dependencyFrom(root: string): string {
-  if (HERE.split(sep).includes('node_modules')) return version();
-  return `file:${relative(root, HERE).replaceAll(sep, '/')}`;
+async function dependencyFrom(root: string): Promise<string> {
+  const fileFrom = (path: string): string => `file:${relative(root, path).replaceAll(sep, '/')}`;
+  if (!HERE.split(sep).includes('node_modules')) return fileFrom(HERE);
+  const installed = join(dirname(HERE), '.package-lock.json');
+  const lock = JSON.parse(await readFile(installed, 'utf8').catch(() => '{}')) as InstalledLock;
+  const { resolved = '' } = lock.packages?.['node_modules/handbill'] ?? {};
+  if (resolved.startsWith('git+')) return resolved;
+  if (!resolved.startsWith('file:')) return version();
+  return fileFrom(resolve(dirname(HERE), '..', resolved.slice('file:'.length)));
+}
+
+/** What npm writes beside the packages that it installs. */
+interface InstalledLock {
+  readonly packages?: { readonly [path: string]: { readonly resolved?: string } };
+}
+
+/** The Node.js that this handbill is tested with. */
+async function pinnedNode(): Promise<string> {
+  const { devDependencies } = JSON.parse(await readFile(join(HERE, 'package.json'), 'utf8')) as {
+    readonly devDependencies: { readonly node: string };
+  };
+  return devDependencies.node;
 }
 
 async function readSchemas(): Promise<ReadonlyMap<string, string>> {

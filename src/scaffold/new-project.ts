@@ -13,6 +13,8 @@ export interface NewProject {
   readonly timeZone: string | null;
   /** How package.json names the dependency on handbill: a version, or `file:` and a folder. */
   readonly dependency: string;
+  /** Version of the Node.js that the project brings along, as an npm package. */
+  readonly node: string;
   /** Texts of the schemas that editors read, by file name. */
   readonly schemas: ReadonlyMap<string, string>;
 }

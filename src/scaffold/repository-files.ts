@@ -14,16 +14,24 @@ export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
 /**
  * The version is exact: everybody who works on the campaigns, and CI, checks and sends with the same handbill, and an
- * older one could not open the ledger that a newer one wrote.
+ * older one could not open the ledger that a newer one wrote. The Node.js that handbill needs comes as a package, so that
+ * the one of the machine may be older; the install script of that package downloads it, and npm asks for a word on it.
  */
-export function packageFile({ dependency }: Pick<NewProject, 'dependency'>): string {
+export function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node'>): string {
   const text = {
     private: true,
     scripts: { validate: 'handbill validate', preview: 'handbill preview', send: 'handbill send' },
     dependencies: { handbill: dependency },
+    devDependencies: { node },
+    allowScripts: { node: true },
   };
   return `${JSON.stringify(text, null, 2)}\n`;
 }
+
+/** npm warns of an older Node.js on the machine, once for each package. handbill runs under the one of the project. */
+export const NPM_SETTINGS = `# No warnings that the Node.js of this machine is too old: package.json brings the one that is used.
+loglevel=error
+`;
 
 /** Completion, hover texts and errors while one types, from the schemas in the project: no network is needed. */
 export function editorFiles(): readonly (readonly [path: string, text: string])[] {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
@@ -24,6 +24,7 @@ const NOW = Date.UTC(2026, 10, 21, 9);
 const FILES = [
   '.github/workflows/handbill.yml',
   '.gitignore',
+  '.npmrc',
   '.vscode/extensions.json',
   '.vscode/settings.json',
   'README.md',
@@ -121,6 +122,41 @@ describe('a new project', () => {
     };
     const [, path = ''] = /^file:(.*)$/.exec(dependencies.handbill) ?? [];
     expect(join(folder.path('a/b'), path)).toBe(ROOT);
+  });
+
+  it('brings the Node that handbill is tested with, and allows its install script', async () => {
+    using folder = createProject({});
+    await init({ ...DEFAULTS, cwd: folder.root });
+    const read = (path: string): { devDependencies: { node: string }; allowScripts?: object } =>
+      JSON.parse(readFileSync(path, 'utf8'));
+    expect(read(folder.path('package.json'))).toMatchObject({
+      devDependencies: { node: read(join(ROOT, 'package.json')).devDependencies.node },
+      allowScripts: { node: true },
+    });
+    expect(readFileSync(folder.path('.npmrc'), 'utf8')).toBe(readFileSync(join(ROOT, '.npmrc'), 'utf8'));
+  });
+
+  it.each<[label: string, resolved: string | undefined, dependency: string]>([
+    ['a registry', 'https://registry.example/handbill/-/handbill-0.1.0.tgz', '0.1.0'],
+    ['a registry that is not written down', undefined, '0.1.0'],
+    ['a packed file', 'file:../packed/handbill-0.1.0.tgz', 'file:../packed/handbill-0.1.0.tgz'],
+    ['a git repository', 'git+ssh://git@example.com/a/b.git#0a1b', 'git+ssh://git@example.com/a/b.git#0a1b'],
+  ])('asks for the handbill that made it, from where that one was installed: %s', (_label, resolved, dependency) => {
+    using folder = createProject({
+      'tools/node_modules/.package-lock.json': JSON.stringify({
+        packages: { 'node_modules/handbill': { ...(resolved === undefined ? {} : { resolved }) } },
+      }),
+    });
+    const place = folder.path('tools/node_modules/handbill');
+    for (const name of ['dist', 'schemas', 'package.json'])
+      cpSync(join(ROOT, name), join(place, name), { recursive: true });
+    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => !one.startsWith('.'))) {
+      symlinkSync(join(ROOT, 'node_modules', name), folder.path(`tools/node_modules/${name}`));
+    }
+    execFileSync(process.execPath, [join(place, 'dist/cli.js'), 'init', 'shop', '--yes'], { cwd: folder.root });
+    expect(JSON.parse(readFileSync(folder.path('shop/package.json'), 'utf8')).dependencies).toEqual({
+      handbill: dependency,
+    });
   });
 
   it('has the workflow that the page on CI shows', async () => {

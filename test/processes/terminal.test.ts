@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, vi } from 'vitest';
 import { until } from '../helpers/cli.ts';
@@ -103,5 +105,24 @@ describe.runIf(FULL)('I2, I4: on a terminal, while the run goes on', () => {
     expect(JSON.parse(report.stdout)).toMatchObject({ state: 'interrupted' });
     expect(await scene.send()).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
+  });
+});
+
+const OLD_NODE = '/usr/bin/node';
+
+describe.runIf(existsSync(OLD_NODE))('under an older Node, which starts the right one', () => {
+  it('Ctrl-C reaches the send once, so that what is in flight is finished', async () => {
+    const gate = createGate();
+    await using api = await startApi((number) => (number > 6 ? { after: gate.opened } : {}));
+    using scene = sceneOf(api);
+    const built = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+    const sender = await startInTerminal(scene, [...SEND, '--yes'], [OLD_NODE, built]);
+    await until('four in flight', () => api.received() === 10);
+    sender.type('\u0003');
+    await until('the word of it', () => sender.screen().includes('once more'));
+    gate.open();
+    expect((await sender.done).status).toBe(130);
+    expect(scene.violations()).toEqual([]);
+    expect(scene.endings().filter(({ reason }) => reason === 'stopped')).toEqual([]);
   });
 });

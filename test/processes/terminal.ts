@@ -20,10 +20,18 @@ export interface InTerminal {
   ended(): boolean;
 }
 
-/** Runs `handbill ARGS` on a terminal. Needs `script` of util-linux; throws where there is none. */
-export async function startInTerminal(scene: Scene, args: readonly string[]): Promise<InTerminal> {
+/**
+ * Runs `handbill ARGS` on a terminal. Needs `script` of util-linux; throws where there is none.
+ *
+ * @param start program and script; default: the Node that the project pins, and handbill as tests run it
+ */
+export async function startInTerminal(
+  scene: Scene,
+  args: readonly string[],
+  start: readonly string[] = [join(ROOT, 'node_modules/node/bin/node'), CLI],
+): Promise<InTerminal> {
   if (spawnSync('script', ['--version']).status !== 0) throw new Error('This proof needs script (util-linux).');
-  const command = ['exec', join(ROOT, 'node_modules/node/bin/node'), CLI, ...args].join(' ');
+  const command = ['exec', ...start, ...args].join(' ');
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
     cwd: scene.root,
     env: { PATH: process.env['PATH'], HOME: scene.root, TERM: 'xterm', SHELL: '/bin/sh', HANDBILL_API_KEY: CANARY_KEY },

@@ -7,7 +7,7 @@ import { createProject, type TestProject } from '../helpers/project.ts';
 
 /*
  * S35: no shell, ever; child processes for git and ssh-keygen alone, with fixed words, and nothing from data where an
- * option could stand.
+ * option could stand. An older Node starts handbill itself under the one that npm installed beside it.
  */
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -58,7 +58,8 @@ function problems(sources: readonly Source[]): string[] {
   return sources.flatMap(({ name, text }) => {
     const allowed = ALLOWED.find(({ file }) => file === name);
     const wrong: string[] = [];
-    if (allowed === undefined && MODULES.test(withoutOwnThread(name, text))) wrong.push(`${name} starts processes`);
+    if (allowed === undefined && MODULES.test(withoutOwnNode(name, withoutOwnThread(name, text))))
+      wrong.push(`${name} starts processes`);
     if (STARTING.test(text) && name !== 'commands/young-generation')
       wrong.push(`${name} replaces or extends the process`);
     if (CODE_FROM_TEXT.test(text)) wrong.push(`${name} makes code from text`);
@@ -72,6 +73,18 @@ function withoutOwnThread(name: string, text: string): string {
     return text.replace(/import\s*\{\s*workerData\s*\}\s*from\s*['"]node:worker_threads['"]/, '');
   const opens = /new Worker\(scriptOfThread\(\), \{/.test(text) && !/\beval\s*:/.test(text);
   return name === 'ledger/postgres/bridge' && opens ? text.replace(/from\s*['"]node:worker_threads['"]/, '') : text;
+}
+
+/** An older Node starts handbill once more, under the Node that npm installed beside it: the same words, and no shell. */
+function withoutOwnNode(name: string, text: string): string {
+  if (name !== 'commands/older-node') return text;
+  return text
+    .replace(/import\s*\{\s*spawn\s*\}\s*from\s*['"]node:child_process['"]/, '')
+    .replace(
+      /\bspawn\(node, \[\.\.\.here\.execArgv, \.\.\.here\.argv\.slice\(1\)\], \{ stdio: ['"]inherit['"] \}\)/,
+      '',
+    )
+    .replace(/\bspawn\(/g, "'child_process'");
 }
 
 function faultsOf({ file, program, functions }: (typeof ALLOWED)[number], text: string): string[] {
@@ -111,6 +124,14 @@ describe('what may start a process', () => {
     ["import { Worker } from 'node:worker_threads';", /starts processes/],
   ])('is noticed: %s', (text, says) => {
     expect(problems([{ name: 'report/evil', text }]).join('; ')).toMatch(says);
+  });
+
+  test.each([
+    "import { spawn } from 'node:child_process';\nspawn(program, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit' });",
+    "import { spawn, exec } from 'node:child_process';",
+    "import { spawn } from 'node:child_process';\nspawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit', shell: true });",
+  ])('is noticed where handbill is started again: %s', (text) => {
+    expect(problems([{ name: 'commands/older-node', text }])).toEqual(['commands/older-node starts processes']);
   });
 
   test.each([

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { isatty } from 'node:tty';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Read by a Node that is older than handbill needs: nothing newer than Node 14 is written here, and nothing but Node's
+ * own modules is imported.
+ */
+
+/** handbill's own folder: a clone, or a package that npm installed. */
+const HERE = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+
+/**
+ * Runs the command under the Node.js that lies beside handbill: the npm package `node`, in this clone or in the project
+ * that handbill is installed in. Only folders above handbill are searched, so a folder that was merely entered cannot
+ * name a program. Where there is none, says what to run, and sets exit status 2.
+ */
+export function runUnderOwnNode(needed: number, here: NodeJS.Process): void {
+  const found = nodeAbove(HERE, needed);
+  if (found !== null && existsSync(found) && found !== here.execPath) {
+    startUnder(found, here);
+    return;
+  }
+  here.stderr.write(
+    `handbill needs Node.js ${needed} or newer; this is ${here.versions.node} (${here.execPath}).\n` +
+      `${advice(found, here.argv.slice(2))}\n`,
+  );
+  here.exitCode = 2;
+}
+
+/** The program of the nearest npm package `node` that is new enough, whether or not it is there; null: no such package. */
+function nodeAbove(folder: string, needed: number): string | null {
+  const version = readJson(join(folder, 'node_modules', 'node', 'package.json')).version;
+  if (typeof version === 'string' && Number(version.split('.')[0]) >= needed) {
+    return join(folder, 'node_modules', 'node', 'bin', 'node');
+  }
+  return dirname(folder) === folder ? null : nodeAbove(dirname(folder), needed);
+}
+
+function readJson(file: string): { readonly version?: unknown; readonly devDependencies?: { readonly node?: string } } {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** What brings the right Node.js: for a clone, for a project with handbill in it, and for handbill anywhere else. */
+function advice(found: string | null, args: readonly string[]): string {
+  const version = readJson(join(HERE, 'package.json')).devDependencies?.node ?? '24';
+  const folder = dirname(HERE);
+  if (basename(folder) !== 'node_modules') return `Fix: run \`npm ci\` in ${HERE}. It installs the right one.`;
+  const project = dirname(folder);
+  if (!existsSync(join(project, 'package.json')) || project.split(sep).includes('_npx')) {
+    const command = ['npx', '--yes', `--package=node@${version}`, '--', 'node', join(HERE, 'dist', 'cli.js'), ...args];
+    return `Fix: run this, which downloads the right one:\n  ${command.map(shellWord).join(' ')}`;
+  }
+  const how = found === null ? `npm install --save-dev --save-exact node@${version}` : 'npm rebuild node';
+  return `Fix: run \`${how}\` in ${project}. It installs the right one.`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
+}
+
+/**
+ * The other process has this one's streams and arguments; this one passes signals on to it, and ends as it ends. A
+ * terminal sends its signals to both, and a second one would end a send at once: they are passed on only without one.
+ */
+function startUnder(node: string, here: NodeJS.Process): void {
+  const child = spawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit' });
+  const isOnTerminal = isatty(0) || isatty(1) || isatty(2);
+  const passOn = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGTERM' || !isOnTerminal) child.kill(signal);
+  };
+  for (const signal of SIGNALS) here.on(signal, passOn);
+  child.on('error', (error) => {
+    here.stderr.write(`handbill needs a newer Node.js than this, and ${node} cannot be started: ${error.message}\n`);
+    here.exitCode = 2;
+  });
+  child.on('exit', (status, signal) => {
+    for (const one of SIGNALS) here.off(one, passOn);
+    if (signal === null) here.exitCode = status === null ? 1 : status;
+    else here.kill(here.pid, signal);
+  });
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
