@@ -3,8 +3,11 @@ import { dirname, join } from 'node:path';
 import { runSshKeygen } from '../approval/ssh-keygen.ts';
 import { runGit } from '../diff/git.ts';
 import { type Diagnostic, HandbillError } from '../errors.ts';
-import type { Environment, Project, Signer } from '../model.ts';
+import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.ts';
 import { type Listed, readSuppressions } from '../plan/suppression.ts';
+import { openList } from '../recipients/read.ts';
+import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
+import { isInvented } from '../scaffold/people.ts';
 import { readHasher } from '../suppression/key.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
@@ -60,6 +63,70 @@ export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'
     return fault('git', error, 'warning');
   }
 }
+
+/**
+ * Lists of people that git has, or would take along with the next `git add`, where nothing says that this is meant. A
+ * pattern in .gitignore decides either way: one that leaves the list out, or one with `!` that takes it in on purpose.
+ */
+export async function checkListsInGit(
+  campaigns: readonly Pick<Campaign, 'recipients'>[],
+  { root }: Pick<Project, 'root'>,
+  env: Env,
+): Promise<readonly Check[]> {
+  const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
+  try {
+    const inside = await runGit(place, ['rev-parse', '--show-toplevel']);
+    if (inside.status !== 0) return [];
+    const top = inside.stdout.trim();
+    const lists = new Map(campaigns.map(({ recipients }) => [recipients.path, recipients]));
+    const committed: string[] = [];
+    for (const [path, spec] of lists) {
+      if (spec.inline !== null || !isInside(top, path)) continue;
+      const matched = await runGit(place, ['check-ignore', '--no-index', '-v', '-n', '--', path]);
+      const sign = /^.*?:\d+:(!?)/.exec(matched.stdout)?.[1];
+      if (sign === '!') continue;
+      const isTracked = (await runGit(place, ['ls-files', '--', path])).stdout !== '';
+      if (sign === '' && !isTracked) continue;
+      if (await hasRealPeople(spec)) committed.push(displayPath(path, root));
+    }
+    if (committed.length === 0) return [];
+    const shown = LIST.format(
+      committed.length <= 5 ? committed : [...committed.slice(0, 5), `${committed.length - 5} more`],
+    );
+    const hint =
+      'Keep personal data out of git with a line in .gitignore, such as campaigns/**/*.csv, and git rm --cached FILE. ' +
+      'Or say that it is meant: !campaigns/**/*.csv';
+    return [found('git', 'warning', `git has or would commit lists of people: ${shown}.`, { hint })];
+  } catch (error) {
+    return [fault('git', error, 'warning')];
+  }
+}
+
+const LIST = new Intl.ListFormat('en-GB');
+
+/** Whether a list names anybody, by its first rows: numbers that no network uses and addresses at example.com do not count. */
+async function hasRealPeople(spec: ListSpec): Promise<boolean> {
+  const list = await openList(spec).catch(() => null);
+  if (list === null) return false;
+  try {
+    const read = createRecipientReader(spec, list.columns);
+    for await (const rows of list.rows()) {
+      for (const row of rows) {
+        const one = read(row);
+        if (!isInvalidRow(one) && one.assigned && !isInvented(one.to)) return true;
+      }
+      if (list.count() >= LOOKED_AT_ROWS) return false;
+    }
+    return false;
+  } catch {
+    // What is wrong with a list is for `validate` to say.
+    return false;
+  } finally {
+    await list.close();
+  }
+}
+
+const LOOKED_AT_ROWS = 1000;
 
 const GIT_TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import process from 'node:process';
-import { findCampaign } from '../campaign/find.ts';
+import { findCampaign, findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
@@ -10,7 +10,14 @@ import type { CommandContext } from './context.ts';
 import { asCheck, type Check, type CheckName, type CheckStatus, found } from './doctor-check.ts';
 import { checkEnvironment } from './doctor-environments.ts';
 import { checkLedger, type LedgerCheckup } from './doctor-ledger.ts';
-import { checkApproval, checkGit, checkSchemas, checkSuppressions, checkWebhooks } from './doctor-project.ts';
+import {
+  checkApproval,
+  checkGit,
+  checkListsInGit,
+  checkSchemas,
+  checkSuppressions,
+  checkWebhooks,
+} from './doctor-project.ts';
 import { checkRuntime, offsetHere } from './doctor-runtime.ts';
 import { version } from './version.ts';
 
@@ -64,6 +71,7 @@ export async function doctor(options: DoctorOptions): Promise<Checkup> {
     ...(campaign?.checks ?? []),
     await checkSchemas(project.root),
     await checkGit(project, env),
+    ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
     ...ledger.checks,
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
   ];
@@ -100,6 +108,21 @@ async function checkCampaign(
   if (own.length > 0) return { campaign, checks: own.map((one) => asCheck('campaign', one)) };
   const hint = 'handbill validate checks every row of its list too.';
   return { campaign, checks: [found('campaign', 'ok', `${file ?? path} is valid.`, { hint })] };
+}
+
+/** The campaigns of the project that can be read, with the one that was named. */
+async function campaignsOf(
+  root: string,
+  named: Campaign | null,
+  { cwd, now }: DoctorOptions,
+): Promise<readonly Campaign[]> {
+  const { files } = await findCampaigns([], root);
+  const campaigns = named === null ? [] : [named];
+  for (const file of files) {
+    const { campaign } = await readCampaign(file, { cwd, now: now() });
+    if (campaign !== null) campaigns.push(campaign);
+  }
+  return campaigns;
 }
 
 const OF_SETTINGS: readonly CheckName[] = ['environment', 'approval', 'suppressions', 'webhooks'];

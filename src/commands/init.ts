@@ -109,14 +109,21 @@ async function readSchemas(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
+const LISTS_NOTE =
+  'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv if that is meant.';
+
 /** A .gitignore that was there before may let the ledger into git, and with it whom was sent to. */
 async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
-  if (!existing.includes('.gitignore')) return [];
+  if (!existing.includes('.gitignore'))
+    return ['.gitignore says how to keep lists of people out of git, or to commit them on purpose.'];
   const read = await readSmallFile(join(root, '.gitignore'), 1 << 20);
   const lines = 'bytes' in read ? Buffer.from(read.bytes).toString('utf8').split(/\r?\n/) : [];
   const ignored = lines.map((line) => line.trim().replace(/^\/|\/$/g, ''));
   const missing = IGNORED.filter((name) => !ignored.includes(name.replace(/\/$/, '')));
-  return missing.length === 0 ? [] : [`Add to .gitignore: ${missing.join(', ')}. They hold personal data or keys.`];
+  return [
+    ...(missing.length === 0 ? [] : [`Add to .gitignore: ${missing.join(', ')}. They hold personal data or keys.`]),
+    ...(lines.some((line) => line.includes('.csv')) ? [] : [LISTS_NOTE]),
+  ];
 }
 
 async function placeNotes(root: string, cwd: string): Promise<readonly string[]> {

@@ -35,6 +35,16 @@ export function exampleSender(country: string): string {
   return (RESERVED[country] ?? BRITISH)[0];
 }
 
+const INVENTED: ReadonlySet<string> = new Set(Object.values(RESERVED).flat());
+
+/** An address that reaches no one: numbers for books and films that numbering plans count as in use, and RFC 2606. */
+export function isInvented(address: string): boolean {
+  return INVENTED.has(address) || FICTION_US.test(address) || FREE_DOMAIN.test(address);
+}
+
+const FICTION_US = /^\+1\d{3}55501\d{2}$/;
+const FREE_DOMAIN = /[@.](?:example(?:\.(?:com|net|org))?|test|invalid)$/i;
+
 /** The list of a new campaign. RFC 2606 keeps example.com free, as regulators do their numbers. */
 export function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'>): string {
   const [, ...numbers] = RESERVED[country] ?? BRITISH;

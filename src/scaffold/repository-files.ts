@@ -7,6 +7,11 @@ export const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this m
 .env
 .env.*
 node_modules/
+# Lists of people. What is committed stays in the history. Choose, and take the comment sign of one line away:
+# left out of git (every machine that sends has its own copy)
+# campaigns/**/*.csv
+# committed on purpose, so that pull requests show who is added
+# !campaigns/**/*.csv
 `;
 
 /** What must not get into git, whoever wrote .gitignore. */

@@ -123,6 +123,39 @@ describe('a project in order', () => {
   });
 });
 
+describe('lists of people in git', () => {
+  const REAL = 'msisdn,first\n+447911123456,Ann\n';
+  const warned = ({ checks }: Checkup): readonly string[] =>
+    checks.filter(({ check, status }) => check === 'git' && status === 'warning').map(({ message }) => message);
+  const LIST_WARNING = ['git has or would commit lists of people: campaigns/hello/people.csv.'];
+
+  test.each<[label: string, list: string, ignored: string, isTracked: boolean, warnings: readonly string[]]>([
+    ['that git would take along', REAL, '', false, LIST_WARNING],
+    ['that git has', REAL, '', true, LIST_WARNING],
+    ['that git has, although they are to be left out', REAL, 'campaigns/**/*.csv\n', true, LIST_WARNING],
+    ['that are left out', REAL, 'campaigns/**/*.csv\n', false, []],
+    ['that are committed on purpose', REAL, '!campaigns/**/*.csv\n', true, []],
+    ['with numbers that are reserved for documentation', HELLO['campaigns/hello/people.csv'], '', true, []],
+  ])('%s', async (_label, list, ignored, isTracked, warnings) => {
+    using project = sentProject({ '.gitignore': `.handbill/\n${ignored}`, 'campaigns/hello/people.csv': list });
+    if (isTracked) spawnSync('git', ['add', '-f', 'campaigns/hello/people.csv'], { cwd: project.root });
+    const { status, checkup } = await doctorIn(project.root);
+    expect({ status, warnings: warned(checkup) }).toEqual({ status: 0, warnings });
+  });
+
+  test.each(['GB', 'US', 'CA', 'FR', 'AU', 'SE', 'DE'])(
+    'the people that init invents in %s are none',
+    async (country) => {
+      for (const channel of ['sms', 'email']) {
+        using project = createProject({});
+        spawnSync('git', ['init', '-q'], { cwd: project.root });
+        await handbillHere(project.root, ['init', '--yes', '--country', country, '--channel', channel]);
+        expect(warned((await doctorIn(project.root)).checkup)).toEqual([]);
+      }
+    },
+  );
+});
+
 function locksOf({ checks }: Checkup): string {
   const locks = checks.filter(({ check }) => check === 'locks');
   return locks.map(({ status, message }) => `${status}: ${message}`).join('\n');

@@ -200,6 +200,7 @@ describe('what exists', () => {
     ]);
     expect(out).toContain('Left as they are:\n  README.md\n  .gitignore');
     expect(out).toContain('Add to .gitignore: .handbill/, .env.');
+    expect(out).toContain('git would commit lists of people: add campaigns/**/*.csv to .gitignore');
   });
 
   it('that ignores the ledger already needs no word', async () => {
