@@ -76,6 +76,12 @@ export const RUNS = {
       run: 'preview hello --occurrence Spring --limit 0',
     },
   },
+  'schedule-new': {
+    cause:
+      'A schedule is not sent for instants before it was first seen: those who just had the message would get it again.',
+    cure: 'Send that instant by hand, as the message says. `missed: catch-up` in the campaign has such instants sent.',
+    example: null,
+  },
   'not-confirmed': {
     cause: 'Every environment but the sandbox asks before it sends, and nobody said yes.',
     cure: 'Answer `y`, or say `--yes` where nobody can be asked, such as in cron.',

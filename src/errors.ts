@@ -104,6 +104,7 @@ export const CODES = {
   usage: 'The command line is not one that handbill understands.',
   'occurrence-similar':
     'The name of a new occurrence differs from one that was used before only in case or in the width of characters.',
+  'schedule-new': 'A scheduled instant is passed over, because the schedule was first seen after it.',
   'git-unavailable': 'git is not installed, cannot be run, or the folder is not in the work tree of a repository.',
   'unknown-revision': 'git knows no such revision in this clone, or lacks its files.',
   'input-changed': 'An input changed since the plan was sealed or since the run began.',

@@ -27,5 +27,9 @@ export async function readSchedule(
   const reading = readCron(written.cron, timeZone);
   if ('message' in reading) report('/schedule/cron', reading.message, reading.hint);
   if (diagnostics.length > 0) return { schedule: null, diagnostics };
-  return { schedule: { cron: written.cron, timeZone, missed: written.missed ?? DEFAULTS.missed }, diagnostics };
+  const missed = written.missed ?? DEFAULTS.missed;
+  return {
+    schedule: { cron: written.cron, timeZone, missed, asksCatchUp: written.missed === 'catch-up' },
+    diagnostics,
+  };
 }

@@ -21,7 +21,13 @@ export interface DuePrinting extends CommandContext {
  */
 export async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   const { quiet, format, err, out, colour } = printing;
-  if (item.action === 'none' || (quiet && item.exit === EXIT.done)) return;
+  if (item.action === 'none') return;
+  if (quiet && item.exit === EXIT.done) {
+    // What is passed over once is never sent by itself: that is no wish of those who want quiet.
+    const lost = item.diagnostics.filter(({ code }) => code === 'schedule-new');
+    if (lost.length > 0) err(formatDiagnostics(lost, { colour: colour.err }));
+    return;
+  }
   if (format === 'text') {
     await out(`${safeLine(said(item, printing))}\n`);
     if (item.result !== null) {
@@ -38,6 +44,7 @@ const SHOWN = 20;
 function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   const name = `${item.campaign ?? item.file}${item.occurrence === null ? '' : ` (${item.occurrence})`}`;
   const missed = item.missed === null ? '' : ` ${missedWords(item)}`;
+  const command = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
   switch (item.action) {
     case 'send':
       return `${name}: ${dryRun ? `would be sent to ${environment}` : `sent to ${environment}`}.${missed}`;
@@ -45,7 +52,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
       return `${name}: ${dryRun ? 'its unfinished run would be continued' : 'its unfinished run was continued'}.`;
     case 'miss':
       return item.why === 'new'
-        ? `${name}: not sent. The instant is more than an hour ago, and this campaign as it is now was never sent before it.`
+        ? `${name}: not sent. The schedule, or the campaign as it is now, is newer than this instant. Send it with: ${command}`
         : `${name}: missed, and not sent any more.`;
     case 'refuse':
       return `${name}: not sent.`;
@@ -58,8 +65,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
     return `${name}: left for now. Whoever is left waits for a window to open, for the canary to go on, or for the winner of a test.`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
-  const again = sendCommand({ environment, occurrence: item.occurrence ?? 'once' }, item.file, null);
-  return `${name}: left halted. When its cause is gone, continue with: ${again}`;
+  return `${name}: left halted. When its cause is gone, continue with: ${command}`;
 }
 
 function missedWords({ missed }: DueItem): string {

@@ -1,17 +1,20 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openExistingLedger } from '../ledger/open.ts';
-import type { RunRecord } from '../ledger/records.ts';
+import { openExistingLedger, openLedger, openToWriteLater } from '../ledger/open.ts';
+import type { RunRecord, SeenSchedule } from '../ledger/records.ts';
 import type { Campaign, Environment, RunState } from '../model.ts';
 import { settingsInput } from '../plan/settings.ts';
 import { isDecidedEarly } from '../run/canary-reports.ts';
-import { holdRun } from '../run/hold.ts';
+import { holdRun, mustExist } from '../run/hold.ts';
 import { inputHalt } from '../run/stop.ts';
 import { stateOf } from '../run/summary.ts';
 import { unreachedRows } from '../run/unreached.ts';
 import type { KnownRun } from '../schedule/choose.ts';
 import { instantOf, occurrenceRules } from '../schedule/occurrence.ts';
 import { canonicalName } from '../util/occurrence-name.ts';
+import type { Scheduled } from './schedule-campaigns.ts';
 
 /** A run of a campaign that may be due. */
 export interface DueRun extends KnownRun {
@@ -23,19 +26,26 @@ export interface DueRun extends KnownRun {
   readonly zoneless: number;
 }
 
+/** What the ledger knows of a campaign in an environment. */
+export interface DueKnown {
+  readonly runs: readonly DueRun[];
+  /** The schedule that was seen last; null: none ever was. */
+  readonly seen: SeenSchedule | null;
+}
+
 /**
- * The runs of a campaign in an environment. The ledger is closed again before anything is sent: only one part of a
- * process may have it open.
+ * The runs of a campaign in an environment, and its schedule. The ledger is closed again before anything is sent: only
+ * one part of a process may have it open.
  *
  * @param sinceMs - recipients of runs of earlier instants are not looked at, which takes a pass over the list
  */
-export function knownRuns(
+export function knownOf(
   campaign: Campaign,
   environment: Environment,
-  { nowMs, sinceMs }: { readonly nowMs: number; readonly sinceMs: number },
-): readonly DueRun[] {
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs });
-  if (ledger === null) return [];
+  { nowMs, sinceMs, dryRun }: { readonly nowMs: number; readonly sinceMs: number; readonly dryRun: boolean },
+): DueKnown {
+  const ledger = (dryRun ? openExistingLedger : openToWriteLater)(campaign.project.ledger, { nowMs });
+  if (ledger === null) return { runs: [], seen: null };
   try {
     const now = [...campaign.inputs.filter(({ role }) => role === 'campaign'), settingsInput(campaign, environment)];
     const isSame = ({ inputs }: RunRecord): boolean =>
@@ -46,7 +56,7 @@ export function knownRuns(
       const occurrence = canonicalName(run.occurrence, rules);
       if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
     }
-    return [...named].map(([occurrence, run]) => {
+    const runs = [...named].map(([occurrence, run]) => {
       const instant = instantOf(occurrence);
       // Whoever was left of a purged run is not known any more: nothing of it can be continued.
       const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, { instant, sinceMs }) : 'finished';
@@ -60,6 +70,54 @@ export function knownRuns(
         isSame: isSame(run),
       };
     });
+    return { runs, seen: ledger.scheduleOf({ environment: environment.name, campaign: campaign.name }) };
+  } finally {
+    ledger.close();
+  }
+}
+
+/** When a schedule was first seen, and whether the ledger has yet to be told. */
+export interface Seen extends SeenSchedule {
+  readonly isNew: boolean;
+}
+
+/**
+ * When the schedule of a campaign was first seen: as the ledger has it. One that the ledger does not know is seen now, or
+ * since the campaign's files have been on this machine as they are, or a run began with the campaign as it is: whichever
+ * is earliest. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
+ */
+export async function scheduleSeen(
+  { campaign, path, schedule: { cron, timeZone } }: Pick<Scheduled, 'campaign' | 'path' | 'schedule'>,
+  { runs, seen }: DueKnown,
+  nowMs: number,
+): Promise<Seen> {
+  const schedule = JSON.stringify([cron, timeZone]);
+  if (seen?.schedule === schedule) return { ...seen, isNew: false };
+  const { root, file } = campaign.project;
+  const files = [path, ...(file === null ? [] : [resolve(root, file)])];
+  const changed = await Promise.all(
+    files.map((one) =>
+      stat(one).then(
+        ({ ctimeMs }) => ctimeMs,
+        () => nowMs,
+      ),
+    ),
+  );
+  // Of a schedule that came back after another one, earlier runs say nothing.
+  const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
+  return { schedule, seenMs: Math.floor(Math.min(nowMs, Math.max(...changed), ...ran)), isNew: true };
+}
+
+/**
+ * Tells the ledger when a schedule was first seen, and makes the ledger where there is none.
+ *
+ * @throws HandbillError exit 7 when the ledger cannot be used
+ */
+export function rememberSchedule(campaign: Campaign, environment: string, seen: SeenSchedule, nowMs: number): void {
+  const { project } = campaign;
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs, mustExist: mustExist(project) });
+  try {
+    ledger.seeSchedule({ environment, campaign: campaign.name }, seen);
   } finally {
     ledger.close();
   }

@@ -1,10 +1,10 @@
-import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../errors.ts';
+import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, warning } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { zonelessOf } from '../report/next-steps.ts';
+import { sendCommand, zonelessOf } from '../report/next-steps.ts';
 import { chooseDue, firstInstantMs, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
 import { occurrenceAt } from '../schedule/occurrence.ts';
-import { type DueRun, haltChanged, knownRuns } from './due-runs.ts';
+import { type DueRun, haltChanged, knownOf, rememberSchedule, type Seen, scheduleSeen } from './due-runs.ts';
 import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
 import { send } from './send.ts';
 import type { SendOptions } from './send-options.ts';
@@ -119,17 +119,35 @@ async function* stepsOf(
   const { campaign, schedule, clock } = one;
   const nowMs = options.at ?? options.now();
   const { notAfterMs } = campaign.send;
+  const dryRun = options.dryRun === true;
   options.onCampaign?.(campaign);
   const following = clock.next(nowMs);
   const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
   const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
   let steps: readonly Step[];
   let runs: readonly DueRun[];
+  let seen: Seen;
   try {
     const longestMs = waitsMs(campaign.send, campaign.split.decides);
     const sinceMs = firstInstantMs(nowMs, longestMs);
-    runs = knownRuns(campaign, environmentOf(campaign, environment), { nowMs, sinceMs });
-    steps = chooseDue(clock, { schedule, notAfterMs, waitsMs: longestMs, nowMs, lookedMs, runs });
+    const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs, dryRun });
+    runs = known.runs;
+    seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
+    if (seen.isNew && !dryRun) rememberSchedule(campaign, environment, seen, nowMs);
+    const { isNew } = seen;
+    // `--at` a time that is past asks what would have been due with this schedule.
+    const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
+    const seenMs = isLookBack ? 0 : seen.seenMs;
+    steps = chooseDue(clock, {
+      schedule,
+      notAfterMs,
+      waitsMs: longestMs,
+      nowMs,
+      lookedMs,
+      seenMs,
+      isRemembered: !isNew,
+      runs,
+    });
   } catch (error) {
     yield { ...about, ...failure(error) };
     return;
@@ -137,10 +155,11 @@ async function* stepsOf(
   if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
   for (const step of steps) {
     const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
-    const diagnostics = zonelessWarning(run?.zoneless ?? 0, campaign);
+    const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step, seen)] : [];
+    const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
     const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
     const isToSend = step.action === 'send' || step.action === 'continue';
-    if (!isToSend || options.dryRun === true) yield item;
+    if (!isToSend || dryRun) yield item;
     else if (options.interrupt?.aborted === true) return;
     else {
       const done = {
@@ -151,6 +170,24 @@ async function* stepsOf(
       if (done.exit === EXIT.ledger) return;
     }
   }
+}
+
+/** Said once, by --quiet too: the instant is not sent by itself any more. */
+function passedOverWarning(
+  { campaign }: Scheduled,
+  environment: string,
+  { occurrence }: Step,
+  { seenMs }: Seen,
+): Diagnostic {
+  const since = new Date(seenMs).toISOString();
+  return warning(
+    'schedule-new',
+    `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${since}.`,
+    {
+      at: { file: campaign.file },
+      hint: `Send it with: ${sendCommand({ environment, occurrence }, campaign.file, null)}`,
+    },
+  );
 }
 
 type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import { openExistingLedger } from '../ledger/open.ts';
+import { openExistingLedger, openToWriteLater } from '../ledger/open.ts';
 import type { Campaign } from '../model.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
 
@@ -26,7 +26,8 @@ export async function meantOccurrence(
   return await occurrenceFor(campaign, { named, nowMs, used, toShow });
 
   function usedNames(): readonly string[] {
-    const ledger = openExistingLedger(campaign.project.ledger, { nowMs, newLedger });
+    const open = toShow ? openExistingLedger : openToWriteLater;
+    const ledger = open(campaign.project.ledger, { nowMs, newLedger });
     if (ledger === null) return [];
     try {
       return ledger.runsOf({ environment, campaign: campaign.name }).map(({ occurrence }) => occurrence);

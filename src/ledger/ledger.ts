@@ -30,6 +30,7 @@ import type {
   RunIdentity,
   RunRecord,
   SealFacts,
+  SeenSchedule,
   SuppressEntry,
   SuppressedHash,
   SuppressFacts,
@@ -62,6 +63,11 @@ export interface Ledger {
   runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
   /** By the id that people see, or every run of a campaign by its name; oldest first. */
   runById(idOrCampaign: string): RunRecord[];
+
+  /** The schedule of a campaign that was seen last in an environment, and when it was first seen; null: none ever was. */
+  scheduleOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): SeenSchedule | null;
+  /** Remembers when a schedule was first seen. One that is known keeps its time; another one takes its place. */
+  seeSchedule(of: Pick<RunIdentity, 'environment' | 'campaign'>, seen: SeenSchedule): void;
 
   // --------------------------------------------------------------- a new list (all of it under the run's lock)
   /** Begins a list in state `loading`, which nobody else sees, and forgets what an earlier one left unsealed. */

@@ -34,7 +34,12 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
  * before its tables. Should another process migrate it meanwhile, the columns that are really there come first.
  */
 export function readAsNewest(db: DatabaseSync): void {
-  if (userVersion(db) === NEWEST_VERSION) return;
+  const version = userVersion(db);
+  if (version === NEWEST_VERSION) return;
+  // Before version 6 it was not kept when a schedule was first seen.
+  db.exec(`CREATE TEMP VIEW schedules AS SELECT NULL AS environment, NULL AS campaign, NULL AS schedule,
+    NULL AS seen_at WHERE 0`);
+  if (version === EVENTS_VERSION) return;
   // Of two columns with one name the first counts.
   db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash
     FROM main.recipients`);
@@ -53,6 +58,9 @@ export function readAsNewest(db: DatabaseSync): void {
   db.exec(`CREATE TEMP VIEW unread_events AS SELECT NULL AS number, NULL AS digest, NULL AS body,
     NULL AS received_at, NULL AS source WHERE 0`);
 }
+
+/** Since this version what came back is kept. */
+const EVENTS_VERSION = 5;
 
 export function userVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);

@@ -71,6 +71,19 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
   });
 }
 
+/**
+ * As `openExistingLedger`, for commands that will write: a shared ledger of an older version, which cannot be read, is
+ * brought up to date.
+ */
+export function openToWriteLater(path: string, options: Omit<LedgerOptions, 'mode'>): Ledger | null {
+  try {
+    return openExistingLedger(path, options);
+  } catch (error) {
+    if (!isPostgres(path)) throw error;
+    return openLedger(path, { ...options, mode: 'write', mustExist: true });
+  }
+}
+
 function openForWriting(path: string, options: LedgerOptions): Ledger {
   checkRuntime(path);
   return guarded(path, () => {

@@ -10,6 +10,12 @@ import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState } fro
 /** Reason of a row, always `rejected`, whose recipient could not receive its leg: the row of the next leg decides. */
 export const FELL_BACK = 'fell-back';
 
+/** A schedule of a campaign, as text, and when it was first seen, in ms since 1970. */
+export interface SeenSchedule {
+  readonly schedule: string;
+  readonly seenMs: number;
+}
+
 /** What makes a run the same run. */
 export interface RunIdentity {
   readonly environment: string;

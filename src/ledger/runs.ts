@@ -7,7 +7,10 @@ import type { Holder, RunIdentity, RunRecord } from './records.ts';
 
 /** The runs themselves: finding them, and who holds them. */
 export interface RunStore
-  extends Pick<Ledger, 'runs' | 'findRun' | 'runsOf' | 'runById' | 'setWinner' | 'hold' | 'holder'> {
+  extends Pick<
+    Ledger,
+    'runs' | 'findRun' | 'runsOf' | 'runById' | 'scheduleOf' | 'seeSchedule' | 'setWinner' | 'hold' | 'holder'
+  > {
   /** A run by its number, loading or not. */
   record(number: number): RunRecord;
   /** Which list belongs to a run now; `--amend` changes it. Asked for each time, it costs a microsecond. */
@@ -40,6 +43,15 @@ export function runStore(connection: Connection): RunStore {
       ON CONFLICT (environment, campaign, occurrence) DO UPDATE
       SET pid = excluded.pid, host = excluded.host, since_at = excluded.since_at`,
   );
+  const getSchedule = connection.query(
+    'SELECT schedule, seen_at FROM schedules WHERE environment = ? AND campaign = ?',
+  );
+  // Of two processes that see it at once the first counts.
+  const setSchedule = connection.statement(
+    `INSERT INTO schedules (environment, campaign, schedule, seen_at) VALUES (?, ?, ?, ?)
+      ON CONFLICT (environment, campaign) DO UPDATE SET schedule = excluded.schedule, seen_at = excluded.seen_at
+      WHERE schedules.schedule <> excluded.schedule`,
+  );
   const dropHolder = connection.statement(
     'DELETE FROM holders WHERE environment = ? AND campaign = ? AND occurrence = ?',
   );
@@ -63,6 +75,13 @@ export function runStore(connection: Connection): RunStore {
       return numbers.sort((a, b) => a - b).map(record);
     },
     runById: (idOrCampaign) => runs().filter((run) => run.id === idOrCampaign || run.campaign === idOrCampaign),
+    scheduleOf({ environment, campaign }) {
+      const row = getSchedule.get(environment, campaign);
+      return row === undefined ? null : { schedule: String(row[0]), seenMs: Number(row[1]) };
+    },
+    seeSchedule({ environment, campaign }, { schedule, seenMs }) {
+      connection.write(seenMs, 1, () => setSchedule(environment, campaign, schedule, seenMs));
+    },
     listOf(run) {
       const row = list.get(run.number);
       if (row === undefined) throw new Error(`The ledger holds no run ${run.number} any more.`);

@@ -1,6 +1,15 @@
 import type { Migration } from './migration.ts';
 import { WHAT_CAME_BACK } from './schema-events.ts';
 
+/** Of version 6: when the schedule of a campaign was first seen. Another schedule of the same campaign takes its place. */
+const SCHEDULES = `CREATE TABLE schedules (
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  schedule TEXT NOT NULL,
+  seen_at INTEGER NOT NULL,
+  PRIMARY KEY (environment, campaign)
+) STRICT, WITHOUT ROWID`;
+
 /**
  * The schema, step by step. A step that has been published never changes; a new version is a new step.
  *
@@ -18,6 +27,7 @@ import { WHAT_CAME_BACK } from './schema-events.ts';
  *   error, once and for good, and keep what became of them. `suppressed_hashes` hold keyed hashes of addresses, with
  *   the id of the key. A run that is not `counted` says nothing to the frequency caps of others.
  * - What came back (version 5) has a file of its own: schema-events.ts.
+ * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
  * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
  *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
  */
@@ -255,4 +265,9 @@ END`,
     ],
   },
   WHAT_CAME_BACK,
+  {
+    version: 6,
+    schemaSha256: '533fb24be3c2e5207401aa58055fe05f65541081157b9019c7158aa592c14cae',
+    statements: [SCHEDULES, 'PRAGMA user_version = 6'],
+  },
 ];

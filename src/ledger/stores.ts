@@ -21,7 +21,7 @@ export function ledgerOver(connection: Connection): Ledger {
   const lists = listStore(connection, runs);
   const { lateAnswer, ...doubts } = doubtStore(connection, runs);
   const workers = connection.workers(runs.record);
-  const { findRun, runsOf, runById, setWinner, hold, holder } = runs;
+  const { findRun, runsOf, runById, scheduleOf, seeSchedule, setWinner, hold, holder } = runs;
   return {
     path: connection.path,
     history: connection.history,
@@ -33,6 +33,8 @@ export function ledgerOver(connection: Connection): Ledger {
     findRun,
     runsOf,
     runById,
+    scheduleOf,
+    seeSchedule,
     setWinner,
     hold,
     holder,

@@ -268,6 +268,8 @@ export interface Schedule {
   readonly timeZone: string;
   /** What becomes of an instant at which nothing ran: made up for, the latest one alone; or left out. */
   readonly missed: 'catch-up' | 'skip';
+  /** The campaign says `missed: catch-up` itself: then an instant before the schedule was first seen counts too. */
+  readonly asksCatchUp: boolean;
 }
 
 /** A file that went into a plan. */

@@ -29,8 +29,7 @@ export function holdRun(
   nowMs: number,
   { despiteWorkers = false, ...opening }: HoldOptions = {},
 ): { ledger: Ledger } & Disposable {
-  const mustExist = isPostgres(path) && hasSentWith(root, path);
-  const ledger = openLedger(path, { mode: 'write', nowMs, mustExist, ...opening });
+  const ledger = openLedger(path, { mode: 'write', nowMs, mustExist: mustExist({ root, ledger: path }), ...opening });
   let lock: RunLock | null = null;
   try {
     const taken = ledger.lock(identity, despiteWorkers);
@@ -56,6 +55,11 @@ export function holdRun(
     lock?.release();
     throw error;
   }
+}
+
+/** A shared ledger that this project has sent with is not made anew where it is gone. */
+export function mustExist({ root, ledger }: Pick<Project, 'root' | 'ledger'>): boolean {
+  return isPostgres(ledger) && hasSentWith(root, ledger);
 }
 
 /** H2, J3 */

@@ -27,6 +27,10 @@ export interface DueFacts {
   readonly nowMs: number;
   /** When this look at all campaigns began: others may have taken hours until this one's turn came. */
   readonly lookedMs: number;
+  /** When this schedule was first seen: it is not sent for instants before that, unless the campaign asks for it. */
+  readonly seenMs: number;
+  /** The ledger said so. Else it may have been sent from another ledger that is gone: then only the last hour counts. */
+  readonly isRemembered: boolean;
   /** Every run of the campaign in the environment. */
   readonly runs: readonly KnownRun[];
 }
@@ -43,7 +47,8 @@ export interface Step {
 /**
  * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `waiting`: for a window
  * to open, for a gate of a canary, for a winner. `superseded`: a later instant is due, and the campaign skips. `late`: more than
- * its schedule allows. `new`: nothing says that the campaign was there at that instant.
+ * its schedule allows. `new`: the schedule, or the campaign as it is now, is newer than
+ * the instant.
  */
 export type StepReason = 'running' | 'halted' | 'waiting' | 'superseded' | 'late' | 'new';
 
@@ -79,8 +84,8 @@ const PASSING: ReadonlySet<HaltRule> = new Set(['api-down', 'throttled', 'ledger
  * that pauses, longer), and the latest instant that has no run yet. Never more than that one: what was missed before it
  * stays missed.
  *
- * A campaign is not sent for an instant before it existed. The ledger is what knows: a run that began before the instant
- * with the same file and settings. Where there is none, only the last hour counts.
+ * A campaign is not sent for an instant before its schedule was first seen, unless it says `missed: catch-up` itself; and
+ * where it ran before, but not as it is now, or the ledger knows nothing of it, only the last hour counts.
  */
 export function chooseDue(clock: CronClock, facts: DueFacts): readonly Step[] {
   const { notAfterMs, nowMs } = facts;
@@ -113,14 +118,17 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
 }
 
 function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
-  const { schedule, runs, nowMs, lookedMs } = facts;
-  const isKnown = runs.some((run) => run.isSame && run.createdAtMs <= latest);
+  const { schedule, runs, nowMs, lookedMs, seenMs, isRemembered } = facts;
+  const isNew = latest < seenMs;
+  const isKnown =
+    !isNew && (runs.length === 0 ? isRemembered : runs.some((run) => run.isSame && run.createdAtMs <= latest));
   const occurrence = occurrenceAt(latest);
   // Its turn may come long after it was looked for, without anybody having missed it.
   const ageMs = Math.min(lookedMs, nowMs) - latest;
   const allowedMs = isKnown && schedule.missed === 'catch-up' ? LATE_MS : GRACE_MS;
-  if (ageMs <= allowedMs && nowMs - latest <= LATE_MS) {
-    return [{ occurrence, action: 'send', why: null, missed: isKnown ? missedBefore(clock, latest, runs) : null }];
+  const isAllowed = ageMs <= allowedMs && nowMs - latest <= LATE_MS;
+  if (isAllowed && (!isNew || schedule.asksCatchUp)) {
+    return [{ occurrence, action: 'send', why: null, missed: isKnown ? missedBefore(clock, latest, facts) : null }];
   }
   // Of a campaign that nothing is known of, what is older than a day was never meant.
   if (!isKnown && ageMs > LATE_MS) return [];
@@ -128,9 +136,9 @@ function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
 }
 
 /** What lies between the last instant that ran and this one; at most those of a day. */
-function missedBefore(clock: CronClock, latest: number, runs: readonly KnownRun[]): Missed | null {
+function missedBefore(clock: CronClock, latest: number, { runs, seenMs }: DueFacts): Missed | null {
   const ran = runs.map((run) => instantOf(run.occurrence) ?? 0).filter((ms) => ms < latest);
-  const since = Math.max(latest - LATE_MS, ...ran);
+  const since = Math.max(latest - LATE_MS, seenMs - 1, ...ran);
   let count = 0;
   let first = latest;
   let last = latest;

@@ -32,7 +32,7 @@ function projectOf(api: Pick<Api, 'url'>, campaigns: Readonly<Record<string, Wri
         (_, i) => `{ msisdn: "+4477009${campaign}${String(i).padStart(4, '0')}" }`,
       );
       const text = `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hello }\nrecipients: [${rows.join(', ')}]
-send: { concurrency: 1 }\nschedule: { cron: "${cron}", timeZone: ${timeZone}${more} }\n`;
+send: { concurrency: 1 }\nschedule: { cron: "${cron}", timeZone: ${timeZone}${more === '' ? ', missed: catch-up' : more} }\n`;
       return [`campaigns/${name}/campaign.yaml`, text] as const;
     },
   );
@@ -128,7 +128,7 @@ test('what is wrong with one campaign does not keep the others from being sent',
       'campaigns/a-invalid/campaign.yaml':
         'name: a-invalid\nchannel: sms\ntemplate: { text: Hi }\nschedule: { cron: "0 9 * *" }\n',
       'campaigns/c-gone/campaign.yaml':
-        'name: c-gone\nchannel: sms\ntemplate: { text: "Hi {{name}}" }\nrecipients: [{ msisdn: "+447700900009" }]\nschedule: { cron: "0 9 * * *" }\n',
+        'name: c-gone\nchannel: sms\ntemplate: { text: "Hi {{name}}" }\nrecipients: [{ msisdn: "+447700900009" }]\nschedule: { cron: "0 9 * * *", missed: catch-up }\n',
       'campaigns/f-draft/campaign.yaml': 'name: f-draft\nchannel: nothing\n',
       'campaigns/g-none/campaign.yaml':
         'name: g-none\nchannel: sms\ntemplate: { text: Hi }\nrecipients: [{ msisdn: "+447700900008" }]\n',
@@ -205,6 +205,83 @@ test('a campaign is not sent for an instant before it was what it is now', async
   expect(brief(await dueAt(project, '2026-11-22T14:00:00Z'))).toEqual(['hello miss new 11-22T12:00']);
   expect(brief(await dueAt(project, '2026-11-23T12:00:01Z'))).toEqual(['hello send 11-23T12:00']);
   expect(api.received()).toBe(2);
+});
+
+describe('a schedule that is new', () => {
+  const NEW = ', missed: catch-up';
+  /** A campaign with a schedule that asks for nothing, as it is written now. */
+  function fresh(api: Pick<Api, 'url'>, cron: string): TestProject {
+    const project = projectOf(api, { hello: { cron } });
+    const file = 'campaigns/hello/campaign.yaml';
+    project.write(file, readFileSync(project.path(file), 'utf8').replace(NEW, ''));
+    return project;
+  }
+  const everyMinute = '* * * * *';
+  const options = { env: KEY };
+  const line = ['due', '--env', 'test', '--yes'];
+
+  it('is not sent for an instant before it was seen, which is said once, with what sends it', async () => {
+    await using api = await startApi();
+    using project = fresh(api, everyMinute);
+    const now = () => Date.now() - (Date.now() % MINUTE) + MINUTE - 1;
+    const at = now();
+    const call = (...more: string[]) => handbillHere(project.root, [...line, ...more], { ...options, now: () => at });
+    const occurrence = `${new Date(at - (at % MINUTE)).toISOString().slice(0, 19)}Z`;
+    const dry = await call('--dry-run');
+    expect(dry.out).toContain(`hello (${occurrence}): not sent. The schedule`);
+    expect([...project.contents().keys()].some((path) => path.includes('.handbill'))).toBe(false);
+    const first = await call('--quiet');
+    expect(first).toMatchObject({ status: 0, out: '' });
+    expect(first.err).toMatch(/warning\[schedule-new\]: hello is not sent for/);
+    const command = `handbill send campaigns/hello/campaign.yaml --env test --occurrence ${occurrence}`;
+    expect(first.err).toContain(command);
+    expect(await call('--quiet')).toMatchObject({ status: 0, out: '', err: '' });
+    expect((await call()).out).toContain(command);
+    expect(api.received()).toBe(0);
+    const send = [...command.split(' ').slice(1), '--yes'];
+    expect((await handbillHere(project.root, send, { ...options, now: () => at })).status).toBe(0);
+    expect(api.received()).toBe(1);
+    // The next minute is one that it was there for.
+    const next = await dueAt(project, at + 2);
+    expect(next.items).toMatchObject([{ action: 'send', why: null }]);
+    expect(api.received()).toBe(2);
+  });
+
+  it('is sent for an instant before the first call, where its file was there before', async () => {
+    await using api = await startApi();
+    using project = fresh(api, everyMinute);
+    const instant = Date.now() - (Date.now() % MINUTE) + 2 * MINUTE;
+    expect((await dueAt(project, instant + 2000)).items).toMatchObject([{ action: 'send', why: null }]);
+    expect(api.received()).toBe(1);
+  });
+
+  it('was seen in another checkout with the same ledger, and is sent from one that is new', async () => {
+    await using api = await startApi();
+    using first = fresh(api, '0 9 * * *');
+    using second = fresh(api, '0 9 * * *');
+    const ledger = first.path('.handbill/ledger.db');
+    const at = (project: TestProject, time: string) => dueAt(project, `2026-11-2${time}:00Z`, { ledger });
+    expect(brief(await at(first, '2T09:30'))).toEqual(['hello miss new 11-22T09:00']);
+    expect(brief(await at(second, '3T14:00'))).toEqual(['hello send 11-23T09:00']);
+    expect(api.received()).toBe(1);
+  });
+
+  it('is new again when its cron or its zone changes, and not when its text does', async () => {
+    await using api = await startApi();
+    using project = fresh(api, '0 9 * * *');
+    const file = 'campaigns/hello/campaign.yaml';
+    const change = (from: string, to: string) =>
+      project.write(file, readFileSync(project.path(file), 'utf8').replace(from, to));
+    expect(brief(await dueAt(project, '2026-11-20T08:00:00Z'))).toEqual(['hello miss new 11-19T09:00']);
+    expect(brief(await dueAt(project, '2026-11-20T09:00:04Z'))).toEqual(['hello send 11-20T09:00']);
+    change('0 9 * * *', '0 10 * * *');
+    expect(brief(await dueAt(project, '2026-11-20T10:00:04Z'))).toEqual(['hello miss new 11-20T10:00']);
+    change('timeZone: UTC', 'timeZone: Europe/Berlin');
+    expect(brief(await dueAt(project, '2026-11-21T09:10:00Z'))).toEqual(['hello miss new 11-21T09:00']);
+    change('text: Hello', 'text: Goodbye');
+    expect(brief(await dueAt(project, '2026-11-22T09:10:00Z'))).toEqual(['hello send 11-22T09:00']);
+    expect(api.received()).toBe(2);
+  });
 });
 
 describe('what is said already is not said at every call', () => {

@@ -22,7 +22,7 @@ async function handbill(project: TestProject, line: string, occurrence?: string)
 }
 
 const SEND = 'send news --env test --yes';
-const SCHEDULE = 'schedule: { cron: "0 10 * * *", timeZone: UTC }\n';
+const SCHEDULE = 'schedule: { cron: "0 10 * * *", timeZone: UTC, missed: catch-up }\n';
 
 describe('the instant that due sent, named again', () => {
   it.each([

@@ -11,7 +11,7 @@ recipients:
   - msisdn: "+447700900422"
   - msisdn: "+447700900002"
 send: { canary: { steps: [1] } }
-schedule: { cron: "0 9 * * *", timeZone: UTC }
+schedule: { cron: "0 9 * * *", timeZone: UTC, missed: catch-up }
 `;
 
 let root = '';

@@ -6,7 +6,7 @@ import { CODES, type Code } from '../../src/errors.ts';
 
 /** Codes without an example: what it would take stands in `cause`. */
 const WITHOUT: readonly Code[] = [
-  ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked'] as const),
+  ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
   ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug'] as const),
 ];
 

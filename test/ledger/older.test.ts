@@ -50,6 +50,7 @@ describe('a ledger of version 2, from before there were legs', () => {
     const { ledger, run } = reading(path);
     expect(run).toMatchObject({ channel: 'rcs', winner: null });
     expect(ledger.runs()).toEqual([run]);
+    expect(ledger.scheduleOf(HELLO)).toBeNull();
     expect(fates(ledger, run)).toEqual(FATES);
     const outcomes = [...ledger.outcomes(run)].flat();
     expect(outcomes.map(({ channel, legs }) => [channel, legs])).toEqual(FATES.map(() => ['rcs', undefined]));

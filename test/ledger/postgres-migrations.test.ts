@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { openExistingLedger, openLedger, openToWriteLater } from '../../src/ledger/open.ts';
 import { openBridge } from '../../src/ledger/postgres/bridge.ts';
 import { type Migration, migrate, VERSION } from '../../src/ledger/postgres/migrations.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
@@ -12,7 +12,7 @@ import { claimOf, HELLO, NOON, resultOf } from './values.ts';
  * Shared ledgers of older versions, as those versions made them (test/fixtures/ledger/postgres).
  */
 
-const VERSIONS = [1];
+const VERSIONS = [1, 2];
 
 /** A ledger of this version with a run of three: one accepted, one claimed, one pending. */
 async function olderLedger(version: number): Promise<string> {
@@ -97,6 +97,14 @@ describe.each(VERSIONS)('a shared ledger of version %d', (version) => {
     openAt(older);
     openAt(newer);
     expect(await catalogue(older)).toEqual(await catalogue(newer));
+  });
+
+  it('is brought up to date by who looks at it before writing', async () => {
+    const address = await olderLedger(version);
+    const ledger = openToWriteLater(address, { nowMs: NOON });
+    expect(ledger?.findRun(HELLO)).toMatchObject(HELLO);
+    ledger?.close();
+    expect(await ask(address, 'SELECT version FROM handbill.ledger')).toEqual([{ version: String(VERSION) }]);
   });
 
   it('is left as it is by who reads, who is told what to do', async () => {

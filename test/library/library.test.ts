@@ -103,7 +103,7 @@ describe('outcomes', () => {
 
 describe('due', () => {
   it('shows each campaign to whoever loops, and stops after the one at which the loop is left', async () => {
-    const cron = 'schedule: { cron: "0 9 * * *", timeZone: UTC }\n';
+    const cron = 'schedule: { cron: "0 9 * * *", timeZone: UTC, missed: catch-up }\n';
     using project = projectOf(campaign('a', 3, cron), campaign('b', 3, cron), campaign('c', 3, cron));
     const going = due([], at(project));
     for await (const { campaign: name, result } of going) {

@@ -30,7 +30,7 @@ function projectIn(name: string, project = DEFAULT_PROJECT, cron = '* * * * *'):
   writeFileSync(
     join(root, 'campaigns', 'hello', 'campaign.yaml'),
     `name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: Hi }\nrecipients: [{ msisdn: "+447700900001" }]
-send: { timeout: 45s }\nschedule: { cron: "${cron}" }\n`,
+send: { timeout: 45s }\nschedule: { cron: "${cron}", missed: catch-up }\n`,
   );
   return root;
 }

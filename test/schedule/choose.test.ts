@@ -23,16 +23,31 @@ interface Look {
   readonly runs?: readonly KnownRun[];
   readonly notAfter?: string;
   readonly waits?: number;
+  readonly seen?: string;
+  readonly isRemembered?: boolean;
+  readonly asksCatchUp?: boolean;
 }
 
 /** What is chosen, in one line for each step: `send 2026-11-21T09:00:00Z`. */
-function chosen({ now, looked, cron = DAILY, missed = 'catch-up', runs = [], notAfter, waits = 0 }: Look): string[] {
+function chosen({
+  now,
+  looked,
+  cron = DAILY,
+  missed = 'catch-up',
+  runs = [],
+  notAfter,
+  waits = 0,
+  ...more
+}: Look): string[] {
+  const { seen = '2026-01-01T00:00:00Z', isRemembered = false, asksCatchUp = false } = more;
   const steps = chooseDue(clock(cron), {
-    schedule: { cron, timeZone: 'UTC', missed },
+    schedule: { cron, timeZone: 'UTC', missed, asksCatchUp },
     notAfterMs: notAfter === undefined ? null : ms(notAfter),
     waitsMs: waits,
     nowMs: ms(now),
     lookedMs: ms(looked ?? now),
+    seenMs: ms(seen),
+    isRemembered,
     runs,
   });
   return steps.map(({ action, why, occurrence, missed: before }) =>
@@ -114,6 +129,40 @@ describe('a campaign that is new, or another one now', () => {
   });
 });
 
+describe('a schedule that was first seen lately', () => {
+  const [now, seen] = ['2026-11-21T09:00:04Z', '2026-11-21T09:00:02Z'];
+  it.each<[label: string, look: Look, expected: string[]]>([
+    ['after the instant', { now, seen }, ['miss new 21T09:00']],
+    ['after the instant, and another occurrence was sent before', { now, seen, runs: [FRIDAY] }, ['miss new 21T09:00']],
+    ['after the instant, and the campaign asks to catch up', { now, seen, asksCatchUp: true }, ['send 21T09:00']],
+    [
+      'the same, more than an hour later',
+      { now: '2026-11-21T10:30:00Z', seen, asksCatchUp: true },
+      ['miss new 21T09:00'],
+    ],
+    ['in the same moment', { now, seen: '2026-11-21T09:00:00Z' }, ['send 21T09:00']],
+    ['before it', { now, seen: '2026-11-21T08:59:00Z' }, ['send 21T09:00']],
+    [
+      'before it, and the machine was off',
+      { now: '2026-11-21T15:00:00Z', seen: '2026-11-21T08:59:00Z', isRemembered: true },
+      ['send 21T09:00'],
+    ],
+    [
+      'before it, but the ledger is a new one',
+      { now: '2026-11-21T15:00:00Z', seen: '2026-11-21T08:59:00Z' },
+      ['miss new 21T09:00'],
+    ],
+    ['days ago: never meant', { now, cron: '0 9 19 * *', seen }, []],
+    [
+      'between two instants: those before it were not missed',
+      { now: '2026-11-21T12:10:00Z', cron: '0 * * * *', seen: '2026-11-21T10:30:00Z', isRemembered: true },
+      ['send 21T12:00 missed 1'],
+    ],
+  ])('%s', (_label, look, expected) => {
+    expect(chosen(look)).toEqual(expected);
+  });
+});
+
 describe('runs that are not finished', () => {
   const now = '2026-11-20T10:00:00Z';
   const friday = (more: Partial<KnownRun>) => run('2026-11-20T09:00:00Z', more);
@@ -181,17 +230,22 @@ describe('whatever the expression, and however often it is looked', () => {
   const policy = fc.constantFrom('catch-up' as const, 'skip' as const);
 
   /** Looks again and again; everything that is sent is in the ledger from then on. */
-  function simulate(cron: string, timeZone: string, missed: 'catch-up' | 'skip', instants: readonly number[]) {
+  function simulate(
+    { cron, timeZone, missed, seenMs }: { cron: string; timeZone: string; missed: 'catch-up' | 'skip'; seenMs: number },
+    instants: readonly number[],
+  ) {
     const ticking = clock(cron, timeZone);
     const runs: KnownRun[] = [];
     const sent: { readonly occurrence: string; readonly nowMs: number }[] = [];
     for (const nowMs of instants) {
       const facts = {
-        schedule: { cron, timeZone, missed },
+        schedule: { cron, timeZone, missed, asksCatchUp: false },
         notAfterMs: null,
         waitsMs: 0,
         nowMs,
         lookedMs: nowMs,
+        seenMs,
+        isRemembered: true,
         runs,
       };
       const steps = chooseDue(ticking, facts).filter(({ action }) => action === 'send');
@@ -212,12 +266,13 @@ describe('whatever the expression, and however often it is looked', () => {
           at += step;
           return at;
         });
-        const sent = simulate(cron, zone, missed, instants);
+        const sent = simulate({ cron, timeZone: zone, missed, seenMs: from }, instants);
         const { latest } = clock(cron, zone);
         expect(new Set(sent.map(({ occurrence }) => occurrence)).size).toBe(sent.length);
         for (const { occurrence, nowMs } of sent) {
           const late = nowMs - ms(occurrence);
           expect(late).toBeGreaterThanOrEqual(0);
+          expect(ms(occurrence)).toBeGreaterThanOrEqual(from);
           expect(late).toBeLessThanOrEqual(missed === 'skip' ? GRACE_MS : LATE_MS);
           expect(latest(ms(occurrence))).toBe(ms(occurrence));
         }
@@ -240,7 +295,7 @@ describe('whatever the expression, and however often it is looked', () => {
           const first = at + Math.min(jitter[i % jitter.length] ?? 0, room);
           return [first, Math.min(first + 1, at + room)];
         });
-        const sent = simulate(cron, zone, missed, instants);
+        const sent = simulate({ cron, timeZone: zone, missed, seenMs: from }, instants);
         expect(sent.map(({ occurrence }) => occurrence)).toEqual(looked.map(occurrenceAt));
       }),
       { numRuns: 200 },

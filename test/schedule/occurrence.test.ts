@@ -3,7 +3,7 @@ import { HandbillError } from '../../src/errors.ts';
 import type { Schedule } from '../../src/model.ts';
 import { instantOf, occurrenceFor, refuseOver } from '../../src/schedule/occurrence.ts';
 
-const schedule: Schedule = { cron: '0 9 * * 1-5', timeZone: 'Europe/London', missed: 'catch-up' };
+const schedule: Schedule = { cron: '0 9 * * 1-5', timeZone: 'Europe/London', missed: 'catch-up', asksCatchUp: false };
 const SATURDAY = Date.parse('2026-11-21T12:00:00Z');
 const FRIDAY = Date.parse('2026-11-20T12:00:00Z');
 

@@ -129,7 +129,7 @@ describe('other commands', () => {
     using project = createProject(filesWith());
     project.write(
       'campaigns/hello/campaign.yaml',
-      'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi" }\nrecipients: people.csv\nschedule: { cron: "* * * * *", timeZone: UTC }\n',
+      'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi" }\nrecipients: people.csv\nschedule: { cron: "* * * * *", timeZone: UTC, missed: catch-up }\n',
     );
     const { status } = await runHere(['due', 'hello'], { cwd: project.root, env: ENV });
     const records = recordsIn(readFileSync(project.path('run.log'), 'utf8'));

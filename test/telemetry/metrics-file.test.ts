@@ -145,7 +145,7 @@ describe('send writes the file', () => {
 
 describe('due', () => {
   const scheduled = (name: string): string =>
-    `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi" }\nrecipients: people.csv\nschedule: { cron: "0 0 * * *", timeZone: UTC }\n`;
+    `name: ${name}\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi" }\nrecipients: people.csv\nschedule: { cron: "0 0 * * *", timeZone: UTC, missed: catch-up }\n`;
 
   it('has every campaign that it looks at, as it was last, and itself', async () => {
     using folder = project();

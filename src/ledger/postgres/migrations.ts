@@ -2,6 +2,7 @@ import type { Value } from '../connection.ts';
 import { unusable } from '../ledger-error.ts';
 import { COMMIT_ROWS } from './commit-rows.ts';
 import { type AskedServer, ask, CONNECT_MS } from './first-questions.ts';
+import { SCHEDULES } from './schema.ts';
 import { SHARED_RUNS } from './schema-workers.ts';
 
 export interface Migration {
@@ -15,10 +16,12 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   // Runs that several workers share: who claims in which shard.
   { version: 2, statements: [...SHARED_RUNS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
+  // When the schedule of a campaign was first seen.
+  { version: 3, statements: [SCHEDULES] },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** Longest that a step may take: large tables may be written anew. */
 const MIGRATE_MS = 15 * 60_000;

@@ -1,6 +1,15 @@
 import { COMMIT_ROWS } from './commit-rows.ts';
 import { SHARED_RUNS } from './schema-workers.ts';
 
+/** When the schedule of a campaign was first seen. Another schedule of the same campaign takes its place. */
+export const SCHEDULES = `CREATE TABLE handbill.schedules (
+  environment TEXT NOT NULL,
+  campaign TEXT NOT NULL,
+  schedule TEXT NOT NULL,
+  seen_at BIGINT NOT NULL,
+  PRIMARY KEY (environment, campaign)
+)`;
+
 /**
  * The tables of a shared ledger, in a schema of their own. What SQLite's triggers say (schema.ts), these say too: the
  * database itself knows which moves are legal.
@@ -260,6 +269,7 @@ END $$`,
   held_until DOUBLE PRECISION NOT NULL DEFAULT 0
 )`,
   ...SHARED_RUNS,
+  SCHEDULES,
   `CREATE FUNCTION handbill.now_ms() RETURNS double precision LANGUAGE sql VOLATILE
   AS 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000'`,
   COMMIT_ROWS,
