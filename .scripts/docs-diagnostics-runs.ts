@@ -152,6 +152,12 @@ export const RUNS = {
       run: 'doubt resolve hello --line 2 --as accepted',
     },
   },
+  'address-changed': {
+    cause:
+      'The list was corrected after the message had gone out: the same key (`recipients.key`) has another address now. The message went to the old one, and no start sends another by itself.',
+    cure: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [recipients.md](recipients.md#an-address-that-was-corrected).',
+    example: null,
+  },
   'zone-unknown': {
     cause:
       'A window goes by the time of each recipient, and for an email address or a toll-free number nobody knows it.',

@@ -122,6 +122,7 @@ export const CODES = {
   clock: 'The clock of this machine stands before the newest entry of the ledger.',
   'run-not-found': 'The ledger holds no such run.',
   'run-ambiguous': 'More than one run of the ledger has this name.',
+  'address-changed': 'The list has another address for recipients than the one that their message went to.',
   'zone-unknown':
     'Recipients wait for their window, but their time zone is not known: no later start sends to them by itself.',
   'run-purged': 'Personal data was taken out of this run, so that its recipients are not known any more.',

@@ -132,10 +132,12 @@ export { type ValidatedFile, type ValidateOptions, type ValidateResult, validate
 export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './library/workers.ts';
 export type {
   Campaign,
+  ChangedRecipient,
   Channel,
   DeferReason,
   Delivery,
   DeliveryState,
+  EarlierMessage,
   Halt,
   HaltRule,
   HmacScheme,

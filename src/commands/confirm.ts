@@ -1,8 +1,9 @@
-import type { Canary } from '../model.ts';
+import type { Canary, ChangedRecipient } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import { countOf } from '../report/words.ts';
 import { safeLine } from '../util/safe.ts';
 import { askYes } from './ask.ts';
+import { changedLines } from './changed-address.ts';
 import type { CommandContext } from './context.ts';
 import { canaryText, costText, fallbackText, partsText } from './estimate-text.ts';
 
@@ -14,6 +15,8 @@ export interface Confirmation {
   readonly occurrence: string;
   readonly recipients: number;
   readonly canary: Canary | null;
+  /** Who gets a second message, at an address that was corrected since the first. */
+  readonly resends: readonly ChangedRecipient[];
   /** Null where an unfinished run continues. */
   readonly estimate: Estimate | null;
 }
@@ -23,8 +26,16 @@ export interface Confirmation {
  */
 export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);
+  const { resends } = question;
+  if (resends.length > 0) {
+    const second = `Of these, ${countOf(resends.length, 'recipient')} ${resends.length === 1 ? 'gets' : 'get'} a second message, at a corrected address:`;
+    context.err([second, ...changedLines(resends, MOST_SHOWN)].map((line) => `${safeLine(line)}\n`).join('  '));
+  }
   return askYes('Type "yes" to send', context, stopped);
 }
+
+/** Who gets a second message is shown up to so many. */
+const MOST_SHOWN = 50;
 
 /** One line: campaign, environment, recipients, parts, cost. */
 export function stating(question: Confirmation): string {

@@ -113,7 +113,7 @@ export function toDoubt(
   doubt: Omit<DoubtRow, 'row'>,
   referenceOf: ReturnType<typeof createReferences>,
 ): Doubt {
-  const { line, to, channel, leg, reason, attempts, httpStatus, error, sinceMs } = doubt;
+  const { line, to, channel, leg, reason, attempts, httpStatus, error, sinceMs, resend } = doubt;
   // History has to have a key; after a purge it is empty.
   const key = doubt.key === '' ? null : doubt.key;
   return {
@@ -126,7 +126,7 @@ export function toDoubt(
     to,
     channel,
     leg,
-    reference: key === null ? null : referenceOf(key, channel),
+    reference: key === null ? null : referenceOf(key, channel, resend),
     reason,
     attempts,
     httpStatus,

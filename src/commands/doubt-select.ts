@@ -77,7 +77,7 @@ function finder(
   const byAddress = new Map<string, DoubtRow[]>();
   for (const doubt of doubts) {
     add(exact, doubt.key, doubt);
-    add(exact, referenceOf(doubt.key, doubt.channel), doubt);
+    add(exact, referenceOf(doubt.key, doubt.channel, doubt.resend), doubt);
     if (doubt.to !== null) add(byAddress, doubt.to, doubt);
   }
   return (name) => {
@@ -125,7 +125,7 @@ function explain(
       const { line, key, to } = outcome;
       for (const form of [line, key, to]) note(form, outcome, outcome);
       if (key === null) continue;
-      for (const leg of outcome.legs ?? [outcome]) note(referenceOf(key, leg.channel), outcome, leg);
+      for (const leg of outcome.legs ?? [outcome]) note(referenceOf(key, leg.channel, leg.resend), outcome, leg);
     }
   }
   return unknown.map((one, index) => {

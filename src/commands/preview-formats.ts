@@ -1,6 +1,6 @@
 import { describeContent } from '../content/describe.ts';
 import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../model.ts';
-import { countOf } from '../report/words.ts';
+import { changedText, countOf } from '../report/words.ts';
 import { safe, safeLine } from '../util/safe.ts';
 import { partsText } from './estimate-text.ts';
 import { previewFacts } from './preview-facts.ts';
@@ -114,7 +114,12 @@ function record(preview: Preview, row: Previewed): string {
 }
 
 /** What the rule saw, and until when it says no; where there is more than the reason. */
-function ruleFacts(decision: Decision): { readonly detail?: string; readonly until?: string } {
+function ruleFacts(decision: Decision): {
+  readonly detail?: string;
+  readonly until?: string;
+  readonly sentTo?: string;
+} {
+  if (decision.decision === 'done' && decision.sentTo !== undefined) return { sentTo: decision.sentTo };
   if (decision.decision !== 'skip' && decision.decision !== 'defer') return {};
   const { detail } = decision;
   const untilMs = decision.decision === 'defer' ? decision.untilMs : undefined;
@@ -199,6 +204,8 @@ function smsFacts({ sms }: LegMessage): readonly string[] {
 
 function detailOf(decision: Decision): string | null {
   if (decision.decision === 'invalid') return decision.problem.message;
+  if (decision.decision === 'done')
+    return decision.sentTo === undefined ? null : changedText(decision.sentTo, decision.to);
   return decision.decision === 'skip' || decision.decision === 'defer' ? (decision.detail ?? null) : null;
 }
 

@@ -51,6 +51,8 @@ interface Known {
   readonly usedBy: (row: number) => readonly Channel[] | null;
   /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
   readonly insteadOf: (decision: Decision) => Decision;
+  /** A message to a corrected address, which has a reference of its own. */
+  readonly numbered: (decision: Decision) => Decision;
 }
 
 /** What the ledger knows: final outcomes of this run, and suppressions. */
@@ -65,6 +67,7 @@ export async function viewOf(
   const seen = createSeen();
   const begun = new Map<number, readonly Channel[]>();
   const accepted = new Map<number, RowState>();
+  const resent = new Map<number, number>();
   const nowMs = options.at ?? options.now();
   const run = ledger?.findRun({
     environment: plan.environment.name,
@@ -90,6 +93,7 @@ export async function viewOf(
       }
       if (state === null || !UNDECIDED.has(state.outcome)) return state;
       if (state.used !== undefined) begun.set(row, state.used);
+      if (state.resend !== undefined) resent.set(row, state.resend);
       return null;
     },
     ...suppressionView(suppressions, ledger, () => nowMs),
@@ -105,6 +109,12 @@ export async function viewOf(
       const used = begun.get(row) ?? null;
       if (used !== null) begun.delete(row);
       return used;
+    },
+    numbered(decision) {
+      const resend = resent.get(decision.row);
+      if (resend === undefined) return decision;
+      resent.delete(decision.row);
+      return decision.decision === 'send' ? { ...decision, resend } : decision;
     },
     insteadOf(decision) {
       const { row, line, key, to } = decision;

@@ -18,6 +18,7 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
+import { changedInPreview } from './changed-address.ts';
 import type { CommandContext } from './context.ts';
 import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
@@ -86,12 +87,14 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
+  let changed = 0;
 
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     for await (const batch of decisions(plan, view)) {
       for (const decided of batch) {
-        const decision = insteadOf(onLeg(decided, usedBy(decided.row), view));
+        const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), view)));
+        if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
         estimator.add(decision);
         if (decision.decision === 'invalid') {
           invalid += 1;
@@ -113,7 +116,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     result() {
       const estimate = estimator.result();
       const limits = checkLimits(campaign, estimate, estimator.worst());
-      return { estimate, problems: [...problems, ...limits], problemCount: invalid + limits.length };
+      return { estimate, problems: [...problems, ...limits], problemCount: invalid + limits.length, changed };
     },
     close: () => ledger?.close(),
   };
@@ -194,11 +197,12 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     });
     if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
     else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
-    const { problems, problemCount } = shown.result();
-    const said = [...problems.slice(0, 20), ...shown.warnings];
+    const { problems, problemCount, changed } = shown.result();
+    const warnings = [...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
+    const said = [...problems.slice(0, 20), ...warnings];
     if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
       context.err(
-        formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + shown.warnings.length }),
+        formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + warnings.length }),
       );
     }
     return problemCount > 0 ? EXIT.refused : EXIT.done;

@@ -16,7 +16,13 @@ export interface Preview {
   readonly batches: AsyncIterable<readonly Previewed[]>;
   /** How far the search for the winner of a test is at that time. */
   readonly winner: WinnerState;
-  result(): { readonly estimate: Estimate; readonly problems: readonly Diagnostic[]; readonly problemCount: number };
+  result(): {
+    readonly estimate: Estimate;
+    readonly problems: readonly Diagnostic[];
+    readonly problemCount: number;
+    /** Recipients whose message went to another address than the list has by now. */
+    readonly changed: number;
+  };
   close(): void;
 }
 

@@ -29,7 +29,7 @@ export interface PageSummary {
 
 /** The page of a run, in pieces: one pass over its list. Who is not chosen counts all the same, and is not listed. */
 export async function* runPage(
-  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,
   options: PageOptions,
   { plain, reportOf, options: shown }: PageSummary,

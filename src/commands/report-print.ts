@@ -184,5 +184,5 @@ export async function openSummary(
 
 function referencesOf(run: RunRecord): ReferenceOf {
   const referenceOf = createReferences(run);
-  return ({ key, channel }) => (key === null ? null : referenceOf(key, channel));
+  return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
 }

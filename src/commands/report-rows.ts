@@ -1,7 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import { foldDelivery } from '../delivery/fold.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import { DELIVERIES, type Delivery, type Outcome, type OutcomeState } from '../model.ts';
+import { DELIVERIES, type Delivery, type EarlierMessage, type Outcome, type OutcomeState } from '../model.ts';
+import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { openDeliveries } from '../run/deliveries.ts';
 
@@ -16,20 +18,45 @@ export interface RowFilter {
 
 /** Outcomes with what came back about each, in list order. */
 export function* rowsOf(
-  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,
   filter: RowFilter,
 ): Generator<readonly Outcome[]> {
   const deliveries = openDeliveries(ledger, run);
   const { outcomes } = filter;
+  const withEarlier = earlierJoiner(ledger, run);
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
-    yield chosen(deliveries?.join(batch) ?? batch, filter);
+    yield withEarlier(chosen(deliveries?.join(batch) ?? batch, filter));
   }
+}
+
+/** Adds the messages that went to earlier addresses, of the few recipients that have any. */
+export function earlierJoiner(
+  ledger: Pick<Ledger, 'earlier' | 'events'>,
+  run: RunRecord,
+): (batch: readonly Outcome[]) => readonly Outcome[] {
+  let known: ReturnType<Ledger['earlier']> | null = null;
+  const referenceOf = createReferences(run);
+  const earlierOf = ({ key, resend = 0 }: Outcome): readonly EarlierMessage[] => {
+    if (key === null) return [];
+    known ??= ledger.earlier(run);
+    return (known.get(key) ?? []).slice(0, resend).map((one) => {
+      const reference = referenceOf(key, one.channel, one.resend);
+      const { channel, to, messageId, httpStatus, sentAtMs } = one;
+      const delivery = foldDelivery(ledger.events.reportsOf({ reference, messageId }))?.state ?? null;
+      const sentAt = sentAtMs === null ? null : new Date(sentAtMs).toISOString();
+      return { channel, to, reference, messageId, httpStatus, delivery, sentAt };
+    });
+  };
+  return (batch) => {
+    if (!batch.some(({ resend }) => resend !== undefined)) return batch;
+    return batch.map((one) => (one.resend === undefined ? one : { ...one, earlier: earlierOf(one) }));
+  };
 }
 
 /** Everybody with what came back, counted as they go by. */
 export function countedRows(
-  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => readonly DeliveryCount[] } {
   const counts = countDelivery();

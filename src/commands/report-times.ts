@@ -17,10 +17,10 @@ export function returnTimes(
   if (run.purgedAtMs !== null) return null;
   const replied = replyTimes(events, run);
   const referenceOf = events.hasReferences() ? createReferences(run) : null;
-  return ({ row, key, channel, messageId, delivery = null }) => {
+  return ({ row, key, channel, messageId, resend, delivery = null }) => {
     if (delivery === null || key === null) return NEVER;
     const repliedMs = ANSWERS.has(delivery) ? (replied.get(row) ?? null) : null;
-    const reports = events.reportsOf({ reference: referenceOf?.(key, channel) ?? null, messageId });
+    const reports = events.reportsOf({ reference: referenceOf?.(key, channel, resend) ?? null, messageId });
     if (LOST.has(delivery)) return { ...NEVER, 'did not arrive': firstOf(reports, ({ state }) => state === delivery) };
     if (!ARRIVED.has(delivery) && !ANSWERS.has(delivery)) return NEVER;
     const readMs = firstOf(reports, ({ state }) => state === 'read') ?? repliedMs;

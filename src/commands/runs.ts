@@ -10,7 +10,7 @@ import { projectHere, withLedger } from './project-ledger.ts';
 import { newestFirst } from './report.ts';
 
 /** The summaries of all runs in a ledger, the one started last first. */
-export function listRuns(ledger: Pick<Ledger, 'isHeld' | 'legs' | 'path' | 'runs'>): readonly Report[] {
+export function listRuns(ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | 'path' | 'runs'>): readonly Report[] {
   return newestFirst(ledger.runs()).map((run) => summarise(ledger, run));
 }
 

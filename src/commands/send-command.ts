@@ -5,6 +5,7 @@ import { zonelessOf } from '../report/next-steps.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safe } from '../util/safe.ts';
 import { ratePerSecond } from '../util/units.ts';
+import { changedWarning } from './changed-address.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
 import { ledgerPrinter } from './ledger-text.ts';
@@ -35,6 +36,7 @@ interface SendFlags {
   readonly listen?: number | true;
   readonly listenFor?: number;
   readonly retryRejected?: boolean;
+  readonly resendChanged?: boolean;
   readonly winner?: string;
   readonly recipients?: string;
   readonly newLedger?: boolean;
@@ -74,6 +76,7 @@ export function configure(command: Command, context: CommandContext): void {
     )
     .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
     .option('--retry-rejected', 'try recipients again that the API refused')
+    .option('--resend-changed', 'send to addresses that were corrected since the message went out; shows who, and asks')
     .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option(
@@ -130,6 +133,7 @@ async function run(
       wait: flags.wait === true,
       workers: flags.workers === true,
       retryRejected: flags.retryRejected === true,
+      resendChanged: flags.resendChanged === true,
       ...optional('winner', flags.winner),
       confirm: async (question) => {
         if (flags.yes === true) return true;
@@ -164,7 +168,10 @@ async function run(
       ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
     };
     await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
-    const waiting = zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign });
+    const waiting = [
+      ...zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign }),
+      ...(flags.format === 'text' ? [] : changedWarning(result.report)),
+    ];
     telemetry?.said(waiting, { campaign: result.report.campaign, environment: result.report.environment });
     // CONTRACT section 4: quiet prints nothing where the exit status is 0.
     if (waiting.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {

@@ -1,7 +1,6 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Estimate } from '../plan/estimate.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { prepareApi } from '../run/api.ts';
@@ -10,14 +9,21 @@ import { holdRun } from '../run/hold.ts';
 import { joinReplies } from '../run/join-replies.ts';
 import { sendListening } from '../run/listen.ts';
 import type { Memory } from '../run/memory.ts';
-import { identityOf, interruptedEarly, prepareRun } from '../run/prepare.ts';
+import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../run/prepare.ts';
 import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
 import { sendRounds } from '../run/window-wait.ts';
 import { checkWinner } from '../run/winner.ts';
 import { refuseOver } from '../schedule/occurrence.ts';
 import { meantOccurrence } from './occurrence.ts';
 import type { SendListener } from './send-listen.ts';
-import { given, type ListenNeeds, type ListenWhileSending, listeningOf, type SendOptions } from './send-options.ts';
+import {
+  given,
+  isSandbox,
+  type ListenNeeds,
+  type ListenWhileSending,
+  listeningOf,
+  type SendOptions,
+} from './send-options.ts';
 import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
 import { createRound, howListsAreRead } from './send-rounds.ts';
 import { beginSharing, refuseUnlessShareable } from './send-workers.ts';
@@ -80,6 +86,7 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     amend: options.amend === true,
     late: options.late === true,
     retryRejected: options.retryRejected === true,
+    resendChanged: options.resendChanged === true,
     winner: options.winner ?? null,
   };
   const wait = options.wait === true;
@@ -104,7 +111,7 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
   }
   const found = prepared.reached?.warnings ?? [];
   if (found.length > 0) options.onWarnings?.(found);
-  const confirmed = interrupt.aborted || plan.environment.apiKey === null || (await asked(options, plan, prepared));
+  const confirmed = interrupt.aborted || isUnasked(plan, prepared) || (await asked(options, plan, prepared));
   if (interrupt.aborted || !confirmed) {
     prepared.discard();
     throw interrupt.aborted ? interruptedEarly() : notConfirmed();
@@ -160,10 +167,15 @@ function notConfirmed(): HandbillError {
   return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
 }
 
+/** The sandbox reaches nobody. A second message is asked about all the same: it is the same question everywhere. */
+function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean {
+  return isSandbox(plan) && resends.length === 0;
+}
+
 async function asked(
   options: SendOptions,
   plan: Plan,
-  prepared: { toDo: number; estimate: Estimate | null },
+  prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends'>,
 ): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
   // Whoever waits for a window is sent to in this start, when it stays.
@@ -177,6 +189,7 @@ async function asked(
     occurrence,
     recipients,
     canary: campaign.send.canary,
+    resends: prepared.resends,
   };
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
 }

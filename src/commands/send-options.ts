@@ -37,6 +37,8 @@ export interface SendOptions {
   /** Shares the run with the workers of the ledger, which has to be a shared one. */
   readonly workers?: boolean;
   readonly retryRejected?: boolean;
+  /** Sends the message to recipients whose address was corrected after it had gone out; asked about in every environment. */
+  readonly resendChanged?: boolean;
   /** The variant that everybody gets who is not in the test; remembered by the run. */
   readonly winner?: string;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */

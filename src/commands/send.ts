@@ -79,6 +79,7 @@ function onceMore({ onWarnings: _said, ...options }: SendOptions, { last }: Memo
     newLedger: false,
     amend: false,
     retryRejected: false,
+    resendChanged: false,
     confirm: async () => true,
     ...(options.limit === undefined ? {} : { limit: Math.max(0, options.limit - memory.recipients) }),
   };

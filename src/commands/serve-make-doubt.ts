@@ -68,14 +68,14 @@ function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | n
 }
 
 function toLine(found: readonly unknown[], run: RunRecord): DoubtLine {
-  const [, row, line, key, to, written, reason, error, since, status] = found;
+  const [, row, line, key, to, written, reason, error, since, status, resend] = found;
   const channel = (written ?? run.channel) as Channel;
   return {
     row: Number(row),
     line: Number(line),
     who: String(to ?? key ?? `line ${String(line)}`),
     channel,
-    reference: typeof key === 'string' ? createReferences(run)(key, channel) : null,
+    reference: typeof key === 'string' ? createReferences(run)(key, channel, Number(resend ?? 0)) : null,
     reason: reason as string | null,
     httpStatus: status as number | null,
     error: error as string | null,
@@ -88,7 +88,7 @@ const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsett
   WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
 
 const ROWS_BY_INDEX = [
-  `SELECT leg, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status
+  `SELECT leg, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend
     FROM recipients INDEXED BY recipients_unsettled
     WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'
       AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
@@ -100,7 +100,7 @@ const ROWS_BY_INDEX = [
 const ROWS_OF_KILLED = [
   `SELECT leg, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
       CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at),
-      CASE state WHEN 'claimed' THEN NULL ELSE http_status END
+      CASE state WHEN 'claimed' THEN NULL ELSE http_status END, resend
     FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed')
       AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
   `SELECT count(*) FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed') AND list = ?`,

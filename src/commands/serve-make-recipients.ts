@@ -4,6 +4,7 @@ import { recipientPage } from '../pages/serve-recipient.ts';
 import { type RecipientQuery, recipientsPage } from '../pages/serve-recipients.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
+import { earlierJoiner } from './report-rows.ts';
 import type { RunCounts } from './serve-counts.ts';
 import type { OpenLedger } from './serve-ledger.ts';
 import { type Cursor, type RowFilter, readRow, readRows } from './serve-rows.ts';
@@ -92,7 +93,7 @@ export async function makeRecipient(
   const { ledger } = open;
   const referenceOf = createReferences(run);
   const legs = (outcome.legs ?? [outcome]).map((leg) => {
-    const reference = outcome.key === null ? null : referenceOf(outcome.key, leg.channel);
+    const reference = outcome.key === null ? null : referenceOf(outcome.key, leg.channel, leg.resend);
     return { leg, reference, reports: ledger.events.reportsOf({ reference, messageId: leg.messageId }) };
   });
   const addresses = [outcome.key, ...legs.map(({ leg }) => leg.to)].filter((one) => one !== null);
@@ -100,7 +101,7 @@ export async function makeRecipient(
     run: run.id,
     campaign: run.campaign,
     currency: (await readPriceList(site.reading.project)).prices?.currency ?? null,
-    outcome,
+    outcome: earlierJoiner(ledger, run)([outcome])[0] ?? outcome,
     legs,
     replies: repliesOf(open, run, row),
     doubts: doubtsOf(open, run, outcome),
@@ -137,4 +138,4 @@ const REPLIES = `SELECT number, text, coalesce(reviewed_as, meaning), coalesce(h
   WHERE run = ? AND row = ? AND sender <> '' ORDER BY number LIMIT 100`;
 
 const DOUBTS = `SELECT verdict, coalesce(who, resolved_by), note, reason, resolved_at FROM resolutions
-  WHERE run = ? AND key = ? ORDER BY number LIMIT 100`;
+  WHERE run = ? AND key = ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT 100`;

@@ -84,7 +84,12 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
   const legs = counts.value?.legs ?? [];
   const back = detail.value === null ? null : cameBack(open.ledger, run, detail.value.deliveries, campaign);
   const summary = summarise(
-    { path: site.keeper.path, isHeld: () => site.looks.isHeld(run), legs: () => [...legs] },
+    {
+      path: site.keeper.path,
+      isHeld: () => site.looks.isHeld(run),
+      legs: () => [...legs],
+      changed: (of) => open.ledger.changed(of),
+    },
     run,
     null,
     campaign,

@@ -1,3 +1,4 @@
+import { changedOf } from '../ledger/reading.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState } from '../model.ts';
 import { openDeliveries } from '../run/deliveries.ts';
@@ -179,6 +180,7 @@ function toLeg(row: Row, run: RunRecord, isHeld: boolean): LegOutcome {
     cost: micros === null ? null : micros / 1e6,
     updatedAt: at === null ? null : new Date(at).toISOString(),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
+    ...changedOf(row[18], row[19]),
   };
 }
 
@@ -188,7 +190,9 @@ const LAST_LEG = 'SELECT leg FROM recipients WHERE list = ? ORDER BY list DESC, 
 
 // Whoever fell back is left in, whatever is asked for: what became of them stands in another row.
 const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error,
-    parts, encoding, cost_micros, updated_at, claimed_at, delivery FROM recipients
+    parts, encoding, cost_micros, updated_at, claimed_at, delivery,
+    CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
+  FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
     AND ((state = 'rejected' AND reason = 'fell-back')
       OR ((?6 IS NULL OR instr(?6, ' ' || state || ' ') > 0) AND (?7 IS NULL OR variant = ?7)

@@ -49,7 +49,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
         const { list: newList, state } = runs.listOf(draft);
         if (state !== 'loading') throw new Error('A run can only be amended with a list that is not sealed.');
         recover(now, oldList);
-        merge(connection, oldList, newList, now);
+        merge(connection, run.number, oldList, newList, now);
         connection.deferReferences();
         giveAway(draft.number);
         setList(newList, run.number);
@@ -63,7 +63,7 @@ export function amender(connection: Connection, runs: RunStore, lists: ListStore
   };
 }
 
-function merge(connection: Connection, oldList: number, newList: number, nowMs: number): void {
+function merge(connection: Connection, run: number, oldList: number, newList: number, nowMs: number): void {
   for (const sql of TEMPORARY_TABLES) connection.exec(sql);
   connection.statement(OLD_KEYS)(oldList);
   connection.statement(NEW_KEYS)(newList);
@@ -77,6 +77,8 @@ function merge(connection: Connection, oldList: number, newList: number, nowMs: 
   connection.statement(OPEN_LEGS)(newList, nowMs);
   connection.statement(KEEP_FINAL)(oldList, newList);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);
+  connection.statement(TAKE_BACK)(oldList, newList, run);
+  connection.statement(TAKE_BACK_GONE)(oldList, newList, run);
   for (const sql of DROP_TEMPORARY_TABLES) connection.exec(sql);
 }
 
@@ -126,7 +128,8 @@ const KEEP_FINAL = `UPDATE main.recipients AS n
   SET address = o.address, channel = o.channel, state = o.state, reason = o.reason, attempts = o.attempts, http_status = o.http_status,
     message_id = o.message_id, error = o.error, parts = o.parts, encoding = o.encoding, cost_micros = o.cost_micros,
     variant = o.variant, claimed_at = o.claimed_at, updated_at = o.updated_at, resolved_by = o.resolved_by,
-    delivery = o.delivery, text_hash = o.text_hash
+    delivery = o.delivery, text_hash = o.text_hash, resend = o.resend,
+    list_address = CASE WHEN n.address <> o.address AND o.reason IS DISTINCT FROM 'fell-back' THEN n.address END
   FROM temp.pairs AS p CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
   WHERE n.list = ?2 AND n.leg = 0 AND n.row = p.row
     AND (o.state = 'accepted' OR o.state = 'in-doubt' OR o.state = 'rejected'
@@ -138,14 +141,47 @@ const KEEP_ATTEMPTS = `UPDATE main.recipients AS n SET attempts = o.attempts
 
 const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, channel, state, reason, attempts,
     http_status, message_id, error, parts, encoding, cost_micros, variant, claimed_at, updated_at, resolved_by, delivery,
-    text_hash)
+    text_hash, resend)
   SELECT ?2, g.row, o.line, o.key, o.address, o.channel,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'skipped' ELSE o.state END,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN 'removed' ELSE o.reason END,
     o.attempts, o.http_status, o.message_id, o.error, o.parts, o.encoding, o.cost_micros, o.variant, o.claimed_at,
     CASE WHEN o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' THEN CAST(?3 AS INTEGER) ELSE o.updated_at END,
-    o.resolved_by, o.delivery, o.text_hash
+    o.resolved_by, o.delivery, o.text_hash, o.resend
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
+
+// A second message that was asked for and did not go out is not asked for any more: the recipient is as the message before
+// left it, and the list may have a third address by now. One that was refused stays, unless the list has an address again
+// that was sent to before: nothing is to be tried there. Found by the few messages that went to earlier addresses.
+const TAKE_BACK = `UPDATE main.recipients AS n
+  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
+    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
+    resend = nullif(o.resend - 1, 0),
+    list_address = CASE WHEN coalesce(n.list_address, n.address) <> r.address THEN coalesce(n.list_address, n.address) END
+  FROM main.resolutions AS r CROSS JOIN temp.new_keys AS k ON k.key = r.key
+    CROSS JOIN temp.pairs AS p ON p.row = k.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = p.old_row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = p.row
+    AND o.resend IS NOT NULL
+    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
+      AND last.resolved_by = 'resend-changed')
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped'
+      OR (o.state = 'rejected' AND o.reason IS DISTINCT FROM 'fell-back'
+        AND EXISTS (SELECT 1 FROM main.resolutions AS former WHERE former.run = ?3 AND former.key = r.key
+          AND former.resolved_by = 'resend-changed' AND former.address = coalesce(n.list_address, n.address))))`;
+
+const TAKE_BACK_GONE = `UPDATE main.recipients AS n
+  SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
+    error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,
+    resend = nullif(o.resend - 1, 0)
+  FROM main.resolutions AS r CROSS JOIN temp.old_keys AS k ON k.key = r.key
+    CROSS JOIN temp.gone AS g ON g.old_row = k.row
+    CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = k.row
+  WHERE r.run = ?3 AND r.resolved_by = 'resend-changed' AND n.list = ?2 AND n.leg = 0 AND n.row = g.row
+    AND o.resend IS NOT NULL
+    AND r.number = (SELECT max(number) FROM main.resolutions AS last WHERE last.run = ?3 AND last.key = r.key
+      AND last.resolved_by = 'resend-changed')
+    AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')`;
 
 // Found by the rows of leg 1, which everybody has who fell back: nobody else is looked at.
 const MOVED = `INSERT INTO temp.moved

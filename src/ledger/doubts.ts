@@ -3,6 +3,7 @@ import type { Connection, Value } from './connection.ts';
 import { type LegRow, lastLeg, readPage } from './last-legs.ts';
 import { lazily } from './lazily.ts';
 import type { Ledger } from './ledger.ts';
+import { resendOf } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
@@ -105,16 +106,20 @@ class Missed extends Error {
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', leg, channel, line, key, address,
     CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
-    coalesce(claimed_at, updated_at)
+    coalesce(claimed_at, updated_at), resend
   FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
     AND (state = 'in-doubt' OR (state = 'claimed' AND ?6 = 1) OR (state = 'rejected' AND reason = 'fell-back'))
   ORDER BY row LIMIT ?5`;
 
+// Where the list has an address again that was sent to before, nothing is sent there a second time.
 const NOTE_ORDER = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
   SELECT ?1, leg, channel, key, attempts, line, address, reason, http_status, error, coalesce(claimed_at, updated_at),
     ?2, ?3, 'user', ?4, ?5, ?6
-  FROM recipients WHERE list = ?7 AND leg = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'`;
+  FROM recipients WHERE list = ?7 AND leg = ?8 AND row = ?9 AND key = ?10 AND attempts = ?11 AND state = 'in-doubt'
+    AND (CAST(?2 AS TEXT) <> 'resend' OR resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
+      WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
+      AND former.address = recipients.list_address))`;
 
 // The status and the text that the API answered with stay: they are facts, whatever they turned out to mean.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
@@ -122,7 +127,7 @@ const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_i
   WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'in-doubt'`;
 
 const SEND_AGAIN = `UPDATE recipients SET state = 'pending', reason = 'resend', http_status = NULL, message_id = NULL,
-    error = NULL, updated_at = ?, resolved_by = 'resend'
+    error = NULL, updated_at = ?, resolved_by = 'resend', list_address = NULL
   WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`;
 
 const WHAT_IS_LEFT = `SELECT max(CASE WHEN state = 'pending' OR state = 'failed' OR state = 'deferred' THEN 1 ELSE 0 END),
@@ -155,14 +160,14 @@ const HAS_HISTORY = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name =
 
 const NEXT_RESOLUTIONS = `SELECT number, 0, leg, channel, line, key, address, reason, attempts, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at
-  FROM resolutions WHERE run = ? AND number > ? ORDER BY number LIMIT ?`;
+  FROM resolutions WHERE run = ? AND number > ? AND resolved_by <> 'resend-changed' ORDER BY number LIMIT ?`;
 
 function hasFallen(row: LegRow): boolean {
   return row[1] === 1;
 }
 
 function toDoubt(row: readonly Value[], run: RunRecord): DoubtRow {
-  return { row: Number(row[0]), ...factsOf(row, run) };
+  return { row: Number(row[0]), ...factsOf(row, run), ...resendOf(row[12]) };
 }
 
 function toResolution(row: readonly Value[], run: RunRecord): ResolutionRecord {

@@ -70,6 +70,8 @@ export interface UnsettledRow {
   readonly to: string | null;
   readonly channel: Channel;
   readonly attempts: number;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
   /** When it was claimed, in ms since 1970. */
   readonly sinceMs: number | null;
   readonly messageId: string | null;
@@ -85,4 +87,6 @@ export interface UnreachedRow {
   /** Channels of the legs so far, this one last. */
   readonly used: readonly Channel[];
   readonly messageId: string | null;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
 }

@@ -4,6 +4,7 @@ import type { UnreachedRow, UnsettledRow } from './event-records.ts';
 import { toReport } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import { lazily } from './lazily.ts';
+import { resendOf } from './reading.ts';
 import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { saidStates } from './said-states.ts';
@@ -61,7 +62,7 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
 
 const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.leg, r.key, r.address, coalesce(r.channel, runs.channel),
     r.attempts, coalesce(r.claimed_at, r.updated_at), r.message_id, r.text_hash,
-    runs.environment, runs.campaign, runs.occurrence
+    runs.environment, runs.campaign, runs.occurrence, r.resend
   FROM recipients AS r INDEXED BY recipients_unsettled JOIN runs ON runs.list = r.list
   WHERE (r.state = 'in-doubt' OR r.resolved_by = 'resend') AND (r.list, r.leg, r.row) > (?1, ?2, ?3)
     AND runs.state <> 'loading' AND runs.purged_at IS NULL
@@ -104,7 +105,7 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // Whoever opted out for good is nobody to fall back for, however often somebody looks: the claim would say so again.
 // Most reports name the id of the API, for which SQLite looks alone; where there is none, every row has to be looked
 // at.
-const NEXT_UNREACHED = `SELECT row, key, channel, message_id FROM recipients
+const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
@@ -127,15 +128,17 @@ function toUnsettled(row: readonly Value[]): UnsettledRow {
     sinceMs: row[8] as number | null,
     messageId: row[9] as string | null,
     textHash: row[10] as string | null,
+    ...resendOf(row[14]),
   };
 }
 
 function toUnreached(
-  [row, key, , messageId]: readonly Value[],
+  [row, key, , messageId, resend]: readonly Value[],
   leg: number,
   run: RunRecord,
   channels: readonly (readonly Value[])[],
 ): UnreachedRow {
   const used = channels.map(([channel]) => (channel ?? run.channel) as Channel);
-  return { row: Number(row), leg, key: String(key), used, messageId: messageId as string | null };
+  const message = { row: Number(row), leg, key: String(key), used, messageId: messageId as string | null };
+  return { ...message, ...resendOf(resend) };
 }

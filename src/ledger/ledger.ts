@@ -1,4 +1,4 @@
-import type { Channel, Outcome } from '../model.ts';
+import type { ChangedRecipient, Channel, Outcome } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
@@ -16,6 +16,7 @@ import type {
   ClaimRules,
   CountRecord,
   DoubtRow,
+  EarlierRow,
   FinishFacts,
   HashEntry,
   Holder,
@@ -98,6 +99,18 @@ export interface Ledger {
   start(run: RunRecord, nowMs: number): { readonly run: RunRecord; readonly recovered: number };
   /** Rejected recipients become pending, in their last leg; only when the user asks for it. Returns how many. */
   retryRejected(run: RunRecord): number;
+  /**
+   * Recipients to whom the message went, or may have gone, and for whom the list has another address by now; in list
+   * order. Of the list as it was amended last, or as `draft` would amend it.
+   */
+  changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
+  /**
+   * Accepted recipients among `changed` become pending, at the address that the list has now; the message that they were
+   * sent is kept in `earlier`. Nobody is sent to twice at one address. Only when the user asks for it. Returns how many.
+   */
+  resendChanged(run: RunRecord, nowMs: number): number;
+  /** Messages that went to earlier addresses of recipients, by key and in the order in which they went. */
+  earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
   /**

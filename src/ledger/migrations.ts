@@ -39,15 +39,20 @@ export function readAsNewest(db: DatabaseSync): void {
   // Before version 6 it was not kept when a schedule was first seen.
   db.exec(`CREATE TEMP VIEW schedules AS SELECT NULL AS environment, NULL AS campaign, NULL AS schedule,
     NULL AS seen_at WHERE 0`);
-  if (version === EVENTS_VERSION) return;
   // Of two columns with one name the first counts.
-  db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash
-    FROM main.recipients`);
+  db.exec(`CREATE TEMP VIEW recipients AS SELECT *, NULL AS channel, NULL AS delivery, NULL AS text_hash,
+    NULL AS list_address, NULL AS resend FROM main.recipients`);
   db.exec('CREATE TEMP VIEW resolutions AS SELECT *, NULL AS channel FROM main.resolutions');
   db.exec('CREATE TEMP VIEW runs AS SELECT *, NULL AS winner, 1 AS counted, NULL AS purged_at FROM main.runs');
-  db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
-    NULL AS source, NULL AS created_at WHERE 0`);
+  if (version < 4) {
+    db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
+      NULL AS source, NULL AS created_at WHERE 0`);
+  }
   // Before version 5 nothing that came back was kept.
+  if (version < 5) readWithoutEvents(db);
+}
+
+function readWithoutEvents(db: DatabaseSync): void {
   db.exec(`CREATE TEMP VIEW delivery_reports AS SELECT NULL AS number, NULL AS digest, NULL AS reference,
     NULL AS message_id, NULL AS address, NULL AS channel, NULL AS state, NULL AS word, NULL AS cause, NULL AS error,
     NULL AS text_hash, NULL AS happened_at, NULL AS received_at, NULL AS source WHERE 0`);
@@ -58,9 +63,6 @@ export function readAsNewest(db: DatabaseSync): void {
   db.exec(`CREATE TEMP VIEW unread_events AS SELECT NULL AS number, NULL AS digest, NULL AS body,
     NULL AS received_at, NULL AS source WHERE 0`);
 }
-
-/** Since this version what came back is kept. */
-const EVENTS_VERSION = 5;
 
 export function userVersion(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);

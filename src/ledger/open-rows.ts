@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isPostgres } from '../util/ledger-address.ts';
 import type { Connection } from './connection.ts';
-import { readAsNewest } from './migrations.ts';
+import { NEWEST_VERSION, readAsNewest, userVersion } from './migrations.ts';
 import { openSharedRows } from './postgres/open.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 
@@ -22,7 +22,11 @@ export function openRows(path: string, busyTimeoutMs: number): Connection {
   try {
     db.exec('PRAGMA trusted_schema = OFF');
     readAsNewest(db);
-    return new SqliteConnection(path, db);
+    const connection = new SqliteConnection(path, db);
+    if (userVersion(db) === NEWEST_VERSION) return connection;
+    // Views stand before the tables of an older ledger, and have no index of their own.
+    const query = connection.query.bind(connection);
+    return Object.assign(connection, { query: (sql: string) => query(sql.replaceAll(/ INDEXED BY \w+/g, '')) });
   } catch (error) {
     db.close();
     throw error;

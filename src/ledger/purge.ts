@@ -136,10 +136,10 @@ const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE li
 // By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its
 // last millisecond: a frequency cap has to know that this run reached somebody within its period.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
-    text_hash = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
+    text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND leg = ? AND row > ? AND row <= ?
     AND (key IS NOT NULL OR address IS NOT NULL OR message_id IS NOT NULL OR error IS NOT NULL
-      OR text_hash IS NOT NULL OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
+      OR text_hash IS NOT NULL OR list_address IS NOT NULL OR updated_at IS NOT NULL OR claimed_at % 86400000 <> 86399999)`;
 
 const CLEAR_RESOLUTIONS = `UPDATE resolutions SET key = '', address = NULL, message_id = NULL, error = NULL,
     who = NULL, note = NULL, doubt_at = NULL

@@ -39,13 +39,15 @@ export function reader(
   const lastClaim = connection.query('SELECT max(claimed_at) FROM recipients WHERE list = ?');
   const nextRows = connection.query(
     `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error, parts,
-      encoding, cost_micros, updated_at, claimed_at, delivery FROM recipients
+      encoding, cost_micros, updated_at, claimed_at, delivery,
+      CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend
+      FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (instr(coalesce(?6, ' ' || state || ' '), ' ' || state || ' ') > 0 OR (state = 'rejected' AND reason = 'fell-back'))
       ORDER BY row LIMIT ?5`,
   );
   const nextStates = connection.query(
-    `SELECT row, key, state, reason, channel FROM recipients
+    `SELECT row, key, state, reason, channel, address, resend FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 ORDER BY row LIMIT ?5`,
   );
 
@@ -124,7 +126,10 @@ export function reader(
         asked = row;
         const first = window.first[at];
         if (first === undefined || first[0] !== row || first[1] !== key) return null;
-        if (!hasFallen(first)) return { leg: 0, ...shown(first[2], first[3], claimed) };
+        if (!hasFallen(first)) {
+          const to = first[5] as string | null;
+          return { leg: 0, ...shown(first[2], first[3], claimed), to, ...resendOf(first[6]) };
+        }
         const last = lastLeg(window, hasFallen, first);
         if (last === null) return null;
         const used = channelsBefore(window, first, 4, run.channel);
@@ -189,7 +194,18 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
     cost: micros === null ? null : micros / 1e6,
     updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
+    ...changedOf(row[18], row[19]),
   };
+}
+
+/** What an outcome says of an address that was corrected. */
+export function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
+  return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
+}
+
+/** How many messages went to earlier addresses, as a field of its own where there are any. */
+export function resendOf(value: unknown): { readonly resend?: number } {
+  return value === null || value === undefined ? {} : { resend: Number(value) };
 }
 
 function toLeg(leg: LegRow, run: RunRecord, claimed: Fate): LegOutcome {

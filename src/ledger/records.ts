@@ -113,6 +113,8 @@ export interface PendingRow {
   readonly attempts: number;
   /** Channels of the legs before it, which the recipient could not receive; empty for leg 0. */
   readonly used: readonly Channel[];
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
   /**
    * The leg before, which was accepted and reported not to have reached anybody: this one begins when it is claimed.
    */
@@ -223,6 +225,8 @@ export interface DoubtRow {
   readonly error: string | null;
   /** When the request was claimed, just before it was made. */
   readonly sinceMs: number | null;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
 }
 
 /** What somebody says became of doubts: `resend` makes them pending. */
@@ -260,6 +264,22 @@ export interface RowState {
   readonly reason: string | null;
   /** Channels of the legs before it; absent for leg 0. */
   readonly used?: readonly Channel[];
+  /** The address that leg 0 went to, or will; absent for later legs. */
+  readonly to?: string | null;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
+}
+
+/** A message to an address that was corrected since, and the messages to the recipient that went before it. */
+export interface EarlierRow {
+  readonly channel: Channel;
+  readonly to: string | null;
+  readonly messageId: string | null;
+  readonly httpStatus: number | null;
+  /** How many went before this one. */
+  readonly resend: number;
+  /** When it was claimed, in ms since 1970. */
+  readonly sentAtMs: number | null;
 }
 
 export interface SuppressFacts {

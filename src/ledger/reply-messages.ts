@@ -114,6 +114,7 @@ interface Candidate {
   readonly channel: Channel;
   readonly address: string | null;
   readonly messageId: string | null;
+  readonly resend: number;
   readonly claimedAtMs: number;
   /** The person may have got it: of what was refused, only what the reply itself names. */
   readonly mayBeThere: boolean;
@@ -172,9 +173,9 @@ function grouped(replies: readonly Wanted[], by: (reply: Wanted) => string | nul
   return groups;
 }
 
-function consider(found: Candidate, search: Search, referenceOf: (key: string, channel: Channel) => string): void {
+function consider(found: Candidate, search: Search, referenceOf: ReturnType<JoinFacts['referencesOf']>): void {
   if (search.byReference.size > 0) {
-    const reference = referenceOf(found.key, found.channel);
+    const reference = referenceOf(found.key, found.channel, found.resend);
     for (const reply of search.byReference.get(reference) ?? []) reply.named = found;
     search.byReference.delete(reference);
   }
@@ -234,6 +235,7 @@ function toCandidate(row: readonly Value[], run: number, leg: number): Candidate
     messageId: row[4] as string | null,
     claimedAtMs: Number(row[5]),
     mayBeThere: row[6] === 1,
+    resend: Number(row[7] ?? 0),
   };
 }
 
@@ -245,7 +247,7 @@ const NEW_OPT_OUT = `SELECT 1 FROM replies
 
 // Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
 const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
-    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend'
+    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend
   FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
     AND (?6 = 1 OR lower(address) IN (SELECT value FROM json_each(?7))
       OR message_id IN (SELECT value FROM json_each(?8)))`;

@@ -41,7 +41,7 @@ export interface OptOutFacts {
 export interface JoinFacts extends OptOutFacts {
   readonly now: () => number;
   /** Makes what our references of a run are made by. */
-  readonly referencesOf: (run: RunRecord) => (key: string, channel: Channel) => string;
+  readonly referencesOf: (run: RunRecord) => (key: string, channel: Channel, resend?: number) => string;
 }
 
 /** One step. */

@@ -2,6 +2,7 @@ import type { Channel } from '../model.ts';
 import type { Connection } from './connection.ts';
 import { channelsBefore, type LegPage, type LegRow, lastLeg, readPage } from './last-legs.ts';
 import type { Ledger } from './ledger.ts';
+import { resendOf } from './reading.ts';
 import type { PendingRow } from './records.ts';
 import type { RunStore } from './runs.ts';
 
@@ -26,13 +27,16 @@ export function startStore(connection: Connection, runs: RunStore): StartStore {
   );
   const retry = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL,
-      resolved_by = 'retry-rejected' WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'`,
+      resolved_by = 'retry-rejected', list_address = NULL WHERE list = ? AND state = 'rejected' AND reason IS DISTINCT FROM 'fell-back'
+      AND (resend IS NULL OR list_address IS NULL OR NOT EXISTS (SELECT 1 FROM resolutions AS former
+        JOIN runs ON runs.number = former.run WHERE runs.list = recipients.list AND former.key = recipients.key
+        AND former.resolved_by = 'resend-changed' AND former.address = recipients.list_address))`,
   );
   const setFinished = connection.statement(
     'UPDATE runs SET state = ?, halt = ?, figures = ?, finished_at = ? WHERE number = ?',
   );
   const nextPending = connection.query(
-    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel FROM recipients
+    `SELECT row, CASE state WHEN 'pending' THEN key END, attempts, channel, resend FROM recipients
       WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4
       AND (state = 'pending' OR (state = 'rejected' AND reason = 'fell-back')) ORDER BY row LIMIT ?5`,
   );
@@ -97,7 +101,7 @@ function pendingOf(page: LegPage, first: LegRow, channel: Channel): PendingRow |
 }
 
 function pendingRow(row: LegRow, leg: number, used: readonly Channel[]): PendingRow {
-  return { row: Number(row[0]), leg, key: String(row[1]), attempts: Number(row[2]), used };
+  return { row: Number(row[0]), leg, key: String(row[1]), attempts: Number(row[2]), used, ...resendOf(row[4]) };
 }
 
 function jsonOrNull(value: unknown): string | null {

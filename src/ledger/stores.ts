@@ -1,4 +1,5 @@
 import { amender } from './amend.ts';
+import { changedStore } from './changed.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
 import { doubtStore } from './doubts.ts';
@@ -41,6 +42,7 @@ export function ledgerOver(connection: Connection): Ledger {
     ...lists,
     ...amender(connection, runs, lists),
     ...startStore(connection, runs),
+    ...changedStore(connection, runs),
     ...claimRestorer(connection),
     ...commitStore(connection, runs, lateAnswer, workers),
     durable: () => connection.durable(),

@@ -61,7 +61,13 @@ export type PreviewDecision =
       readonly until: string | null;
     })
   /** The ledger holds a final outcome already. */
-  | (PreviewRow & { readonly decision: 'done'; readonly outcome: OutcomeState; readonly reason: string | null })
+  | (PreviewRow & {
+      readonly decision: 'done';
+      readonly outcome: OutcomeState;
+      readonly reason: string | null;
+      /** The address that the message went to, where the list has another one by now; else null. */
+      readonly sentTo: string | null;
+    })
   /** Such a row refuses the whole run. */
   | (PreviewRow & { readonly decision: 'invalid'; readonly reason: SkipReason; readonly problem: Diagnostic });
 
@@ -190,7 +196,13 @@ function toDecision(shown: Shown, { decision, body, sharedWith, fallbacks }: Pre
       return { decision: 'defer', ...row, reason, detail, until: untilMs === undefined ? null : iso(untilMs) };
     }
     case 'done':
-      return { decision: 'done', ...row, outcome: decision.outcome, reason: decision.reason };
+      return {
+        decision: 'done',
+        ...row,
+        outcome: decision.outcome,
+        reason: decision.reason,
+        sentTo: decision.sentTo ?? null,
+      };
     case 'invalid':
       return { decision: 'invalid', ...row, reason: decision.reason, problem: decision.problem };
   }

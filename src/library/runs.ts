@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState, Report } from '../model.ts';
+import type { Channel, Delivery, EarlierMessage, LegOutcome, Outcome, OutcomeState, Report } from '../model.ts';
 import { type ProjectOptions, settle } from './options.ts';
 
 /** Which recipients of a run are asked for: those whom all that is given names. */
@@ -45,6 +45,10 @@ export interface RecipientOutcome extends LegResult {
   readonly variant: string | null;
   /** Every leg in order, the last included; absent where there is one only. */
   readonly legs?: readonly LegResult[];
+  /** The address that the list has by now, where it is not the one that the message went to; absent else. */
+  readonly listTo?: string;
+  /** Messages to addresses that were corrected since, the first one first; absent where there are none. */
+  readonly earlier?: readonly EarlierMessage[];
 }
 
 /**
@@ -143,18 +147,19 @@ async function openRun(run: string, settled: ReturnType<typeof settle>) {
   }
 }
 
-type ReferenceOf = (key: string, channel: Channel) => string;
+type ReferenceOf = (key: string, channel: Channel, resend?: number) => string;
 
 function toOutcome(outcome: Outcome, referenceOf: ReferenceOf): RecipientOutcome {
-  const { line, key, variant, legs } = outcome;
-  const last = { line, key, variant, ...toLeg(outcome, key, referenceOf) };
+  const { line, key, variant, legs, listTo, earlier } = outcome;
+  const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
+  const last = { line, key, variant, ...toLeg(outcome, key, referenceOf), ...corrected };
   return legs === undefined ? last : { ...last, legs: legs.map((leg) => toLeg(leg, key, referenceOf)) };
 }
 
 function toLeg(leg: LegOutcome, key: string | null, referenceOf: ReferenceOf): LegResult {
-  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null } = leg;
+  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null, resend } = leg;
   const { parts, encoding, cost, updatedAt } = leg;
-  const reference = key === null ? null : referenceOf(key, channel);
+  const reference = key === null ? null : referenceOf(key, channel, resend);
   const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
   return { ...sent, parts, encoding, cost: isDue(leg) ? cost : 0, updatedAt };
 }

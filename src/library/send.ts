@@ -1,5 +1,5 @@
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
-import type { OutcomeState, Report } from '../model.ts';
+import type { ChangedRecipient, OutcomeState, Report } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import type { Recorded } from './listen.ts';
@@ -44,6 +44,11 @@ export interface SendOptions extends ProjectOptions {
   readonly workers?: boolean;
   /** Tries recipients again whom the API refused. Default: false. */
   readonly retryRejected?: boolean;
+  /**
+   * Sends the message to recipients whose address was corrected in the list after it had gone out: a second message, at the
+   * new address, once for each. `confirm` is asked in every environment, the sandbox too. Default: false.
+   */
+  readonly resendChanged?: boolean;
   /** The variant that everybody gets who was not in the test; the run remembers it. Default: as the campaign says. */
   readonly winner?: string;
   /** Begins a new ledger although this project has sent before. Default: false. */
@@ -81,6 +86,8 @@ export interface SendQuestion {
   readonly occurrence: string;
   /** Who is sent to in this start. */
   readonly recipients: number;
+  /** Who gets a second message, at an address that was corrected since the first; empty without `resendChanged`. */
+  readonly resends: readonly ChangedRecipient[];
   /** Null where an unfinished run continues. */
   readonly estimate: Estimate | null;
 }
@@ -201,14 +208,15 @@ async function run(
     ...present(rest),
     ...settle(options),
     ...present({ listen: listen === undefined ? undefined : present(listen), abort: cutSignal }),
-    confirm: ({ campaign, environment, url, occurrence, recipients, estimate }) =>
-      ask({ campaign, environment, url, occurrence, recipients, estimate }),
+    confirm: ({ campaign, environment, url, occurrence, recipients, resends, estimate }) =>
+      ask({ campaign, environment, url, occurrence, recipients, resends, estimate }),
     interrupt: signal,
     onStart,
     onLedger: (event) => log?.(ledgerText(event).trimEnd()),
     onWarnings: (found) => warnings.push(...found),
   });
-  return toSendResult(result, warnings);
+  const { changedWarning } = await import('../commands/changed-address.ts');
+  return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
 }
 
 /** The result of a start as plain data. */

@@ -40,6 +40,8 @@ export interface SendDecision extends Decided, LegMessage {
   readonly variant: string | null;
   /** The messages of the legs after the first, in order; hardly any campaign has them. */
   readonly fallbacks: readonly LegMessage[];
+  /** Messages that went to earlier addresses of this recipient; absent: none. */
+  readonly resend?: number;
 }
 
 /** What one leg says to one recipient. */
@@ -103,6 +105,8 @@ export interface DoneDecision extends Decided {
   readonly to: string;
   readonly outcome: OutcomeState;
   readonly reason: string | null;
+  /** The address that the message went to, where the list names another one by now. */
+  readonly sentTo?: string;
 }
 
 /** The row refuses the whole run unless invalid rows are skipped. */

@@ -27,9 +27,29 @@ export interface Outcome {
   readonly updatedAt: string | null;
   /** What came back about the message; null or absent: nothing did. */
   readonly delivery?: Delivery | null;
+  /** The address in the list, where it was corrected after the message had gone to `to`. */
+  readonly listTo?: string;
+  /** Messages that went to earlier addresses of this recipient (`send --resend-changed`); absent: none. */
+  readonly resend?: number;
+  /** Those messages, the first one first; only where a report asks for them. */
+  readonly earlier?: readonly EarlierMessage[];
   /** Every leg in order, the last included; only where there is more than one. */
   readonly legs?: readonly LegOutcome[];
 }
 
+/** A message to an address that was corrected since: another message took its place. */
+export interface EarlierMessage {
+  readonly channel: Channel;
+  readonly to: string | null;
+  /** handbill's own id of this message; null: not looked for. */
+  readonly reference: string | null;
+  readonly messageId: string | null;
+  readonly httpStatus: number | null;
+  /** What came back about it; null: nothing did. */
+  readonly delivery: Delivery | null;
+  /** When it was claimed, ISO 8601 in UTC; null where that is not known. */
+  readonly sentAt: string | null;
+}
+
 /** What became of one leg; `rejected` with the reason `fell-back` for all but the last. */
-export type LegOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'legs'>;
+export type LegOutcome = Omit<Outcome, 'row' | 'line' | 'key' | 'legs' | 'earlier'>;

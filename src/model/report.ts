@@ -55,6 +55,8 @@ export interface Report {
   readonly replies?: ReplyTotals;
   /** Recipients whose message did not reach them, as reports say, and whose fallback waits to be sent; absent for none. */
   readonly fallbacksDue?: number;
+  /** Recipients whose address was corrected in the list after the message had gone out; absent for none. */
+  readonly changed?: readonly ChangedRecipient[];
   /** Where the campaign has a fallback, or somebody fell back: its legs in order. */
   readonly legs?: readonly LegTotals[];
   /** Where the campaign has variants: in its order, where that is known. */
@@ -65,6 +67,18 @@ export interface Report {
   readonly winner?: WinnerDecision;
   /** When the winner of a test is found, by what has come back until then: ISO 8601 in UTC. */
   readonly winnerAt?: string;
+}
+
+/** The list has another address than the one that the message went to. */
+export interface ChangedRecipient {
+  readonly line: number;
+  readonly key: string;
+  /** The address that the message went to, or may have gone to. */
+  readonly to: string;
+  readonly listTo: string;
+  readonly outcome: 'accepted' | 'in-doubt';
+  /** An earlier message went to `listTo`: `--resend-changed` sends nothing there. */
+  readonly sentBefore: boolean;
 }
 
 export interface ReplyTotals {

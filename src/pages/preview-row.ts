@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../errors.ts';
 import type { Decision, SendDecision } from '../model.ts';
 import { reasonWords } from '../report/reason-words.ts';
-import { instant, OUTCOME_WORDS } from '../report/words.ts';
+import { changedText, instant, OUTCOME_WORDS } from '../report/words.ts';
 import { reasonOf } from './preview-facets.ts';
 import { CHANNEL_WORDS, messageNode } from './preview-message.ts';
 import type { PreviewNode, RowView } from './preview-nodes.ts';
@@ -40,7 +40,11 @@ function whyNodes(decision: Decision): readonly PreviewNode[] {
 
 function detailOf(decision: Decision): string | null {
   if (decision.decision === 'invalid') return decision.problem.message;
-  if (decision.decision === 'done') return 'The ledger holds this outcome already: nothing more will be sent.';
+  if (decision.decision === 'done') {
+    const { sentTo, to } = decision;
+    const changed = sentTo === undefined ? '' : `The message was ${changedText(sentTo, to)}. `;
+    return `${changed}The ledger holds this outcome already: nothing more will be sent.`;
+  }
   if (decision.decision !== 'skip' && decision.decision !== 'defer') return null;
   if (decision.detail !== undefined) return decision.detail;
   if (decision.decision !== 'defer' || decision.untilMs === undefined) return null;

@@ -1,5 +1,5 @@
 import type { DeliveryRecord } from '../ledger/event-records.ts';
-import type { LegOutcome, Outcome } from '../model.ts';
+import type { EarlierMessage, LegOutcome, Outcome } from '../model.ts';
 import { reasonWords } from '../report/reason-words.ts';
 import { DELIVERY_WORDS, money, OUTCOME_WORDS } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
@@ -69,6 +69,11 @@ ${facts([
   ['Delivery', delivery === null ? null : `${delivery} · ${DELIVERY_WORDS[delivery] ?? ''}`],
   ['Line of the list', formats.number(outcome.line)],
   ['Key', outcome.key],
+  [
+    'In the list now',
+    outcome.listTo === undefined ? null : `${outcome.listTo}; the message was sent to ${outcome.to ?? 'none'}`,
+  ],
+  ...(outcome.earlier ?? []).map((one) => ['Earlier message', earlierText(formats, one)] as const),
   ['Variant', outcome.variant],
   [
     'Suppressed now',
@@ -77,6 +82,16 @@ ${facts([
       : null,
   ],
 ])}`;
+}
+
+/** A message to an address that was corrected since. */
+function earlierText(formats: View['formats'], { to, messageId, delivery, sentAt }: EarlierMessage): Html {
+  const facts = [
+    `sent to ${to ?? 'none'}`,
+    ...(messageId === null ? [] : [`message id ${messageId}`]),
+    ...(delivery === null ? [] : [delivery]),
+  ];
+  return html`${facts.join(', ')}${sentAt === null ? null : html`, ${formats.time(sentAt)}`}`;
 }
 
 function legSection(view: View, data: RecipientData, { leg, reference, reports }: RecipientLeg, index: number): Html {

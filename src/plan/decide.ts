@@ -34,7 +34,12 @@ export interface View {
   readonly known?: (
     row: number,
     key: string,
-  ) => { readonly outcome: OutcomeState; readonly reason: string | null } | null;
+  ) => {
+    readonly outcome: OutcomeState;
+    readonly reason: string | null;
+    /** The address that the message went to; absent or null: nothing is known of it. */
+    readonly to?: string | null;
+  } | null;
   /** Says which list names somebody who must not be sent to; null: none. */
   readonly suppressed?: (to: string, key: string) => string | null;
   /** Says where somebody was reached who must not be reached here as well; null: nowhere. */
@@ -174,7 +179,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     // A duplicate is never bad, whatever else is wrong with it: the first row counts.
     if (view.isNew !== undefined && !view.isNew(key)) return skip(recipient, 'duplicate');
     const known = view.known?.(row.row, key);
-    if (known) return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
+    if (known) return done(recipient, known);
     const listed = view.suppressed?.(to, key) ?? null;
     if (listed !== null) return skip(recipient, 'suppressed', listed);
     const reached = view.excluded?.(to, key) ?? null;
@@ -238,12 +243,23 @@ function excluded(row: Row, values: readonly string[], { stages }: Plan, view: V
   const { key, to } = recipient;
   const known = isInvalidRow(recipient) ? null : (view.known?.(row.row, recipient.key) ?? null);
   if (known !== null && known.outcome !== 'skipped' && key !== null && to !== null) {
-    return { decision: 'done', row: row.row, line: row.line, key, to, ...known };
+    return done({ row: row.row, line: row.line, key, to }, known);
   }
   const detail = stages.segment?.why(values) ?? null;
   const decision: SkipDecision = { decision: 'skip', row: row.row, line: row.line, key, to, reason: 'excluded' };
   return detail === null ? decision : { ...decision, detail };
 }
+
+/** The ledger has the outcome. It says what address the message went to, which the list may have corrected since. */
+function done(
+  { row, line, key, to }: Pick<DoneDecision, 'row' | 'line' | 'key' | 'to'>,
+  { outcome, reason, to: sentTo = null }: NonNullable<ReturnType<NonNullable<View['known']>>>,
+): DoneDecision {
+  const decision: DoneDecision = { decision: 'done', row, line, key, to, outcome, reason };
+  return sentTo === null || sentTo === to || !WENT_OUT.has(outcome) ? decision : { ...decision, sentTo };
+}
+
+const WENT_OUT: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'in-doubt']);
 
 /**
  * Whoever waits must be able to get any variant and fallback: what is wrong with one is wrong before the first request.

@@ -15,6 +15,7 @@ import type {
 import { segmentsOf } from '../util/json.ts';
 import { addressKindOf, legsOf } from './leg-of.ts';
 import { renamed, withValueAt } from './place-value.ts';
+import type { ReferenceOf } from './reference.ts';
 
 /** Makes requests of decisions. */
 export interface Expander {
@@ -37,7 +38,7 @@ export interface SharedRequest extends SendRequest {
 export function createExpander(
   campaign: Campaign,
   environment: Environment,
-  referenceOf: (key: string, channel: Channel) => string,
+  referenceOf: ReferenceOf,
   startMs: number,
 ): Expander {
   const legOf = legsOf(campaign);
@@ -53,13 +54,16 @@ export function createExpander(
   };
   return {
     one(decision, message) {
-      const reference = referenceOf(decision.key, message.channel);
+      const reference = referenceOf(decision.key, message.channel, decision.resend);
       return { reference, body: formOf(message, decision.variant).body(message, [{ message, reference }]) };
     },
     many(decisions) {
       const [first] = decisions;
       if (first === undefined) throw new Error('a request has a recipient');
-      const entries = decisions.map((message) => ({ message, reference: referenceOf(message.key, message.channel) }));
+      const entries = decisions.map((message) => ({
+        message,
+        reference: referenceOf(message.key, message.channel, message.resend),
+      }));
       // A request that is repeated has the same recipients, so that an idempotency key made of them is the same too.
       const all = entries.map(({ reference }) => reference).join('\n');
       const reference = entries.length === 1 ? all : hash('sha256', all, 'base64url').slice(0, 22);

@@ -1,10 +1,10 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Channel, Environment, InputFile, Leg } from '../model.ts';
+import type { Campaign, Environment, InputFile, Leg } from '../model.ts';
 import { openList } from '../recipients/read.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { createExpander, type Expander } from './expand.ts';
 import { clashIn } from './place-value.ts';
-import { createReferences } from './reference.ts';
+import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInput } from './settings.ts';
 import { compileStages, type Stages } from './stages.ts';
 import { type CheckContent, loadCheck } from './workshop.ts';
@@ -25,7 +25,7 @@ export interface Plan {
   /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
   readonly recipientsPerRequest: number;
   /** handbill's own id for somebody on a channel. */
-  readonly referenceOf: (key: string, channel: Channel) => string;
+  readonly referenceOf: ReferenceOf;
   /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
   expander(startMs: number): Expander;
 }

@@ -9,22 +9,30 @@ const CHARACTERS = 22;
  * handbill's own id for (environment, campaign, occurrence, recipient key, channel): 22 characters that are safe in a
  * header, a URL and JSON. Never derived from content, so that a corrected template cannot make a recipient look new;
  * 128 bits of SHA-256, so that two recipients never share one.
+ *
+ * @param resend - how many messages went to earlier addresses of the recipient: a message to a corrected address has a
+ *   reference of its own, or an API that knows the first one by it would drop the second
  */
 export function createReference(
   identity: { readonly environment: string; readonly campaign: string; readonly occurrence: string },
   channel: Channel,
+  resend = 0,
 ): (key: string) => string {
-  const prefix = `${JSON.stringify([identity.environment, identity.campaign, identity.occurrence, channel])}\n`;
+  const { environment, campaign, occurrence } = identity;
+  const parts = [environment, campaign, occurrence, channel, ...(resend === 0 ? [] : [resend])];
+  const prefix = `${JSON.stringify(parts)}\n`;
   const begun = createPrefixHasher(prefix);
   return (key) => begun(key) ?? hash('sha256', prefix + key, 'base64url').slice(0, CHARACTERS);
 }
 
+/** The reference of a message to a key on a channel; `resend` as for `createReference`. */
+export type ReferenceOf = (key: string, channel: Channel, resend?: number) => string;
+
 /** As `createReference`, for legs on any channel. */
-export function createReferences(
-  identity: Parameters<typeof createReference>[0],
-): (key: string, channel: Channel) => string {
+export function createReferences(identity: Parameters<typeof createReference>[0]): ReferenceOf {
   const byChannel = new Map<Channel, (key: string) => string>();
-  return (key, channel) => {
+  return (key, channel, resend = 0) => {
+    if (resend > 0) return createReference(identity, channel, resend)(key);
     let referenceOf = byChannel.get(channel);
     if (referenceOf === undefined) {
       referenceOf = createReference(identity, channel);

@@ -1,5 +1,6 @@
-import type { Halt, HaltRule, Report } from '../model.ts';
-import { countOf } from './words.ts';
+import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
+import { mask } from '../util/mask.ts';
+import { changedText, countOf, number } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
 export interface NextStep {
@@ -25,6 +26,7 @@ export function nextSteps(report: Report, campaign: string, planFile: string | n
   if (halt !== null) steps.push(haltStep(halt, report, again, amended));
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
   steps.push(...rejectedSteps(report, again, amended));
+  if (report.changed !== undefined && state !== 'running') steps.push(changedStep(report.changed, again));
   const left = leftOf(report);
   if (left !== '' && state === 'running')
     steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
@@ -55,6 +57,29 @@ function fallbackStep(count: number, again: string): NextStep {
     `Reports say that the message did not reach ${countOf(count, 'recipient')}. ` +
     `Sending again sends ${one ? 'that one' : 'them'} the fallback:`;
   return { text, command: again };
+}
+
+/** Recipients that a step names. */
+const NAMED = 5;
+
+function changedStep(changed: readonly ChangedRecipient[], again: string): NextStep {
+  const named = changed
+    .slice(0, NAMED)
+    .map(({ line, to, listTo }) => `line ${line} was ${changedText(mask(to), mask(listTo))}`);
+  const more = changed.length > NAMED ? `, and ${number(changed.length - NAMED)} more` : '';
+  const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list than the message went to`;
+  const text = `${who}: ${named.join(', ')}${more}.`;
+  const due = changed.filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore).length;
+  if (due > 0) {
+    return {
+      text: `${text} This sends the message to the new address; it shows who, and asks:`,
+      command: `${again} --resend-changed`,
+    };
+  }
+  const why = changed.some(({ outcome }) => outcome === 'in-doubt')
+    ? 'Find out first whether the message in doubt arrived.'
+    : 'Both addresses were sent to: nothing is left to send.';
+  return { text: `${text} ${why}`, command: null };
 }
 
 function reviewStep(count: number): NextStep {

@@ -1,4 +1,4 @@
-import type { Channel, LegOutcome, Outcome } from '../model.ts';
+import type { Channel, EarlierMessage, LegOutcome, Outcome } from '../model.ts';
 
 /** The fields of `jsonl` in their order. Scripts rely on it. */
 export const RECORD_FIELDS = [
@@ -17,14 +17,21 @@ export const RECORD_FIELDS = [
   'updatedAt',
 ] as const;
 
-/** The columns of `csv`: `legs` holds `rcs:rejected sms:accepted`, and nothing where there is one leg only. */
-export const CSV_FIELDS = [...RECORD_FIELDS, 'legs'] as const;
+/**
+ * The columns of `csv`: `legs` holds `rcs:rejected sms:accepted`, and nothing where there is one leg only; `listTo` the
+ * address that the list has by now, where it is another one; `earlier` those that earlier messages went to.
+ */
+export const CSV_FIELDS = [...RECORD_FIELDS, 'legs', 'listTo', 'earlier'] as const;
 
 type Cell = string | number | null;
 
 export interface ReportRecord extends Readonly<Record<(typeof RECORD_FIELDS)[number], Cell>> {
   /** Every leg in order, where there is more than one; the other fields are of the last. */
   readonly legs?: readonly LegRecord[];
+  /** The address that the list has by now, where it is not the one that the message went to. */
+  readonly listTo?: string;
+  /** Messages to addresses that were corrected since, the first one first. */
+  readonly earlier?: readonly EarlierMessage[];
 }
 
 export const LEG_FIELDS = [
@@ -47,7 +54,11 @@ export const LEG_FIELDS = [
 export type LegRecord = Readonly<Record<(typeof LEG_FIELDS)[number], Cell>>;
 
 /** handbill's own id of the message to a recipient on a channel; null where nothing was to be sent. */
-export type ReferenceOf = (message: { readonly key: string | null; readonly channel: Channel }) => string | null;
+export type ReferenceOf = (message: {
+  readonly key: string | null;
+  readonly channel: Channel;
+  readonly resend?: number;
+}) => string | null;
 
 /** One row of the list as `jsonl` shows it. `delivery` is null until something comes back. */
 export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportRecord {
@@ -66,15 +77,20 @@ export function recordOf(outcome: Outcome, referenceOf: ReferenceOf): ReportReco
     delivery: outcome.delivery ?? null,
     updatedAt: outcome.updatedAt,
   };
-  if (outcome.legs === undefined) return record;
-  return { ...record, legs: outcome.legs.map((leg) => legRecordOf(leg, outcome.key, referenceOf)) };
+  const { legs, listTo, earlier } = outcome;
+  return {
+    ...record,
+    ...(legs === undefined ? {} : { legs: legs.map((leg) => legRecordOf(leg, outcome.key, referenceOf)) }),
+    ...(listTo === undefined ? {} : { listTo }),
+    ...(earlier === undefined ? {} : { earlier }),
+  };
 }
 
 function legRecordOf(leg: LegOutcome, key: string | null, referenceOf: ReferenceOf): LegRecord {
   return {
     channel: leg.channel,
     to: leg.to,
-    reference: referenceOf({ key, channel: leg.channel }),
+    reference: referenceOf({ ...leg, key }),
     outcome: leg.outcome,
     reason: leg.reason,
     attempts: leg.attempts,
@@ -99,5 +115,6 @@ function costOf({ outcome, cost }: LegOutcome): number | null {
 export function cellsOf(outcome: Outcome, referenceOf: ReferenceOf): readonly Cell[] {
   const record = recordOf(outcome, referenceOf);
   const legs = outcome.legs?.map(({ channel, outcome: state }) => `${channel}:${state}`).join(' ');
-  return [...RECORD_FIELDS.map((field) => record[field]), legs ?? null];
+  const earlier = outcome.earlier?.map(({ to }) => to ?? '').join(' ');
+  return [...RECORD_FIELDS.map((field) => record[field]), legs ?? null, outcome.listTo ?? null, earlier ?? null];
 }

@@ -27,6 +27,7 @@ export type RunFacts = Pick<
   | 'finishedAt'
   | 'purgedAt'
   | 'opensAt'
+  | 'changed'
   | 'winner'
   | 'winnerAt'
 > & { readonly state: RunState; readonly halt: Halt | null };
@@ -76,6 +77,7 @@ export function buildReport(
     deliveries: deliveriesOf(cameBack?.deliveries ?? []),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
+    ...(run.changed === undefined ? {} : { changed: run.changed }),
     ...legsOf(legs, campaign),
     ...variantsOf(counts, campaign, cameBack?.deliveries ?? []),
     ...(run.winner === undefined ? {} : { winner: run.winner }),

@@ -16,6 +16,11 @@ const PLAIN = /^\d{1,15}(?:\.\d{1,3})?$/;
 /** Where a comma goes: what follows up to the point, or the end, is whole groups of three. */
 const BEFORE_THREES = /\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g;
 
+/** Where a message went, and which address the list has since. */
+export function changedText(sentTo: string, listTo: string | null): string {
+  return `sent to ${sentTo}; the list now says ${listTo ?? 'none'}`;
+}
+
 /** `1 recipient`, `2 recipients`. */
 export function countOf(count: number, noun: string, several = `${noun}s`): string {
   return `${number(count)} ${count === 1 ? noun : several}`;

@@ -48,9 +48,9 @@ const ENDS: ReadonlySet<string> = new Set(DELIVERY_STATES.filter(hasEnded));
 
 /** What the deciding report says of a message that did not arrive: hardly any is asked about. */
 function errorOf({ reportsOf }: Pick<Events, 'reportsOf'>, run: RunRecord, outcome: Outcome): string | null {
-  const { key, channel, messageId } = outcome;
+  const { key, channel, messageId, resend } = outcome;
   if (key === null) return null;
-  return foldDelivery(reportsOf({ reference: createReference(run, channel)(key), messageId }))?.error ?? null;
+  return foldDelivery(reportsOf({ reference: createReference(run, channel, resend)(key), messageId }))?.error ?? null;
 }
 
 /** Recipients by variant and by what came back. One pass over the list. */
@@ -109,8 +109,8 @@ function isAsked({ outcome, legs, row, key }: Outcome, answered: ReadonlyMap<num
 /** Looks for the reports of all messages of a batch at once; null stands for those of whom nothing is asked. */
 function createAsker(events: Events, run: RunRecord): (outcomes: readonly (Outcome | null)[]) => ReportedOf {
   const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
-  const idsOf = (key: string, { channel, messageId }: LegOutcome): MessageIds => ({
-    reference: referenceOf(key, channel),
+  const idsOf = (key: string, { channel, messageId, resend }: LegOutcome): MessageIds => ({
+    reference: referenceOf(key, channel, resend),
     messageId,
   });
   return (outcomes) => {

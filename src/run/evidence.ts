@@ -22,7 +22,10 @@ export function settleByReports({ events }: { readonly events: Events }, nowMs: 
   for (const row of [...events.unsettled()].flat()) {
     const referenceOf = references.get(row.run) ?? createReferences(row.identity);
     references.set(row.run, referenceOf);
-    const own = events.reportsOf({ reference: referenceOf(row.key, row.channel), messageId: row.messageId });
+    const own = events.reportsOf({
+      reference: referenceOf(row.key, row.channel, row.resend),
+      messageId: row.messageId,
+    });
     const report = own[0] ?? quoted(events, row);
     if (report === null) continue;
     const messageId = own.find((one) => one.messageId !== null)?.messageId ?? report.messageId;

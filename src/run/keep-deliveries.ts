@@ -28,9 +28,9 @@ function keptOf(outcome: Outcome, referenceOf: ReturnType<typeof createReference
   const { row, key, legs } = outcome;
   if (key === null) return [];
   const all = legs ?? [outcome];
-  return all.map(({ channel, messageId, delivery = null }, leg) => {
+  return all.map(({ channel, messageId, delivery = null, resend }, leg) => {
     // The person answered the last of them, as far as a report shows it.
     const shown = leg === all.length - 1 ? (outcome.delivery ?? null) : delivery;
-    return { row, leg, delivery: shown, reference: referenceOf(key, channel), messageId };
+    return { row, leg, delivery: shown, reference: referenceOf(key, channel, resend), messageId };
   });
 }

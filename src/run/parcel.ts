@@ -20,7 +20,8 @@ export interface Due {
 export type Parcel = readonly [Due, ...Due[]];
 
 /** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
-export function dueOf(decision: SendDecision, { leg, used, attempts, byReport }: PendingRow): Due | undefined {
+export function dueOf(decided: SendDecision, { leg, used, attempts, byReport, resend }: PendingRow): Due | undefined {
+  const decision = resend === undefined ? decided : { ...decided, resend };
   const message = leg === 0 ? decision : unused(decision, used);
   if (message === undefined) return undefined;
   const due = { decision, message, leg, used, before: attempts };

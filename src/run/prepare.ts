@@ -2,7 +2,7 @@ import type { PriceList } from '../content/price.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
-import type { Decision } from '../model.ts';
+import type { ChangedRecipient, Decision } from '../model.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -30,6 +30,8 @@ export interface PrepareOptions {
   readonly skipInvalid: boolean;
   readonly amend: boolean;
   readonly retryRejected: boolean;
+  /** Recipients whose address was corrected get the message at the new one. */
+  readonly resendChanged: boolean;
   /** The variant that everybody gets who is not in the test; null: what the run or the campaign says. */
   readonly winner: string | null;
   readonly late: boolean;
@@ -55,6 +57,8 @@ export interface Prepared {
   readonly loaded: RowSet | null;
   /** Whom other runs reached; null where no rule asks for it. */
   readonly reached: Reached | null;
+  /** Who gets a second message, at a corrected address: those that are asked for in this start. */
+  readonly resends: readonly ChangedRecipient[];
   /** How far the search for the winner of a test is. */
   readonly winner: WinnerState;
   /** Makes the rows count. Until then everything can be forgotten without a trace. */
@@ -110,7 +114,8 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
   // Once nobody is to be sent to any more, whoever waits for a winner has nothing to wait for.
   const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
   const open = ledger.countOpen(run, { rejected: options.retryRejected });
-  const toDo = waits ? open.rows - open.undecided : open.rows;
+  const resends = options.resendChanged ? resendsOf(ledger, run, null) : [];
+  const toDo = (waits ? open.rows - open.undecided : open.rows) + resends.length;
   const isStale = !options.late && (await isTooLate({ ledger, campaign: plan.campaign, nowMs }, run));
   const unreached = isStale ? 0 : countUnreached(ledger, run, plan.campaign);
   return {
@@ -121,9 +126,10 @@ async function continued(options: PrepareOptions, run: RunRecord, list: ListDige
     continues: true,
     loaded: null,
     reached: toDo + unreached === 0 ? null : await openReach(plan, ledger, nowMs),
+    resends,
     winner: found,
     seal: () => {
-      if (options.retryRejected) ledger.retryRejected(run);
+      askAgain(options, run);
       return withWinner(options, run, found);
     },
     discard: () => undefined,
@@ -144,6 +150,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     throw error;
   });
   const { inputs, list, estimate } = checked;
+  const resends = options.resendChanged && existing !== null ? resendsOf(ledger, existing, draft) : [];
   return {
     list,
     estimate,
@@ -152,6 +159,7 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
     continues: existing !== null,
     loaded,
     reached,
+    resends,
     winner: found,
     seal: () => {
       if (existing === null) {
@@ -159,11 +167,22 @@ async function load(options: PrepareOptions, existing: RunRecord | null): Promis
         return withWinner(options, sealed, found);
       }
       const run = ledger.amend(existing, draft, { inputs, nowMs });
-      if (options.retryRejected) ledger.retryRejected(run);
+      askAgain(options, run);
       return withWinner(options, run, found);
     },
     discard: () => ledger.discardLoad(draft),
   };
+}
+
+/** Recipients that are to be sent to once more, because the user asks for it. */
+function askAgain({ ledger, retryRejected, resendChanged, nowMs }: PrepareOptions, run: RunRecord): void {
+  if (retryRejected) ledger.retryRejected(run);
+  if (resendChanged) ledger.resendChanged(run, nowMs);
+}
+
+/** Who was accepted at another address than the list has, and was never sent to at that one. */
+function resendsOf(ledger: Ledger, run: RunRecord, draft: RunRecord | null): readonly ChangedRecipient[] {
+  return ledger.changed(run, draft).filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore);
 }
 
 /** What somebody said last counts: now, at an earlier start, in the campaign; else what came back. */

@@ -12,7 +12,7 @@ import { buildReport, type CameBack, type CampaignShape } from '../report/tally.
  * @param cameBack - what came back, where it is asked for: a pass over the list of its own
  */
 export function summarise(
-  ledger: Pick<Ledger, 'isHeld' | 'legs' | 'path'>,
+  ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | 'path'>,
   run: RunRecord,
   end: { readonly state: RunState; readonly halt: Halt | null } | null = null,
   campaign: CampaignShape | null = null,
@@ -31,6 +31,7 @@ export function summarise(
     ...(run.purgedAtMs === null ? {} : { purgedAt: iso(run.purgedAtMs) }),
     ...openingOf(run.figures),
     ...winnerOf(run),
+    ...changedIn(ledger, run),
   };
   return buildReport(facts, ledger.legs(run), figuresOf(run.figures), { campaign, cameBack });
 }
@@ -41,6 +42,11 @@ export function summarise(
 function openingOf(figures: JsonObject | null): Pick<Report, 'opensAt'> {
   const opensAtMs = figures?.['opensAtMs'];
   return typeof opensAtMs === 'number' && Math.abs(opensAtMs) < 8.64e15 ? { opensAt: iso(opensAtMs) } : {};
+}
+
+function changedIn(ledger: Pick<Ledger, 'changed'>, run: RunRecord): Pick<Report, 'changed'> {
+  const changed = ledger.changed(run);
+  return changed.length === 0 ? {} : { changed };
 }
 
 /** Who won the test, as it was found or said; and when it is found, as the last start left it. */

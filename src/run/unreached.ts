@@ -56,7 +56,7 @@ function* legRows(
     const rows = events.unreached(run, leg, after, BATCH);
     for (const row of rows) {
       const channel = row.used.at(-1) ?? run.channel;
-      const message = { reference: referenceOf(row.key, channel), messageId: row.messageId };
+      const message = { reference: referenceOf(row.key, channel, row.resend), messageId: row.messageId };
       if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
     }
     const last = rows.at(-1);

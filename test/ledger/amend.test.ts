@@ -145,7 +145,7 @@ describe('amend', () => {
       starts: 1,
     });
     const outcomes = [...ledger.outcomes(after)].flat();
-    expect(outcomes[7]).toEqual({ ...before[0], row: 7, line: 9 });
+    expect(outcomes[7]).toEqual({ ...before[0], row: 7, line: 9, listTo: 'elsewhere' });
     expect(outcomes[1]).toMatchObject({ parts: 2 });
     expect(outcomes[3]).toMatchObject({ parts: 3, attempts: 3, httpStatus: null });
     expect(outcomes[13]).toMatchObject({ updatedAt: new Date(LATER).toISOString(), line: 13 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { NEWEST_VERSION, userVersion } from '../../src/ledger/migrations.ts';
 import { openExistingLedger } from '../../src/ledger/open.ts';
+import { openRows } from '../../src/ledger/open-rows.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
 import { fates, open, scratchPath, thrown } from './scratch.ts';
@@ -122,5 +123,14 @@ describe('a ledger of version 2, from before there were legs', () => {
     expect(last).toMatchObject({ outcome: 'pending', channel: 'email', to: BY_MAIL.to });
     expect(last?.legs).toHaveLength(2);
     reader.close();
+  });
+
+  it('is asked by pages for those in doubt, for whom there is no index before its tables', () => {
+    const path = given();
+    const rows = openRows(path, 250);
+    const sql = `SELECT row FROM recipients INDEXED BY recipients_unsettled
+      WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' ORDER BY row`;
+    expect(rows.query(sql).all()).toEqual([[3]]);
+    rows.close();
   });
 });

@@ -10,7 +10,8 @@ const FULL = process.env['HANDBILL_FULL'] === '1';
 
 const STATES = ['pending', 'claimed', 'accepted', 'rejected', 'failed', 'in-doubt', 'skipped', 'deferred'] as const;
 const REASONS = [null, 'status', 'fell-back'] as const;
-const RESOLVED = [null, 'resend', 'user', 'report', 'late-result', 'retry-rejected'] as const;
+const RESOLVED = [null, 'resend', 'user', 'report', 'late-result', 'retry-rejected', 'resend-changed'] as const;
+const ADDRESSES = ['a', 'b', null] as const;
 
 /** One row, and a statement that changes it; whether that is legal depends on all of it. */
 interface Move {
@@ -23,6 +24,12 @@ interface Move {
   readonly toResolvedBy: string | null;
   /** Somebody's word about the doubt is noted: about this attempt, or about another one. */
   readonly noted: number | null;
+  /** Or the message to an address that was corrected. */
+  readonly notedBy: string;
+  readonly notedAddress: string | null;
+  readonly toAddress: string | null;
+  readonly resend: number | null;
+  readonly toResend: number | null;
   readonly runState: string;
 }
 
@@ -36,9 +43,17 @@ function anyMove(random: Random): Move {
     toReason: random.pick(REASONS),
     toResolvedBy: random.pick(RESOLVED),
     noted: random.pick([null, 0, 1]),
+    notedBy: random.pick(['user', 'resend-changed']),
+    notedAddress: random.pick(ADDRESSES),
+    toAddress: random.pick(ADDRESSES),
+    resend: random.pick([null, null, 1]),
+    toResend: random.pick([null, 1, 2]),
     runState: random.chance(0.1) ? 'loading' : 'running',
   };
 }
+
+/** An accepted row that is to be sent to once more, as far as it does not depend on chance. */
+const RESEND = { from: 'accepted', to: 'pending', toResolvedBy: 'resend-changed', notedBy: 'resend-changed' } as const;
 
 /** Statements that both databases understand, with what they are given. */
 type Step = readonly [string, readonly (string | number | null)[]];
@@ -58,9 +73,9 @@ function stepsOf(move: Move): readonly Step[] {
       ? []
       : [
           [
-            `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, resolved_at)
-              SELECT number, ?, 'k', ?, 2, 'accepted', 'user', 0 FROM runs`,
-            [move.leg, move.noted],
+            `INSERT INTO resolutions (run, leg, key, attempts, line, verdict, resolved_by, address, resolved_at)
+              SELECT number, ?, 'k', ?, 2, 'accepted', ?, ?, 0 FROM runs`,
+            [move.leg, move.noted, move.notedBy, move.notedAddress],
           ],
         ];
   return [
@@ -71,14 +86,14 @@ function stepsOf(move: Move): readonly Step[] {
     ],
     ...before,
     [
-      `INSERT INTO recipients (list, leg, row, line, key, address, state, reason, resolved_by)
-        VALUES (1, ?, 0, 2, 'k', 'a', ?, ?, ?)`,
-      [move.leg, move.from, move.reason, move.resolvedBy],
+      `INSERT INTO recipients (list, leg, row, line, key, address, state, reason, resolved_by, resend)
+        VALUES (1, ?, 0, 2, 'k', 'a', ?, ?, ?, ?)`,
+      [move.leg, move.from, move.reason, move.resolvedBy, move.resend],
     ],
     ...note,
     [
-      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ? WHERE leg = ?',
-      [move.to, move.toReason, move.toResolvedBy, move.leg],
+      'UPDATE recipients SET state = ?, reason = ?, resolved_by = ?, address = ?, resend = ? WHERE leg = ?',
+      [move.to, move.toReason, move.toResolvedBy, move.toAddress, move.toResend, move.leg],
     ],
   ];
 }
@@ -144,14 +159,19 @@ test('PostgreSQL refuses the moves that SQLite refuses, and no other, with the s
   const postgres = onPostgres(address);
   const random = createRandom(9);
   let refused = 0;
+  let resent = 0;
   const count = FULL ? 3_000 : 500;
   for (let n = 0; n < count; n += 1) {
-    const move = anyMove(random);
+    const any = anyMove(random);
+    // Of the moves that random ones hardly ever are.
+    const move = random.chance(0.3) ? { ...any, ...RESEND, notedAddress: random.pick(ADDRESSES) } : any;
     const expected = sqlite(move);
     if (expected === 'refused') refused += 1;
+    else if (move.from === 'accepted' && move.to === 'pending' && move.runState === 'running') resent += 1;
     expect({ move, found: postgres.play(move) }).toEqual({ move, found: expected });
   }
   postgres.close();
+  expect(resent).toBeGreaterThan(0);
   // It says something of both.
   expect(refused).toBeGreaterThan(count / 4);
   expect(refused).toBeLessThan((count * 9) / 10);

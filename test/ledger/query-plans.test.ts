@@ -65,6 +65,9 @@ function planned(path: string): Explaining['plans'] {
     reach.cappedBy(keyOf(0), keyOf(0), [{ max: 9, sinceMs: 0 }]);
   }
   ledger.retryRejected(run);
+  ledger.changed(run);
+  ledger.resendChanged(run, NOON);
+  ledger.earlier(run);
   ledger.amend(run, draft(), facts);
   ledger.close();
   return db.plans;
@@ -95,8 +98,8 @@ test('no list is read from end to end to find a row, and no index is made for on
 
 test.each([
   ['the next pending rows', "CASE state WHEN 'pending' THEN key END"],
-  ['outcomes', 'claimed_at, delivery FROM recipients WHERE list = ?1 AND leg = ?2'],
-  ['states', 'SELECT row, key, state, reason, channel FROM'],
+  ['outcomes', 'THEN list_address END, resend FROM recipients WHERE list = ?1 AND leg = ?2'],
+  ['states', 'SELECT row, key, state, reason, channel, address, resend FROM'],
   ['doubts', "CASE state WHEN 'claimed' THEN 'crash'"],
 ])('%s are a walk along one leg', (_, part) => {
   const found = plans.filter(({ sql }) => sql.includes(part));

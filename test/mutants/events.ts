@@ -93,8 +93,8 @@ export const CAME_BACK: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/reference.ts',
-        was: '[identity.environment, identity.campaign,',
-        is: '[identity.campaign,',
+        was: '[environment, campaign, occurrence, channel,',
+        is: '[campaign, occurrence, channel,',
       },
     ],
     proof: settled('another environment'),

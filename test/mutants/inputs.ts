@@ -24,7 +24,7 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/expand.ts',
-        was: 'const reference = referenceOf(decision.key, message.channel);',
+        was: 'const reference = referenceOf(decision.key, message.channel, decision.resend);',
         is: `const reference = referenceOf(\`\${decision.key} \${message.text}\`, message.channel);`,
       },
     ],
@@ -36,8 +36,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/reference.ts',
-        was: 'identity.campaign, identity.occurrence, channel',
-        is: 'identity.campaign, channel',
+        was: 'campaign, occurrence, channel, ...(resend',
+        is: 'campaign, channel, ...(resend',
       },
     ],
     proof: { in: 'plan/expand.test.ts', only: 'reference' },

@@ -239,4 +239,22 @@ const DONE: Settled =`,
     ],
     proof: { in: 'e2e/campaigns.test.ts', only: 'one-time-password: what preview shows' },
   },
+  {
+    name: 'the-reference-of-the-first',
+    planted: 'a message to a corrected address has the reference of the first message',
+    edits: [
+      {
+        file: 'src/plan/expand.ts',
+        was: 'referenceOf(decision.key, message.channel, decision.resend)',
+        is: 'referenceOf(decision.key, message.channel)',
+      },
+    ],
+    proof: { in: 'run/changed-address.test.ts' },
+  },
+  {
+    name: 'a-wish-that-stays',
+    planted: 'a second message that did not go out goes to whatever address the amended list has',
+    edits: [{ file: 'src/ledger/amend.ts', was: 'connection.statement(TAKE_BACK)(oldList, newList, run);', is: '' }],
+    proof: { in: 'run/changed-address.test.ts' },
+  },
 ];

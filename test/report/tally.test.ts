@@ -158,7 +158,9 @@ describe('schemas/report.schema.json', () => {
     expect(Object.keys(PLAIN)).toEqual(schema.required);
     const winner = { variant: 'A', by: 'read', why: 'tie', minimum: 1, shares: [{ name: 'A', part: 1, whole: 2 }] };
     const times = { purgedAt: RUN.startedAt, opensAt: RUN.startedAt, winnerAt: RUN.startedAt };
-    const whole = { ...RUN, state: 'partial', ...times, winner: winner as WinnerDecision } as const;
+    const corrected = { line: 2, key: '1', to: '+447700900123', listTo: '+447700900124', sentBefore: false };
+    const changed = [{ ...corrected, outcome: 'accepted' }] as const;
+    const whole = { ...RUN, state: 'partial', ...times, changed, winner: winner as WinnerDecision } as const;
     const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
       campaign: SPLIT_CAMPAIGN,
       cameBack: CAME_BACK,
@@ -197,7 +199,7 @@ describe('schemas/report.schema.json', () => {
     expect(record.properties.outcome.enum).toEqual([...OUTCOMES]);
     expect(record.properties.channel.enum).toEqual([...CHANNELS]);
     expect(record.required).toEqual([...RECORD_FIELDS]);
-    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'legs']);
+    expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'legs', 'listTo', 'earlier']);
     for (const one of [schema.definitions.legRecord.required, Object.keys(schema.definitions.legRecord.properties)]) {
       expect(one).toEqual([...LEG_FIELDS]);
     }

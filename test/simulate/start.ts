@@ -203,6 +203,7 @@ export function beginStart(options: StartOptions): Start {
       skipInvalid: plan.skipInvalid,
       amend: plan.amend,
       retryRejected: plan.retryRejected,
+      resendChanged: false,
       winner: plan.winner,
       late: plan.late,
       nowMs,

@@ -2,7 +2,7 @@ import type { Value } from '../connection.ts';
 import { unusable } from '../ledger-error.ts';
 import { COMMIT_ROWS } from './commit-rows.ts';
 import { type AskedServer, ask, CONNECT_MS } from './first-questions.ts';
-import { SCHEDULES } from './schema.ts';
+import { CORRECTED, SCHEDULES } from './schema.ts';
 import { SHARED_RUNS } from './schema-workers.ts';
 
 export interface Migration {
@@ -16,8 +16,8 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   // Runs that several workers share: who claims in which shard.
   { version: 2, statements: [...SHARED_RUNS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
-  // When the schedule of a campaign was first seen.
-  { version: 3, statements: [SCHEDULES] },
+  // When the schedule of a campaign was first seen; addresses that were corrected after the message had gone out.
+  { version: 3, statements: [SCHEDULES, ...CORRECTED] },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */

@@ -10,6 +10,82 @@ export const SCHEDULES = `CREATE TABLE handbill.schedules (
   PRIMARY KEY (environment, campaign)
 )`;
 
+/** Which move between states is legal, as the trigger of schema-corrected.ts says it for a file. */
+const MOVES = `CREATE FUNCTION handbill.recipients_move() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE legal boolean;
+BEGIN
+  legal := CASE OLD.state
+    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL AND (NEW.leg = 0
+        OR EXISTS (SELECT 1 FROM handbill.recipients AS former WHERE former.list = NEW.list AND former.leg = NEW.leg - 1
+        AND former.row = NEW.row AND former.key = NEW.key AND former.state = 'rejected' AND former.reason = 'fell-back'))
+        AND (NEW.resend IS NULL OR NOT EXISTS (SELECT 1 FROM handbill.runs
+          JOIN handbill.resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.resolved_by = 'resend-changed'
+        AND resolutions.address = NEW.address)))
+      OR NEW.state IN ('pending', 'skipped', 'deferred', 'failed')
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS NOT DISTINCT FROM 'resend'
+        AND coalesce(NEW.resolved_by IN ('late-result', 'report'), false))
+    WHEN 'claimed' THEN NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
+      OR NEW.state IN ('in-doubt', 'failed', 'pending')
+    WHEN 'failed' THEN NEW.state IN ('failed', 'pending')
+    WHEN 'deferred' THEN NEW.state IN ('deferred', 'pending', 'skipped')
+      OR (NEW.state = 'accepted' AND OLD.resolved_by IS NOT DISTINCT FROM 'resend'
+        AND coalesce(NEW.resolved_by IN ('late-result', 'report'), false))
+    WHEN 'rejected' THEN (NEW.state = 'rejected'
+        AND (NEW.reason IS NOT DISTINCT FROM 'fell-back') = (OLD.reason IS NOT DISTINCT FROM 'fell-back'))
+      OR (NEW.state = 'pending' AND NEW.resolved_by IS NOT DISTINCT FROM 'retry-rejected'
+        AND OLD.reason IS DISTINCT FROM 'fell-back')
+    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
+      AND (NEW.state IN ('accepted', 'pending') OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))
+      AND EXISTS (SELECT 1 FROM handbill.runs JOIN handbill.resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
+        AND resolutions.attempts = OLD.attempts))
+    WHEN 'accepted' THEN NEW.state = 'accepted' OR (NEW.state = 'pending'
+      AND NEW.resolved_by IS NOT DISTINCT FROM 'resend-changed'
+      AND NEW.address IS NOT NULL AND NEW.address IS DISTINCT FROM OLD.address
+      AND NEW.resend IS NOT DISTINCT FROM coalesce(OLD.resend, 0) + 1
+      AND EXISTS (SELECT 1 FROM handbill.runs JOIN handbill.resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
+        AND resolutions.attempts = OLD.attempts AND resolutions.resolved_by = 'resend-changed'
+        AND resolutions.address IS NOT DISTINCT FROM OLD.address)
+      AND NOT EXISTS (SELECT 1 FROM handbill.runs JOIN handbill.resolutions ON resolutions.run = runs.number
+        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.address = NEW.address))
+    ELSE NEW.state = OLD.state
+  END;
+  IF legal OR EXISTS (SELECT 1 FROM handbill.runs WHERE runs.list = NEW.list AND runs.state = 'loading') THEN
+    RETURN NULL;
+  END IF;
+  IF (NEW.state = 'rejected' AND NEW.reason = 'fell-back' AND (OLD.state = 'claimed'
+      OR (OLD.state = 'accepted' AND NEW.resolved_by = 'report'))) IS NOT TRUE THEN
+    RAISE EXCEPTION 'a recipient may not move between these states';
+  END IF;
+  INSERT INTO handbill.recipients (list, leg, row, line, key, state)
+    VALUES (NEW.list, NEW.leg + 1, NEW.row, NEW.line, NEW.key, 'pending');
+  RETURN NULL;
+END $$`;
+
+const GUARDED_MOVES = `CREATE TRIGGER recipients_move AFTER UPDATE OF state, reason ON handbill.recipients
+  FOR EACH ROW WHEN (NOT (
+    (OLD.state = 'pending' AND NEW.state = 'claimed' AND NEW.leg = 0 AND NEW.resolved_by IS NULL
+      AND NEW.resend IS NULL)
+    OR (OLD.state = 'claimed' AND NEW.state IN ('accepted', 'pending', 'failed', 'in-doubt'))
+    OR (OLD.state = 'claimed' AND NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
+  )) EXECUTE FUNCTION handbill.recipients_move()`;
+
+const CHANGED =
+  'CREATE INDEX recipients_changed ON handbill.recipients (list, leg, row) WHERE list_address IS NOT NULL';
+
+/** What an older ledger lacks for recipients whose address was corrected after the message had gone out. */
+export const CORRECTED: readonly string[] = [
+  'ALTER TABLE handbill.recipients ADD COLUMN list_address TEXT COLLATE "C"',
+  'ALTER TABLE handbill.recipients ADD COLUMN resend BIGINT',
+  CHANGED,
+  'DROP TRIGGER recipients_move ON handbill.recipients',
+  'DROP FUNCTION handbill.recipients_move',
+  MOVES,
+  GUARDED_MOVES,
+];
+
 /**
  * The tables of a shared ledger, in a schema of their own. What SQLite's triggers say (schema.ts), these say too: the
  * database itself knows which moves are legal.
@@ -82,55 +158,16 @@ export const SCHEMA: readonly string[] = [
   channel TEXT,
   delivery TEXT,
   text_hash TEXT,
+  list_address TEXT COLLATE "C",
+  resend BIGINT,
   PRIMARY KEY (list, leg, row)
 ) WITH (fillfactor = 70)`,
   `CREATE INDEX recipients_unsettled ON handbill.recipients (list, leg, row)
   WHERE state = 'in-doubt' OR resolved_by = 'resend'`,
-  `CREATE FUNCTION handbill.recipients_move() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE legal boolean;
-BEGIN
-  legal := CASE OLD.state
-    WHEN 'pending' THEN (NEW.state = 'claimed' AND NEW.resolved_by IS NULL AND (NEW.leg = 0
-        OR EXISTS (SELECT 1 FROM handbill.recipients AS former WHERE former.list = NEW.list AND former.leg = NEW.leg - 1
-        AND former.row = NEW.row AND former.key = NEW.key AND former.state = 'rejected' AND former.reason = 'fell-back')))
-      OR NEW.state IN ('pending', 'skipped', 'deferred', 'failed')
-      OR (NEW.state = 'accepted' AND OLD.resolved_by IS NOT DISTINCT FROM 'resend'
-        AND coalesce(NEW.resolved_by IN ('late-result', 'report'), false))
-    WHEN 'claimed' THEN NEW.state = 'accepted' OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
-      OR NEW.state IN ('in-doubt', 'failed', 'pending')
-    WHEN 'failed' THEN NEW.state IN ('failed', 'pending')
-    WHEN 'deferred' THEN NEW.state IN ('deferred', 'pending', 'skipped')
-      OR (NEW.state = 'accepted' AND OLD.resolved_by IS NOT DISTINCT FROM 'resend'
-        AND coalesce(NEW.resolved_by IN ('late-result', 'report'), false))
-    WHEN 'rejected' THEN (NEW.state = 'rejected'
-        AND (NEW.reason IS NOT DISTINCT FROM 'fell-back') = (OLD.reason IS NOT DISTINCT FROM 'fell-back'))
-      OR (NEW.state = 'pending' AND NEW.resolved_by IS NOT DISTINCT FROM 'retry-rejected'
-        AND OLD.reason IS DISTINCT FROM 'fell-back')
-    WHEN 'in-doubt' THEN NEW.state = 'in-doubt' OR (NEW.resolved_by IS NOT NULL
-      AND (NEW.state IN ('accepted', 'pending') OR (NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back'))
-      AND EXISTS (SELECT 1 FROM handbill.runs JOIN handbill.resolutions ON resolutions.run = runs.number
-        WHERE runs.list = NEW.list AND resolutions.key = NEW.key AND resolutions.leg = NEW.leg
-        AND resolutions.attempts = OLD.attempts))
-    ELSE NEW.state = OLD.state
-  END;
-  IF legal OR EXISTS (SELECT 1 FROM handbill.runs WHERE runs.list = NEW.list AND runs.state = 'loading') THEN
-    RETURN NULL;
-  END IF;
-  IF (NEW.state = 'rejected' AND NEW.reason = 'fell-back' AND (OLD.state = 'claimed'
-      OR (OLD.state = 'accepted' AND NEW.resolved_by = 'report'))) IS NOT TRUE THEN
-    RAISE EXCEPTION 'a recipient may not move between these states';
-  END IF;
-  INSERT INTO handbill.recipients (list, leg, row, line, key, state)
-    VALUES (NEW.list, NEW.leg + 1, NEW.row, NEW.line, NEW.key, 'pending');
-  RETURN NULL;
-END $$`,
+  CHANGED,
+  MOVES,
   // The moves of nearly everybody are legal whatever else is so. To ask the function takes 50 us.
-  `CREATE TRIGGER recipients_move AFTER UPDATE OF state, reason ON handbill.recipients
-  FOR EACH ROW WHEN (NOT (
-    (OLD.state = 'pending' AND NEW.state = 'claimed' AND NEW.leg = 0 AND NEW.resolved_by IS NULL)
-    OR (OLD.state = 'claimed' AND NEW.state IN ('accepted', 'pending', 'failed', 'in-doubt'))
-    OR (OLD.state = 'claimed' AND NEW.state = 'rejected' AND NEW.reason IS DISTINCT FROM 'fell-back')
-  )) EXECUTE FUNCTION handbill.recipients_move()`,
+  GUARDED_MOVES,
   `CREATE FUNCTION handbill.recipients_identity() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM handbill.runs WHERE runs.list = OLD.list AND (runs.state = 'loading'

@@ -1,0 +1,56 @@
+import { type Diagnostic, warning } from '../errors.ts';
+import type { Campaign, ChangedRecipient, Report } from '../model.ts';
+import { changedText, countOf } from '../report/words.ts';
+import { mask } from '../util/mask.ts';
+
+/** Recipients that one warning names; a report has all of them. */
+const NAMED = 10;
+
+/** Where messages went, and which addresses the list has since: a line for each recipient, masked for a terminal. */
+export function changedLines(changed: readonly ChangedRecipient[], most: number): readonly string[] {
+  const lines = changed.slice(0, most).map(({ line, to, listTo, sentBefore }) => {
+    const known = sentBefore ? ', which was sent to before' : '';
+    return `line ${line}: ${changedText(mask(to), mask(listTo))}${known}`;
+  });
+  return changed.length > most ? [...lines, `and ${countOf(changed.length - most, 'more recipient')}`] : lines;
+}
+
+/**
+ * What somebody has to be told of recipients whose address was corrected after the message had gone out: nobody sends them
+ * another one by itself. Nothing where there are none.
+ */
+export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?: string): readonly Diagnostic[] {
+  if (changed.length === 0) return [];
+  const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list`;
+  const message = `${who} than the message went to: ${changedLines(changed, NAMED).join('; ')}.`;
+  return [
+    warning('address-changed', message, { ...(file === undefined ? {} : { at: { file } }), hint: hintOf(changed) }),
+  ];
+}
+
+function hintOf(changed: readonly ChangedRecipient[]): string {
+  if (changed.some(canResend))
+    return '`send --resend-changed` sends the message to the new address; it shows who, and asks.';
+  return changed.some(({ outcome }) => outcome === 'in-doubt')
+    ? 'Find out first whether the message arrived: `handbill doubt list`.'
+    : 'Both addresses were sent to: nothing is left to send.';
+}
+
+/** A message to the new address can be asked for. */
+export function canResend({ outcome, sentBefore }: Pick<ChangedRecipient, 'outcome' | 'sentBefore'>): boolean {
+  return outcome === 'accepted' && !sentBefore;
+}
+
+/** What a preview says of them all: each row says where its message went. */
+export function changedInPreview(count: number, { recipients }: Pick<Campaign, 'recipients'>): readonly Diagnostic[] {
+  if (count === 0) return [];
+  const who = `${countOf(count, 'recipient')} ${count === 1 ? 'has' : 'have'} another address in the list`;
+  const hint =
+    '`send --amend --resend-changed` sends the message to the new address where the first one was accepted; it shows who, and asks.';
+  return [
+    warning('address-changed', `${who} than the message went to; nothing more will be sent.`, {
+      at: { file: recipients.file },
+      hint,
+    }),
+  ];
+}
