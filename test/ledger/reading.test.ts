@@ -79,8 +79,8 @@ describe('reading', () => {
     const expected = order.map((row) => {
       if (row > 2105 || row === 2100) return null;
       return row === 7
-        ? { outcome: 'rejected', reason: 'status', leg: 0 }
-        : { outcome: 'pending', reason: null, leg: 0 };
+        ? { outcome: 'rejected', reason: 'status', leg: 0, to: keyOf(row) }
+        : { outcome: 'pending', reason: null, leg: 0, to: keyOf(row) };
     });
     expect(order.map((row) => stateOf(row, keyOf(row)))).toEqual(expected);
     expect(stateOf(7, keyOf(8))).toBeNull();
