@@ -42,7 +42,7 @@ export const CONTENT = {
     example: { files: { ...campaign('transliterate: true'), ...template('Hello {{first_name}}, it’s ready.') } },
   },
   'too-many-parts': {
-    cause: 'The longest message of the list has more parts than the campaign allows.',
+    cause: 'The longest message of the list has more parts than the campaign allows, or than people expect to pay for.',
     cure: 'Shorten the template or the value of that row, or raise `limits.maxParts`.',
     example: {
       files: {

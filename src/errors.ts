@@ -91,7 +91,8 @@ export const CODES = {
   'not-gsm': '`characterSet: gsm` is asked for, but the text has characters outside GSM-7.',
   'unicode-message': 'Characters outside GSM-7 make this message Unicode, so that it needs more parts.',
   transliterated: 'Characters were replaced to keep the message in GSM-7.',
-  'too-many-parts': 'A message has more parts than `limits.maxParts` allows.',
+  'too-many-parts':
+    'A message has more parts than `limits.maxParts` allows (10 where it is not set), or more than 3 (a warning).',
   'too-many-recipients': 'The list has more recipients than `limits.maxRecipients` allows.',
   'too-expensive': 'The plan costs more than `limits.maxCost` allows.',
   'no-price': '`limits.maxCost` sets a limit, but there is no price for this destination.',

@@ -8,7 +8,7 @@ import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
-import { checkLimits } from '../plan/limits.ts';
+import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
@@ -165,7 +165,7 @@ async function checkList(
     }
   }
   const estimate = estimator.result();
-  await collector.addAll(checkLimits(campaign, estimate, estimator.worst()));
+  await collector.addAll([...checkLimits(campaign, estimate, estimator.worst()), ...adviseLength(campaign, estimate)]);
   return estimate;
 }
 

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Environment } from '../model.ts';
 import { checkList } from '../plan/check.ts';
+import { adviseLength } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openReach, type Reached } from '../plan/reach.ts';
@@ -103,7 +104,7 @@ export async function makePlan(
     inputs,
     estimate,
   });
-  return { sealed, made, warnings: meant.warnings };
+  return { sealed, made, warnings: [...meant.warnings, ...adviseLength(campaign, estimate)] };
 }
 
 interface Before extends Disposable {

@@ -6,7 +6,7 @@ import { openExistingLedger } from '../ledger/open.ts';
 import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
-import { checkLimits } from '../plan/limits.ts';
+import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openReach } from '../plan/reach.ts';
@@ -116,7 +116,13 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     result() {
       const estimate = estimator.result();
       const limits = checkLimits(campaign, estimate, estimator.worst());
-      return { estimate, problems: [...problems, ...limits], problemCount: invalid + limits.length, changed };
+      return {
+        estimate,
+        problems: [...problems, ...limits],
+        problemCount: invalid + limits.length,
+        changed,
+        warnings: adviseLength(campaign, estimate),
+      };
     },
     close: () => ledger?.close(),
   };
@@ -197,8 +203,8 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     });
     if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
     else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
-    const { problems, problemCount, changed } = shown.result();
-    const warnings = [...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
+    const { problems, problemCount, changed, warnings: ofList } = shown.result();
+    const warnings = [...ofList, ...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
     const said = [...problems.slice(0, 20), ...warnings];
     if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
       context.err(

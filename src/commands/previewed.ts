@@ -22,6 +22,8 @@ export interface Preview {
     readonly problemCount: number;
     /** Recipients whose message went to another address than the list has by now. */
     readonly changed: number;
+    /** About the list as a whole. */
+    readonly warnings: readonly Diagnostic[];
   };
   close(): void;
 }

@@ -1,6 +1,7 @@
 import { loadCampaign } from '../campaign/load.ts';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { adviseLength } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { prepareApi } from '../run/api.ts';
@@ -109,7 +110,8 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     prepared.seal();
     return nothingToDo(ledger, plan, prices, now(), prepared.winner);
   }
-  const found = prepared.reached?.warnings ?? [];
+  const long = prepared.estimate === null ? [] : adviseLength(campaign, prepared.estimate);
+  const found = [...long, ...(prepared.reached?.warnings ?? [])];
   if (found.length > 0) options.onWarnings?.(found);
   const confirmed = interrupt.aborted || isUnasked(plan, prepared) || (await asked(options, plan, prepared));
   if (interrupt.aborted || !confirmed) {

@@ -214,7 +214,7 @@ function requestOf({ plan }: Shown, body: string): PreviewRequest {
 
 function toResult(shown: Shown): PreviewResult {
   const { campaign, environment, occurrence } = shown.plan;
-  const { estimate, problems, problemCount } = shown.result();
+  const { estimate, problems, problemCount, warnings } = shown.result();
   return {
     campaign: campaign.name,
     environment: environment.name,
@@ -224,7 +224,7 @@ function toResult(shown: Shown): PreviewResult {
     valid: problemCount === 0,
     problems,
     problemCount,
-    warnings: shown.warnings,
+    warnings: [...warnings, ...shown.warnings],
   };
 }
 

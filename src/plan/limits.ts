@@ -1,7 +1,21 @@
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { formatMoney, MICROS_PER_UNIT, unitsOf } from '../util/money.ts';
 import type { Estimate, WorstRows } from './estimate.ts';
+
+/** An SMS of more parts is worth a warning, and of more than the second number refuses, unless the campaign says more. */
+const LONG_PARTS = 3;
+const MOST_PARTS = 10;
+
+/** A warning where the longest SMS has more parts than people expect, and the campaign sets no limit of its own. */
+export function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'longest'>): readonly Diagnostic[] {
+  if (campaign.limits.maxParts !== null || longest === null) return [];
+  // Above the other bound it is an error.
+  if (longest.parts <= LONG_PARTS || longest.parts > MOST_PARTS) return [];
+  const message = `SMS have up to ${longest.parts} parts each, and every part is charged as a message.`;
+  const hint = 'This row has the longest: shorten the template or the value, or set limits.maxParts to what is meant.';
+  return [warning('too-many-parts', message, { at: rowOf(campaign, longest.line), hint })];
+}
 
 /** The limits of the campaign that this estimate is above, each as an error that names the figure and the worst row. */
 export function checkLimits(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
@@ -14,8 +28,11 @@ export function checkLimits(campaign: Campaign, estimate: Estimate, worst: Worst
     const hint = 'This row is the first above it: check the list, or raise limits.maxRecipients in the campaign.';
     found.push(problem('too-many-recipients', message, { at: rowOf(campaign, worst.above), hint }));
   }
-  if (maxParts !== null && estimate.longest !== null && estimate.longest.parts > maxParts) {
-    const message = `A message has ${estimate.longest.parts} parts; limits.maxParts allows ${maxParts}.`;
+  const mostParts = maxParts ?? MOST_PARTS;
+  if (estimate.longest !== null && estimate.longest.parts > mostParts) {
+    const allowed =
+      maxParts === null ? `without limits.maxParts, ${mostParts} are allowed` : `limits.maxParts allows ${maxParts}`;
+    const message = `A message has ${estimate.longest.parts} parts; ${allowed}.`;
     const hint = 'This row has the longest message: shorten the template or the value, or raise limits.maxParts.';
     found.push(problem('too-many-parts', message, { at: rowOf(campaign, estimate.longest.line), hint }));
   }
