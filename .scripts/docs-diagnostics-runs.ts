@@ -203,6 +203,18 @@ export const RUNS = {
     cure: 'Wait for it. In cron, `--if-locked skip` leaves it to that one and ends with status 0.',
     example: null,
   },
+  'unasked-answer': {
+    cause:
+      'HTTP/1.1 answers have no number: the next answer on a connection belongs to the request that waits for it. The API, or a proxy before it, answered a request twice, so outcomes of the recipients that are named may be those of others. (It takes an API that does so.)',
+    cure: 'Compare these recipients with what the provider has before you use `--retry-rejected`, and tell the provider.',
+    example: null,
+  },
+  'connection-limit': {
+    cause:
+      'This process may open fewer files than its concurrency needs connections, or the API ends connections without saying so, so that each is used for one request.',
+    cure: 'Raise the limit (`ulimit -n`) or lower `concurrency`; or let the API keep its connections, or say `Connection: close`.',
+    example: null,
+  },
   'ledger-unusable': {
     cause: 'The file is no ledger, is damaged, or was written by a newer handbill.',
     cure: 'Name the right file with `--ledger`, restore a backup, or update handbill. Never delete a ledger: it knows who was sent to.',

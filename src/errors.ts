@@ -131,6 +131,8 @@ export const CODES = {
   'output-exists': 'The output cannot be written there.',
   'runtime-too-old': 'This Node.js is older than handbill needs.',
   locked: 'Another process holds this run.',
+  'unasked-answer': 'The API sent an answer that no request was waiting for.',
+  'connection-limit': 'Requests have fewer connections than they were given, or a connection each.',
   // Suppression lists
   'invalid-suppression': 'A row or the header of a suppression list cannot be understood.',
   'missing-suppression-key': 'A suppression list holds keyed hashes, but their key is not there.',

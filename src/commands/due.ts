@@ -206,6 +206,7 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
       environment,
       occurrence: step.occurrence,
       onWarnings: (found) => warnings.push(...found),
+      onNotice: (notice) => warnings.push(notice),
     });
     watch?.ended(result);
     const { action, why } = step;

@@ -113,6 +113,7 @@ async function run(
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
   const watch = telemetry?.sending(target ?? sealed?.campaign.file ?? '', sealed?.environment ?? flags.env);
+  const notices: Diagnostic[] = [];
   try {
     const result = await send(target ?? sealed?.campaign.file ?? '', {
       cwd: context.cwd,
@@ -151,6 +152,7 @@ async function run(
         }
       },
       onLedger: ledgerPrinter(context, line, flags.quiet === true),
+      onNotice: (notice) => notices.push(notice),
       onWait: (untilMs, why) => {
         line.wait(untilMs, why);
         watch?.waits(untilMs, why);
@@ -168,14 +170,15 @@ async function run(
       ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
     };
     await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
-    const waiting = [
+    const said = [
+      ...notices,
       ...zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign }),
       ...(flags.format === 'text' ? [] : changedWarning(result.report)),
     ];
-    telemetry?.said(waiting, { campaign: result.report.campaign, environment: result.report.environment });
+    telemetry?.said(said, { campaign: result.report.campaign, environment: result.report.environment });
     // CONTRACT section 4: quiet prints nothing where the exit status is 0.
-    if (waiting.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
-      context.err(formatDiagnostics(waiting, { colour: context.colour.err }));
+    if (said.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
+      context.err(formatDiagnostics(said, { colour: context.colour.err }));
     }
     context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
   } catch (error) {

@@ -65,6 +65,7 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     ...approval,
     recipientsPerRequest,
     sandbox: () => listener?.sandbox?.() ?? null,
+    ...given(options, 'onNotice'),
   });
   const prices = await loadPrices(campaign.project);
   const listsAgain = await howListsAreRead(campaign, options);

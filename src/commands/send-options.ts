@@ -58,6 +58,8 @@ export interface SendOptions {
   /** Receives delivery reports and replies while it sends, and stays for those of the last messages. Default: not. */
   readonly listen?: ListenWhileSending;
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
+  /** Told what is worth knowing of the API and its connections while it is sent to, each once. */
+  readonly onNotice?: (notice: Diagnostic) => void;
   /** Told when a shared ledger is lost in the middle of the run, and when it is there again. */
   readonly onLedger?: (event: LedgerEvent) => void;
   /** Follows what happens, for logs and figures; nothing is asked of it. Default: nobody does. */

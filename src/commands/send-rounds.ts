@@ -71,7 +71,7 @@ export function createRound(start: Start): RoundsOptions['round'] {
         wait: options.wait === true,
         memory: start.memory,
         sharing: start.sharing,
-        ...given(options, 'onWait'),
+        ...given(options, 'onWait', 'onNotice'),
         now: options.now,
         random: options.random ?? Math.random,
         onStart: (figures) => options.onStart?.(figures, campaign),

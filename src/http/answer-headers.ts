@@ -68,13 +68,9 @@ export class AnswerHeaders {
     return this.#values[RETRY_AFTER] ?? null;
   }
 
-  get contentLength(): string | null {
-    return this.#values[CONTENT_LENGTH] ?? null;
-  }
-
   /** Whether a body is announced, be it one that must not be there. */
   get sayBody(): boolean {
-    const length = this.contentLength;
+    const length = this.#values[CONTENT_LENGTH] ?? null;
     return (length !== null && Number(length) !== 0) || (this.#values[TRANSFER_ENCODING] ?? null) !== null;
   }
 

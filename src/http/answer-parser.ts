@@ -1,7 +1,6 @@
 import { onDemand } from '../util/on-demand.ts';
 import { AnswerHeaders } from './answer-headers.ts';
 import { Fault } from './fault.ts';
-import { type KnownAnswer, KnownAnswers } from './known-answers.ts';
 import { type Llhttp, loadLlhttp } from './llhttp.ts';
 
 /** What a final answer says before its body. Of a header that came twice the first counts. */
@@ -33,8 +32,6 @@ const GO_ON = 0;
 const NO_BODY = 1;
 const STOP = -1;
 
-const NONE = -1;
-
 /**
  * Takes the answers on one connection apart, as they come, with the parser of undici. As strict as undici's client:
  * whatever is not HTTP/1.1, or was not asked for, is a fault.
@@ -49,14 +46,6 @@ export class AnswerParser {
   #status = 0;
   #keepAlive = false;
   readonly #headers = new AnswerHeaders();
-  #said: AnswerHead | null = null;
-
-  /** Every byte so far was part of a whole answer. */
-  #isBetween = true;
-  /** The chunk under way began between two answers, and none has ended in it. */
-  #isFirst = false;
-  /** Where a body first begins in the chunk under way. */
-  #bodyAt = NONE;
 
   constructor(listener: AnswerListener) {
     this.#listener = listener;
@@ -65,12 +54,7 @@ export class AnswerParser {
 
   /** Reads the first `length` bytes of `chunk`. Null when they are in order, else what is wrong with them. */
   execute(chunk: Buffer, length: number): Fault | null {
-    const { llhttp, inbox, known } = machine();
-    const same = this.#isBetween ? known.find(chunk, length) : null;
-    if (same !== null) return this.#repeat(same, chunk);
-    this.#isFirst = this.#isBetween && length <= INBOX_BYTES;
-    this.#isBetween = false;
-    this.#bodyAt = NONE;
+    const { llhttp, inbox } = machine();
     for (let start = 0; start < length; start += INBOX_BYTES) {
       const end = Math.min(length, start + INBOX_BYTES);
       if (inbox.bytes.buffer !== llhttp.memory.buffer) inbox.bytes = bytesOf(llhttp, inbox.at);
@@ -135,13 +119,11 @@ export class AnswerParser {
     const { contentType, contentEncoding, retryAfter, sayBody } = this.#headers;
     // 204 and 304 have no body, so one that is announced would be taken for the next answer.
     this.#keepAlive = keepAlive && !((status === 204 || status === 304) && sayBody);
-    this.#said = { status, contentType, contentEncoding, retryAfter };
-    this.#listener.answerHead(this.#said);
+    this.#listener.answerHead({ status, contentType, contentEncoding, retryAfter });
     return GO_ON;
   }
 
   body(chunk: Buffer, start: number, end: number): number {
-    if (this.#bodyAt === NONE) this.#bodyAt = start;
     return this.#or(this.#listener.answerBody(chunk, start, end));
   }
 
@@ -149,30 +131,8 @@ export class AnswerParser {
     if (this.#status < 200) return GO_ON;
     const keptMs = this.#keepAlive ? this.#headers.keptMs : 0;
     this.#status = 0;
-    this.#learn(keptMs);
     this.#listener.answerEnd(keptMs);
     return GO_ON;
-  }
-
-  #learn(keptMs: number): void {
-    const { inbox, known } = machine();
-    const [isFirst, said, bodyAt] = [this.#isFirst, this.#said, this.#bodyAt];
-    this.#isFirst = false;
-    if (!isFirst || bodyAt === NONE || said === null || keptMs === 0) return;
-    // The end of the chunk is that of the answer.
-    if (this.#headers.contentLength !== String(inbox.end - bodyAt)) return;
-    this.#isBetween = true;
-    known.learn(inbox.chunk, bodyAt, inbox.end, said, keptMs);
-  }
-
-  /** The same answer, but for its body. */
-  #repeat({ head, length, said, keptMs }: KnownAnswer<AnswerHead>, chunk: Buffer): Fault | null {
-    const unasked = this.#listener.answerBegan();
-    if (unasked !== null) return unasked;
-    this.#listener.answerHead(said);
-    const tooMuch = this.#listener.answerBody(chunk, head.length, length);
-    if (tooMuch === null) this.#listener.answerEnd(keptMs);
-    return tooMuch;
   }
 
   #bound(): number {
@@ -214,7 +174,6 @@ interface Inbox {
 interface Machine {
   readonly llhttp: Llhttp;
   readonly inbox: Inbox;
-  readonly known: KnownAnswers<AnswerHead>;
 }
 
 const ANSWERS = 2;
@@ -236,7 +195,7 @@ const machine = onDemand((): Machine => {
   const at = llhttp.malloc(INBOX_BYTES);
   const bytes = bytesOf(llhttp, at);
   const inbox: Inbox = { at, bytes, chunk: bytes, end: 0, shift: 0, parser: null };
-  return { llhttp, inbox, known: new KnownAnswers() };
+  return { llhttp, inbox };
 });
 
 /** To be made again when the memory has grown, for then the old one is empty. */

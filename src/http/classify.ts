@@ -20,6 +20,7 @@ export const REASONS = [
   'bad-response',
   // an answer
   'unrecognised',
+  'mismatch',
   'refused',
   'redirect',
   'not-authorised',
@@ -61,8 +62,6 @@ export interface ClassifyContext {
   readonly stopping: boolean;
   /** Recipients of the request; default: one. */
   readonly recipients?: number;
-  /** Reads the answer to a request for one; default: `readAnswer`, of which it has to be a faster form. */
-  readonly read?: (attempt: Attempt) => Answer;
 }
 
 /** Longest wait that a run sits out; the API that asks for more is left alone (rule 10, throttled). */
@@ -112,7 +111,7 @@ function nobodyKnows(attempt: Attempt): Verdict {
 
 /** P3, P4 with 2xx: accepted only when the whole answer came and is one that the API gives. */
 function success(attempt: Attempt, context: ClassifyContext): Verdict {
-  return verdictOf(context.read?.(attempt) ?? readAnswer(attempt, context.wire), context);
+  return verdictOf(readAnswer(attempt, context.wire), context);
 }
 
 /** What the answer in a 2xx means for everybody whom it is about. */

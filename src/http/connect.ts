@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt } from '../model.ts';
 import { type EndpointOptions, prepare } from './endpoint-options.ts';
 import { type Carrier, Exchange, notStarted } from './exchange.ts';
 import { Fault, toAttemptError } from './fault.ts';
 import { Lane, type LaneOwner } from './lane.ts';
+import { createReuse } from './reuse.ts';
 import { createSweeper } from './sweeper.ts';
 
 export type { EndpointOptions };
@@ -69,7 +71,12 @@ export function connect(options: EndpointOptions): Endpoint {
     lane.opening = false;
     opening -= 1;
   };
+  const reuse = createReuse((notice) => {
+    options.onNotice?.(notice);
+    for (const lane of [...idle]) if (lane.isUsedUp) lane.retire();
+  });
   const owner: LaneOwner = {
+    reuse,
     resting(lane) {
       if (resting.push(lane) === 1) setImmediate(rested);
     },
@@ -106,6 +113,7 @@ export function connect(options: EndpointOptions): Endpoint {
     for (const lane of resting.splice(0)) lane.rested(now);
   };
   const queued: Carrier = {
+    connection: null,
     settled(exchange) {
       queue.splice(queue.indexOf(exchange), 1);
       settled();
@@ -197,7 +205,7 @@ export function connect(options: EndpointOptions): Endpoint {
       closed = true;
       stopWaiting();
       for (const exchange of [...queue]) exchange.fail(stopped());
-      for (const lane of lanes) if (lane.exchange === null) lane.retire();
+      for (const lane of lanes) if (lane.exchange === null && lane.connection.lingerMs === 0) lane.retire();
       if (inFlight > 0 && graceMs > 0) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, graceMs);
@@ -207,6 +215,8 @@ export function connect(options: EndpointOptions): Endpoint {
           };
         });
       }
+      const lingerMs = Math.max(0, ...[...lanes].map(({ connection }) => connection.lingerMs));
+      if (lingerMs > 0 && graceMs > 0) await sleep(lingerMs);
       endpoint.abort();
     },
     abort() {

@@ -1,5 +1,5 @@
 import { buildConnector } from 'undici';
-import { problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { maxAnswerBytes } from './exchange.ts';
 import { checkHeaderValue } from './headers.ts';
@@ -26,6 +26,8 @@ export interface EndpointOptions {
   readonly recipientsPerRequest?: number;
   /** Header that carries the reference; default: none. */
   readonly idempotencyHeader?: string | null;
+  /** Told what is worth knowing of the connections, each once. */
+  readonly onNotice?: (notice: Diagnostic) => void;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;

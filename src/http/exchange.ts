@@ -1,4 +1,4 @@
-import type { Attempt, AttemptError, Phase } from '../model.ts';
+import type { AnsweringConnection, Attempt, AttemptError, Phase } from '../model.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import { Fault, type FaultCode, toAttemptError } from './fault.ts';
 
@@ -15,6 +15,8 @@ const LATEST_START = 0.75;
 
 /** What an exchange needs of the connection that carries it. */
 export interface Carrier {
+  /** Null: it waits for one. */
+  readonly connection: AnsweringConnection | null;
   /** Called once, when the exchange has its attempt. */
   settled(exchange: Exchange): void;
 }
@@ -84,6 +86,11 @@ export class Exchange {
     this.#answerBegan = true;
   }
 
+  /** Something of its answer has come. */
+  get hasAnswer(): boolean {
+    return this.#answerBegan;
+  }
+
   head(head: AnswerHead): void {
     this.#phase = 'P3';
     this.#head = head;
@@ -131,6 +138,7 @@ export class Exchange {
       retryAfter: head === null ? null : head.retryAfter,
       body: error?.code === 'HANDBILL_ENCODED_BODY' ? '' : this.#textSoFar(),
       latencyMs: performance.now() - this.startedAt,
+      ...(this.carrier?.connection == null ? {} : { connection: this.carrier.connection }),
     };
     this.carrier?.settled(this);
     this.#resolve(attempt);

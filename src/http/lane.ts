@@ -1,11 +1,13 @@
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import type { AnsweringConnection } from '../model.ts';
 import { KEPT_MS } from './answer-headers.ts';
 import { type AnswerHead, type AnswerListener, AnswerParser } from './answer-parser.ts';
 import type { Carrier, Exchange } from './exchange.ts';
 import { Fault, toAttemptError } from './fault.ts';
 import { isHeaderValue } from './headers.ts';
 import { hear, listen } from './inbox.ts';
+import type { Reuse } from './reuse.ts';
 
 /** What a lane tells the endpoint that owns it. */
 export interface LaneOwner {
@@ -15,6 +17,8 @@ export interface LaneOwner {
   resting(lane: Lane): void;
   /** Its connection could not be opened. */
   openFailed(lane: Lane, error: Error): void;
+  /** Whether a connection that has answered is used again; told of how it ends. */
+  readonly reuse: Reuse;
   /** The lane has no connection any more and takes nothing. */
   gone(lane: Lane): void;
   settled(): void;
@@ -42,6 +46,7 @@ export class Lane implements Carrier, AnswerListener {
   /** `busy` with an exchange; `resting` until the connection can be used again. */
   state: 'new' | 'opening' | 'idle' | 'busy' | 'resting' | 'gone' = 'new';
   exchange: Exchange | null = null;
+  readonly connection: AnsweringConnection = { end: () => this.retire(), onUnasked: null, lingerMs: 0 };
   /** When its connection must be open, on the monotonic clock. */
   readonly openBy: number;
   /** It counts as being opened until its connection was first seen open. */
@@ -49,6 +54,8 @@ export class Lane implements Carrier, AnswerListener {
   /** Until when an idle connection is kept, on the monotonic clock. */
   keptUntil = 0;
   #keptMs = KEPT_MS;
+  /** When its last answer was read; null: it has given none. */
+  #answeredAt: number | null = null;
   /** From before it is connected. */
   #socket: Socket | null = null;
   #parser: AnswerParser | null = null;
@@ -86,13 +93,18 @@ export class Lane implements Carrier, AnswerListener {
     if (this.state !== 'resting') return;
     // An answer that came before the whole request was written leaves the rest of that in the way of the next. Not known
     // before: with TLS, Node says one turn later than with TCP that all of it is written.
-    if ((this.#socket?.writableLength ?? 0) > 0) {
+    if ((this.#socket?.writableLength ?? 0) > 0 || this.isUsedUp) {
       this.retire();
       return;
     }
     this.state = 'idle';
     this.keptUntil = nowMs + this.#keptMs;
     this.#owner.idle(this);
+  }
+
+  /** It has answered, and is not to be used again. */
+  get isUsedUp(): boolean {
+    return this.#answeredAt !== null && !this.#owner.reuse.isAllowed;
   }
 
   settled(exchange: Exchange): void {
@@ -114,7 +126,10 @@ export class Lane implements Carrier, AnswerListener {
 
   answerBegan(): Fault | null {
     // S37: it would be taken for the answer to the next request.
-    if (this.exchange === null) return unasked();
+    if (this.exchange === null) {
+      this.connection.onUnasked?.();
+      return unasked();
+    }
     this.exchange.answerBegan();
     return null;
   }
@@ -130,7 +145,9 @@ export class Lane implements Carrier, AnswerListener {
   answerEnd(keptMs: number): void {
     const { exchange } = this;
     if (exchange === null) return;
-    const isOver = keptMs === 0 || this.#socket === null;
+    if (this.#answeredAt !== null) this.#owner.reuse.answeredAgain();
+    this.#answeredAt = performance.now();
+    const isOver = keptMs === 0 || this.#socket === null || !this.#owner.reuse.isAllowed;
     this.#keptMs = keptMs;
     this.state = 'resting';
     exchange.end();
@@ -198,15 +215,23 @@ export class Lane implements Carrier, AnswerListener {
   }
 
   #ended(): void {
+    this.#noteEnd();
     const parser = this.#parser;
     const fault = this.exchange !== null && parser?.endsWithConnection === true ? parser.finish() : closed();
     if (fault !== null) this.#broke(fault);
   }
 
   #failed(error: Error): void {
+    this.#noteEnd();
     if (this.#parser?.endsWithConnection !== true) this.#broke(error);
     // A body without a length ends with its connection. One that breaks proves nothing.
     else this.#broke(new Fault('HANDBILL_CUT_BODY', `${toAttemptError(error).code} at the end of the answer`));
+  }
+
+  /** The API ended the connection: with no request on it, or with one of which it has answered nothing yet. */
+  #noteEnd(): void {
+    if (this.state === 'gone' || this.#answeredAt === null || this.exchange?.hasAnswer === true) return;
+    this.#owner.reuse.closed(performance.now() - this.#answeredAt);
   }
 
   #broke(error: Error): void {

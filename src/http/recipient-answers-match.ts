@@ -62,6 +62,36 @@ export function namesSomebody(entry: unknown, wire: CompiledWire): boolean {
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }
 
+/** Is an address of an answer that of a recipient, as APIs may write it? Case and spaces do not count, nor a scheme. */
+export function isSameAddress(text: string, to: string): boolean {
+  const written = text.trim().replace(SCHEME, '');
+  return written === to || writtenKeyOf(written).toLowerCase() === to.toLowerCase() || isSameNumber(written, to);
+}
+
+/**
+ * Is an address of an answer certainly another one? Numbers are compared by their last digits alone: APIs repeat them
+ * without a country code, or with the digits that some countries put behind it for mobile phones.
+ */
+export function isOtherAddress(text: string, to: string): boolean {
+  const written = text.trim().replace(SCHEME, '');
+  if (to.includes('@') !== written.includes('@')) return false;
+  if (to.includes('@')) return EMAIL.test(written) && written.toLowerCase() !== to.toLowerCase();
+  if (!NUMBER.test(written) || !to.startsWith('+')) return false;
+  return digitsOf(written).length >= LAST_DIGITS && !isSameNumber(written, to);
+}
+
+function isSameNumber(text: string, to: string): boolean {
+  const digits = NUMBER.test(text) && to.startsWith('+') ? digitsOf(text) : '';
+  return digits.length >= LAST_DIGITS && digits.slice(-LAST_DIGITS) === to.slice(-LAST_DIGITS);
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/[^0-9]/g, '');
+}
+
+const LAST_DIGITS = 7;
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+
 /** What stands where an entry holds an address. An entry that is a text or a number is nothing but an address. */
 function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
   const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];

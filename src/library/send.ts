@@ -214,6 +214,7 @@ async function run(
     onStart,
     onLedger: (event) => log?.(ledgerText(event).trimEnd()),
     onWarnings: (found) => warnings.push(...found),
+    onNotice: (notice) => warnings.push(notice),
   });
   const { changedWarning } = await import('../commands/changed-address.ts');
   return toSendResult(result, [...warnings, ...changedWarning(result.report)]);

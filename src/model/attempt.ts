@@ -16,6 +16,18 @@ export interface Attempt {
   /** Whole body of the answer in P4, else what came of it. At most 64 KiB. */
   readonly body: string;
   readonly latencyMs: number;
+  /** The connection that carried the request; absent where none did. */
+  readonly connection?: AnsweringConnection;
+}
+
+/** One connection, as it can be told from others: what is learnt from its answers is kept with it. */
+export interface AnsweringConnection {
+  /** Nothing more is asked or heard on it. */
+  end(): void;
+  /** Called when something comes that no request is waiting for. */
+  onUnasked: (() => void) | null;
+  /** How long something may still come at the end of a start, in ms. */
+  lingerMs: number;
 }
 
 export interface AttemptError {

@@ -40,6 +40,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   'no-response': 'the connection was closed without an answer',
   'bad-response': 'what came is not a whole HTTP answer',
   unrecognised: 'a success that is not one of the API',
+  mismatch: 'the answer belongs to another request',
   redirect: 'a redirect, which is never followed',
   // an answer
   refused: 'refused inside an answer that says success',
@@ -102,6 +103,7 @@ export const REASON_ADVICE: Readonly<Record<string, string>> = {
   timeout: DOUBT,
   'no-response': DOUBT,
   'bad-response': DOUBT,
+  mismatch: DOUBT,
   unrecognised: DOUBT,
   redirect: 'Correct the address of the API; find out from the provider, then `handbill doubt resolve`.',
   // an answer

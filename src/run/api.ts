@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_WIRE } from '../campaign/defaults.ts';
-import { refuse } from '../errors.ts';
+import { type Diagnostic, refuse } from '../errors.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
 import { type CompiledWire, compilePointers } from '../http/pointers.ts';
@@ -32,6 +32,7 @@ export interface ApiOptions {
   /** The plan that is applied; null without one. Where the environment has approvers, they must have signed it. */
   readonly sealed: SealedPlan | null;
   readonly nowMs: number;
+  readonly onNotice?: (notice: Diagnostic) => void;
   /** The sandbox that all rounds of a start share; null, as by default: each has one of its own. */
   readonly sandbox?: () => Promise<EmbeddedSandbox> | null;
 }
@@ -104,6 +105,7 @@ function endpointTo(url: string, key: string, options: ApiOptions): Endpoint {
     recipientsPerRequest: options.recipientsPerRequest ?? 1,
     proxy: options.environment.proxy,
     idempotencyHeader: options.environment.wire.idempotencyHeader,
+    ...(options.onNotice === undefined ? {} : { onNotice: options.onNotice }),
   });
 }
 

@@ -70,7 +70,7 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
       }
       const request = own ?? requestFor(due, shift);
       shift.progress.posted();
-      posted = judge(await endpoint.post(request.body, request.reference), request, shift);
+      posted = judge(await endpoint.post(request.body, request.reference), request, due, shift);
     } else posted = unsent(unopened, due, shift);
     const end = settle(due, attempt, unopened === null ? 'claimed' : 'pending', posted.facts, posted.verdicts, shift);
     if (end.again === null) {
@@ -179,10 +179,11 @@ function requestFor(due: Parcel, { expand }: Shift): Request {
 }
 
 /** What the answer to a request means for each of its recipients. */
-function judge(facts: Attempt, request: Request, shift: Shift): Posted {
+function judge(facts: Attempt, request: Request, due: Parcel, shift: Shift): Posted {
   shift.progress.latency(facts.latencyMs);
-  if (!('addressees' in request)) return { facts, verdicts: [note(facts, classify(facts, contextOf(shift)), shift)] };
-  const verdicts = classifyMany(facts, request.addressees, contextOf(shift));
+  const addressees =
+    'addressees' in request ? request.addressees : [{ to: due[0].message.to, reference: request.reference }];
+  const verdicts = shift.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(shift)));
   // One answer opens one lane and says once whether it is the API's: the best that it says of anybody.
   const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (told !== undefined) note(facts, told, shift);
@@ -197,7 +198,6 @@ function unsent(facts: Attempt, due: Parcel, shift: Shift): Posted {
 function contextOf(shift: Shift): ClassifyContext {
   return {
     wire: shift.wire,
-    read: shift.read,
     firstAnswer: !shift.progress.recognised,
     nowMs: shift.now(),
     stopping: shift.stopped.aborted,

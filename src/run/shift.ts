@@ -1,8 +1,8 @@
-import type { Answer } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
+import type { AnswerCheck } from '../http/connection-answers.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Cap, LegFacts, MessageIds } from '../ledger/records.ts';
-import type { Attempt, LegMessage, Recipient } from '../model.ts';
+import type { LegMessage, Recipient } from '../model.ts';
 import type { Closed } from '../plan/decide.ts';
 import type { Expander } from '../plan/expand.ts';
 import type { WindowGate } from '../plan/window.ts';
@@ -22,8 +22,8 @@ export interface Shift {
   readonly stop: Stop;
   readonly progress: Progress;
   readonly wire: CompiledWire;
-  /** `readAnswer` by these settings. */
-  readonly read: (attempt: Attempt) => Answer;
+  /** Finds answers that belong to another request. */
+  readonly answers: AnswerCheck;
   readonly attempts: number;
   readonly expand: Expander;
   /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */

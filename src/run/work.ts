@@ -1,5 +1,6 @@
-import { createAnswerReader } from '../http/alike.ts';
+import type { Diagnostic } from '../errors.ts';
 import type { Endpoint } from '../http/connect.ts';
+import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
@@ -54,6 +55,8 @@ export interface WorkOptions {
   readonly random: () => number;
   /** Told who was claimed: what this process knows where the ledger is lost. Default: nobody is. */
   readonly remembered?: RunMemory | null;
+  /** Told what is worth knowing of the API while it is sent to. Default: it is not said. */
+  readonly onNotice?: (notice: Diagnostic) => void;
   /** Told what is on the disk now, once for each commit: for whoever watches. It must not throw. Default: nobody does. */
   readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
@@ -260,7 +263,7 @@ function createShift({ options, run, startMs, progress, ...parts }: Start): Shif
     progress,
     endpoint: options.endpoint,
     wire: options.wire,
-    read: createAnswerReader(options.wire),
+    answers: createAnswerCheck(options.wire, (notice) => options.onNotice?.(notice)),
     attempts,
     expand: plan.expander(startMs),
     // Nor does it know what those get now who had an attempt before: the campaign may have been amended since.

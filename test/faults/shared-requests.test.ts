@@ -115,7 +115,7 @@ const CASES: readonly Case[] = [
         all.map(({ id }, at) => ({ to: `+44740099999${at}`, id })),
       ),
     ],
-    fates: 'in-doubt(unrecognised)',
+    fates: 'in-doubt(mismatch)',
     halt: 'doubt',
   },
   {
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
         all.map(({ id }, at) => ({ to: `+44740099999${at}`, id })),
       ),
     ],
-    fates: 'in-doubt(unrecognised)',
+    fates: 'in-doubt(mismatch)',
     halt: 'not-the-api',
     first: true,
   },

@@ -52,7 +52,7 @@ describe('an exchange', () => {
   it('tells its carrier when it is ended from outside', () => {
     const { exchange, attempts } = start();
     const told: Exchange[] = [];
-    exchange.carrier = { settled: (one) => told.push(one) };
+    exchange.carrier = { connection: null, settled: (one) => told.push(one) };
     exchange.begin(performance.now());
     exchange.fail(new Fault('HANDBILL_TIMEOUT', 'up'));
     expect([told, exchange.clean]).toEqual([[exchange], false]);

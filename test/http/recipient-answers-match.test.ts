@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { isOtherAddress, isSameAddress } from '../../src/http/recipient-answers-match.ts';
 import { answered, BEN, CAT, DOUBT, THREE, told } from './answers.ts';
 
 describe('who is meant', () => {
@@ -83,5 +84,42 @@ describe('who is meant', () => {
     const stranger = { to: '+447700900999', id: '9', error: 'no' };
     const answer = { recipients: [stranger, ...THREE.map(({ to }, i) => ({ to, id: `${i}` }))] };
     expect(told(answered(answer))).toEqual(['accepted 0', 'accepted 1', 'accepted 2']);
+  });
+});
+
+describe('the address of an answer to one recipient', () => {
+  const SAME: readonly (readonly [text: string, to: string])[] = [
+    ['+447700900101', '+447700900101'],
+    ['07700 900101', '+447700900101'],
+    ['+44 (0)7700 900101', '+447700900101'],
+    ['tel:447700900101', '+447700900101'],
+    // Countries that put digits into mobile numbers which networks leave out.
+    ['541123456789', '+5491123456789'],
+    ['525512345678', '+5215512345678'],
+    ['551187654321', '+5511987654321'],
+    ['mailto:ann@example.com', 'Ann@Example.com'],
+  ];
+  test.each(SAME)('%s may be %s', (text, to) => {
+    expect([isOtherAddress(text, to)]).toEqual([false]);
+  });
+  test.each(SAME.filter(([text]) => !text.includes('(0)')))('%s is %s', (text, to) => {
+    expect(isSameAddress(text, to)).toBe(true);
+  });
+  test.each([
+    ['+447700900102', '+447700900101'],
+    ['07700900102', '+447700900101'],
+    ['ben@example.com', 'ann@example.com'],
+  ])('%s is certainly not %s', (text, to) => {
+    expect([isOtherAddress(text, to), isSameAddress(text, to)]).toEqual([true, false]);
+  });
+  test.each([
+    ['masked', '+44770090****', '+447700900101'],
+    ['an id', 'c-17', '+447700900101'],
+    ['a short number', '60123', '+447700900101'],
+    ['a number where an email address was sent to', '+447700900102', 'ann@example.com'],
+    ['a number where a contact was sent to', '447700900102', 'contact-12'],
+    ['a name', 'Ben', 'ann@example.com'],
+  ])('that cannot be compared: %s', (_label, text, to) => {
+    expect([isOtherAddress(text, to), isSameAddress(text, to)]).toEqual([false, false]);
   });
 });

@@ -167,6 +167,7 @@ describe('the options of the library and those of the commands', () => {
       | 'onStart'
       | 'onWait'
       | 'onWarnings'
+      | 'onNotice'
       | 'onItem'
       | 'onLedger'
       | 'interrupt'

@@ -89,4 +89,52 @@ export const ANSWERS: readonly Mutant[] = [
     ],
     proof: { in: 'processes/interruption.test.ts', only: 'SIGQUIT: in flight' },
   },
+  {
+    name: 'repeated-ids-believed',
+    planted: 'a message id that the connection has given before is taken for the next recipient',
+    edits: [
+      {
+        file: 'src/http/connection-answers.ts',
+        was: "named === 'others' || isRepeated",
+        is: "named === 'others' || (isRepeated && ids.size > 9)",
+      },
+    ],
+    proof: { in: 'processes/answers-twice.test.ts', only: 'with a message id' },
+  },
+  {
+    name: 'answers-for-others-believed',
+    planted: 'an answer that names another recipient counts for the one of the request',
+    edits: [
+      {
+        file: 'src/http/connection-answers.ts',
+        was: "named === 'others' || isRepeated",
+        is: 'isRepeated',
+      },
+    ],
+    proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the' },
+  },
+  {
+    name: 'mixed-up-connection-kept',
+    planted: 'a connection that answered another request is used again',
+    edits: [{ file: 'src/http/connection-answers.ts', was: '        connection.end();\n', is: '' }],
+    proof: { in: 'processes/answers-twice.test.ts', only: 'that refuses, and names the number' },
+  },
+  {
+    name: 'unasked-answers-unsaid',
+    planted: 'what no request waited for is passed over in silence',
+    edits: [{ file: 'src/http/lane.ts', was: 'this.connection.onUnasked?.();', is: '' }],
+    proof: { in: 'processes/answers-twice.test.ts', only: 'a warning names the ids' },
+  },
+  {
+    name: 'closed-connections-used-again',
+    planted: 'connections are used again although the API closes each behind its answer',
+    edits: [{ file: 'src/http/reuse.ts', was: '      isAllowed = false;\n', is: '' }],
+    proof: { in: 'http/reuse.test.ts' },
+  },
+  {
+    name: 'ends-unnoticed',
+    planted: 'nothing is learnt from a connection that ends under a request',
+    edits: [{ file: 'src/http/lane.ts', was: 'this.#owner.reuse.closed(performance', is: 'Math.max(performance' }],
+    proof: { in: 'processes/closed-unasked.test.ts', only: '3 ms after its answer, concurrency 1:' },
+  },
 ];

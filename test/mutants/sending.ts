@@ -15,7 +15,7 @@ const CLAIM = `      const answers = await claim(due, attempt - 1, shift);
       if (claimed === null) return;
       due = claimed;
 `;
-const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, shift);
+const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, due, shift);
 `;
 const READY = `    const opening = endpoint.ready();
 `;

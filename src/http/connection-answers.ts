@@ -1,0 +1,180 @@
+import { type Diagnostic, warning } from '../errors.ts';
+import type { AnsweringConnection, Attempt } from '../model.ts';
+import { parseJson } from '../util/json-exact.ts';
+import { follow } from '../util/pointer.ts';
+import { listsAt } from './answer-entries.ts';
+import { type Verdict, verdict } from './classify.ts';
+import type { CompiledWire } from './pointers.ts';
+import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers-match.ts';
+
+/*
+ * D2: HTTP/1.1 has no number that says which request an answer belongs to: it is the next one on the connection. An API or a
+ * proxy that answers one request twice shifts all later answers of the connection by one, so that a refused recipient
+ * is recorded as accepted and an accepted one as refused. What shows it: an answer that names another recipient, an
+ * id that the connection has given before, and bytes that come when no request waits for them.
+ */
+
+export interface AnswerCheck {
+  /**
+   * The verdicts on one answer, or a doubt for each recipient where it is the answer to another request. That ends its
+   * connection.
+   */
+  check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
+}
+
+/** Answers that are remembered of each connection. */
+const REMEMBERED = 256;
+
+/** At the end of a start, a connection that may hold one more answer is listened to for twice its last latency. */
+const LEAST_LINGER_MS = 25;
+const MOST_LINGER_MS = 250;
+
+/**
+ * Remembers of each connection what it answered in this start.
+ *
+ * @param onNotice - told when a connection sends something that no request is waiting for, after answers that do not prove
+ *   whose they are
+ */
+export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
+  const histories = new WeakMap<AnsweringConnection, History>();
+
+  const historyOf = (connection: AnsweringConnection): History => {
+    const known = histories.get(connection);
+    if (known !== undefined) return known;
+    const made: History = {
+      ids: new Set(),
+      references: new Set(),
+      recipients: 0,
+      unprovenIds: [],
+      unprovenReferences: [],
+    };
+    histories.set(connection, made);
+    connection.onUnasked = () => {
+      if (made.recipients > 0) onNotice(unasked(made));
+    };
+    return made;
+  };
+
+  return {
+    check(attempt, recipients, verdicts) {
+      const { connection } = attempt;
+      if (connection === undefined || attempt.status === null) return verdicts;
+      const history = historyOf(connection);
+      const named = namedIn(attempt.body, recipients, history.references, wire);
+      const ids = new Set(verdicts.map(({ messageId }) => messageId).filter((id) => id !== null));
+      const isRepeated = [...ids].some((id) => history.ids.has(id));
+      if (named === 'others' || isRepeated) {
+        connection.end();
+        const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
+        return verdicts.map(({ halt }) => verdict('in-doubt', 'mismatch', { halt, error }));
+      }
+      for (const id of ids) remember(history.ids, id);
+      for (const { reference } of recipients) remember(history.references, reference);
+      if (named === 'ours') forget(history, connection);
+      else keep(history, connection, attempt, recipients, ids);
+      return verdicts;
+    },
+  };
+}
+
+interface History {
+  readonly ids: Set<string>;
+  readonly references: Set<string>;
+  // Since the last answer that named its own recipient.
+  recipients: number;
+  unprovenIds: string[];
+  unprovenReferences: string[];
+}
+
+function forget(history: History, connection: AnsweringConnection): void {
+  history.recipients = 0;
+  history.unprovenIds = [];
+  history.unprovenReferences = [];
+  connection.lingerMs = 0;
+}
+
+function keep(
+  history: History,
+  connection: AnsweringConnection,
+  { latencyMs }: Attempt,
+  recipients: readonly Addressee[],
+  ids: ReadonlySet<string>,
+): void {
+  history.recipients += recipients.length;
+  history.unprovenIds = [...history.unprovenIds, ...ids].slice(-SHOWN);
+  history.unprovenReferences = [...history.unprovenReferences, ...recipients.map((one) => one.reference)].slice(-SHOWN);
+  // An answer with an id of its own was not given twice.
+  if (ids.size > 0 && connection.lingerMs === 0) return;
+  connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
+}
+
+/** Ids that are named in a warning. */
+const SHOWN = 20;
+
+function unasked({ recipients, unprovenIds, unprovenReferences }: History): Diagnostic {
+  const list = (name: string, ids: readonly string[]): string =>
+    ids.length === 0 ? '' : `, ${name} ${ids.join(', ')}`;
+  const whose = recipients === 1 ? 'one recipient' : `${recipients} recipients`;
+  const newest = recipients > SHOWN ? `; the newest ${SHOWN} are named` : '';
+  return warning(
+    'unasked-answer',
+    `The API sent something that no request was waiting for, on a connection that had answered for ${whose}` +
+      `${list('message ids', unprovenIds)}${list('references', unprovenReferences)}${newest}.`,
+    {
+      hint:
+        'An answer was given twice, or to another request: outcomes of these recipients may be those of others. ' +
+        'Compare them with what the provider has before you use --retry-rejected.',
+    },
+  );
+}
+
+const NAMES_OTHERS = 'The answer names another recipient than the request.';
+const REPEATS_AN_ID = 'The answer has the message id of an earlier answer on its connection.';
+
+function remember(set: Set<string>, value: string): void {
+  set.add(value);
+  // A set keeps the order in which it was filled.
+  for (const oldest of set) {
+    if (set.size <= REMEMBERED) return;
+    set.delete(oldest);
+  }
+}
+
+/** How deep inside an answer a reference is looked for. */
+const DEPTH = 5;
+
+/** Whom an answer names, by reference or address; `nobody` also where it cannot be told. */
+function namedIn(
+  body: string,
+  recipients: readonly Addressee[],
+  before: ReadonlySet<string>,
+  wire: CompiledWire,
+): 'ours' | 'others' | 'nobody' {
+  const document = parseJson(body);
+  if (typeof document !== 'object' || document === null) return 'nobody';
+  const ours = new Set(recipients.map(({ reference }) => reference));
+  let isEarlier = false;
+  const isOurs = anyText(document, DEPTH, (text) => {
+    isEarlier ||= before.has(text);
+    return ours.has(text);
+  });
+  if (isOurs) return 'ours';
+  if (isEarlier) return 'others';
+  const entries = [...listsAt(document, wire.pointers.lists), ...listsAt(document, wire.pointers.refusedLists)].flat();
+  const addresses = [document, ...entries].flatMap((entry) => addressesOf(entry, wire));
+  if (addresses.some((text) => recipients.some(({ to }) => isSameAddress(text, to)))) return 'ours';
+  return addresses.some((text) => recipients.every(({ to }) => isOtherAddress(text, to))) ? 'others' : 'nobody';
+}
+
+function addressesOf(entry: unknown, wire: CompiledWire): readonly string[] {
+  const found =
+    typeof entry === 'object' ? wire.pointers.entry.address.map((pointer) => follow(entry, pointer)) : [entry];
+  return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
+}
+
+/** Whether a text somewhere in a document is wanted. */
+function anyText(value: unknown, depth: number, isWanted: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isWanted(value);
+  if (typeof value !== 'object' || value === null || depth === 0) return false;
+  return Object.values(value).some((inner) => anyText(inner, depth - 1, isWanted));
+}

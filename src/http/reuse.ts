@@ -1,0 +1,52 @@
+import { type Diagnostic, warning } from '../errors.ts';
+
+/** Whether a connection that has answered is used for another request. */
+export interface Reuse {
+  readonly isAllowed: boolean;
+  /** A connection was used again, and its answer came. */
+  answeredAgain(): void;
+  /** The API ended a connection, `sinceMs` after the answer before, and had not said that it would. */
+  closed(sinceMs: number): void;
+}
+
+/** A connection that ends later was idle for too long. */
+const SOON_MS = 1000;
+const TOO_OFTEN = 2;
+/** After so many answers on connections that were used again, an end counts as an exception. */
+const PROVEN = 10;
+
+/**
+ * C4: a request that is on its way when the API closes the connection is in doubt, because nothing tells whether it was
+ * read. An API that closes each connection after its answer, without `Connection: close`, would put one recipient of
+ * two in doubt. So when connections end soon after an answer, twice without ten answers on used connections in between,
+ * each is used once for the rest of the start.
+ */
+export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
+  let isAllowed = true;
+  let ends = 0;
+  let answers = 0;
+  return {
+    get isAllowed() {
+      return isAllowed;
+    },
+    answeredAgain() {
+      answers += 1;
+      if (answers < PROVEN) return;
+      ends = 0;
+    },
+    closed(sinceMs) {
+      if (!isAllowed || sinceMs > SOON_MS) return;
+      ends += 1;
+      answers = 0;
+      if (ends < TOO_OFTEN) return;
+      isAllowed = false;
+      onNotice(
+        warning(
+          'connection-limit',
+          'The API closes connections soon after its answers, and does not say that it will: each is used for one request.',
+          { hint: 'Let the API, or the proxy before it, keep its connections open, or say `Connection: close`.' },
+        ),
+      );
+    },
+  };
+}
