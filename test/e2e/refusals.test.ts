@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runCli, startCli, until } from '../helpers/cli.ts';
 import { besides, runnerOf } from '../helpers/here.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
-import { afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { accepting, afterMs, answer, type Behaviour, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 
 const KEY = 'SEKRET-4c1f09e2a7';
 const CAMPAIGN = 'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: hello.hbs\nrecipients: people.csv\n';
@@ -280,7 +280,7 @@ describe.concurrent('a run that is stopped', () => {
   const slowSend = [...SEND, '--concurrency', String(CONCURRENCY)];
 
   it('H2, J3: is held by one process at a time', async () => {
-    const accept = answer(202, '{"id":"m-1"}');
+    const accept = accepting();
     let answerAll = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       answerAll = resolve;
@@ -303,7 +303,7 @@ describe.concurrent('a run that is stopped', () => {
   });
 
   it('I2: SIGTERM: finishes what is in flight; running again continues', async () => {
-    await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
+    await using api = await startApi(afterMs(SLOW_MS, accepting()));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
     await until('ten requests', () => api.requests.length >= 10);
@@ -319,7 +319,7 @@ describe.concurrent('a run that is stopped', () => {
   });
 
   it('C10: SIGKILL: the few in flight are in doubt, nobody is sent to twice', async () => {
-    await using api = await startApi(afterMs(SLOW_MS, answer(202, '{"id":"m-1"}')));
+    await using api = await startApi(afterMs(SLOW_MS, accepting()));
     using project = goodProject(people(listOf(COUNT)), api.port);
     const first = startCli(slowSend, { cwd: project.root, env: { CANARY_KEY: KEY } });
     await until('ten requests', () => api.requests.length >= 10);
@@ -366,7 +366,7 @@ interface Api extends RawServer, AsyncDisposable {
   numbers(): string[];
 }
 
-async function startApi(behaviour: Behaviour = answer(202, '{"id":"m-1"}')): Promise<Api> {
+async function startApi(behaviour: Behaviour = accepting()): Promise<Api> {
   const api = await startRawServer({ behaviour });
   return Object.assign(api, {
     numbers: () => api.requests.map(({ body }) => /"msisdn":"([^"]+)"/.exec(body)?.[1] ?? body),

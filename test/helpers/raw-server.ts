@@ -117,6 +117,15 @@ export function answer(status: number, body = '', headers: Readonly<Record<strin
   return raw(`HTTP/1.1 ${status} Something\r\n${head.join('')}\r\n${body}`);
 }
 
+/** An API that takes everything, and gives each an id of its own. */
+export function accepting(): Behaviour {
+  let number = 0;
+  return (request) => {
+    number += 1;
+    answer(202, `{"id":"m-${number}"}`)(request);
+  };
+}
+
 /** Whatever it does, later. */
 export function afterMs(ms: number, behaviour: Behaviour): Behaviour {
   return (request) => {

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createProject } from '../helpers/project.ts';
-import { answer, startRawServer } from '../helpers/raw-server.ts';
+import { accepting, startRawServer } from '../helpers/raw-server.ts';
 
 const NINE = Date.UTC(2026, 10, 21, 9);
 const ANN = '+447700900123';
@@ -30,7 +30,7 @@ const REPORT: DeliveryReport = {
 
 /** Ann is accepted; Bob is claimed by a process that was killed then, and nobody else is left. */
 async function given() {
-  const server = await startRawServer({ behaviour: answer(202, '{"id":"m-1"}') });
+  const server = await startRawServer({ behaviour: accepting() });
   const project = createProject({
     'handbill.yaml': `environments:\n  live: { baseUrl: "${new URL(server.url).origin}", apiKey: { env: KEY } }\n`,
     'hello/campaign.yaml': 'name: hello\nchannel: sms\nfrom: A\ntemplate: { text: Hi }\nrecipients: people.csv\n',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli, startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject } from '../helpers/project.ts';
-import { answer, startRawServer } from '../helpers/raw-server.ts';
+import { accepting, answer, startRawServer } from '../helpers/raw-server.ts';
 import { filesWith, KEY, NUMBERS, TEXT } from './campaign-files.ts';
 import { eventsIn, recordsIn } from './log-schema.ts';
 
@@ -38,7 +38,7 @@ describe('send', () => {
   });
 
   it('tells every attempt with --log-level debug, with addresses masked, without key and text', async () => {
-    const api = await startRawServer({ behaviour: answer(202, '{"id":"m-1"}') });
+    const api = await startRawServer({ behaviour: accepting() });
     try {
       using project = createProject(filesWith(api.url));
       const args = ['send', 'hello', ...PRODUCTION, '--log', 'debug.log', '--log-level', 'debug'];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { INSTRUMENTS } from '../../src/telemetry/instruments.ts';
 import { type CliResult, runCli, SOURCE, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { answer, closedPort, type RawServer, startRawServer } from '../helpers/raw-server.ts';
+import { accepting, answer, closedPort, type RawServer, startRawServer } from '../helpers/raw-server.ts';
 import { filesWith, KEY, NUMBERS, TEXT } from './campaign-files.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.ts';
 
@@ -29,10 +29,11 @@ describe('a campaign of which one request is refused once and another for good',
     collector = await startOtlpReceiver();
     api = await startRawServer();
     let isFirst = true;
+    const accept = accepting();
     api.behaviour = (request) => {
       if (request.body.includes('900002')) answer(400, '{"message":"no"}')(request);
       else if (isFirst) answer(429, '{}')(request);
-      else answer(202, '{"id":"m-1"}')(request);
+      else accept(request);
       isFirst = false;
     };
     project = createProject(filesWith(api.url));
