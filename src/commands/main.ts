@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import process from 'node:process';
-import { EXIT, HandbillError } from '../errors.ts';
+import { EXIT, HandbillError, problem } from '../errors.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
 import type { CommandContext, Terminal } from './context.ts';
 import { overviewFor } from './overview.ts';
@@ -35,17 +35,20 @@ export async function main(args: readonly string[]): Promise<void> {
     await fail(error, context);
   } finally {
     const isDone = await last();
-    if (!isDone || process.exitCode === EXIT.ledger) leaveAtOnce(process);
+    if (!isDone || AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
   }
 }
 
 /**
  * H1: a process that ends by itself closes whatever SQLite has open, and that writes and syncs once more: after an I/O
  * error, the one thing that must not be done. `exit` leaves it to the kernel. What was printed is written first.
+ * I3: and it gives signals back to the system before it has ended, so that one more of them would be its exit status.
  */
 function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
   stdout.write('', () => stderr.write('', () => exit()));
 }
+
+const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
 
 /** The process as commands see it. */
 export function contextOf(here: NodeJS.Process): CommandContext {
@@ -107,11 +110,24 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
     context.err(await shown(error, context.colour.err));
     return;
   }
+  // B3: not a bug of ours, wherever it comes up: modules are loaded when they are needed.
+  if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
   const { safe } = await import('../util/safe.ts');
   const message = error instanceof Error ? error.message : String(error);
   const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
   context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
   context.exit(EXIT.bug);
+}
+
+function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+}
+
+function outOfFiles(): HandbillError {
+  const hint = 'Raise the limit with `ulimit -n`, then run the command again: what is recorded is in the ledger.';
+  return new HandbillError(EXIT.halted, [
+    problem('connection-limit', 'This process may open too few files.', { hint }),
+  ]);
 }
 
 async function shown({ diagnostics, total }: HandbillError, colour: boolean): Promise<string> {

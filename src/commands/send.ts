@@ -24,7 +24,8 @@ type Tried = { readonly result: SendResult } | { readonly error: unknown };
  * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger),
  *   130 (interrupted before any request)
  */
-export async function send(target: string, options: SendOptions): Promise<SendResult> {
+export async function send(target: string, given: SendOptions): Promise<SendResult> {
+  const options = withEachNoticeOnce(given);
   const memory = createMemory();
   const patience = createPatience(options);
   let end = await tried(sendOnce(target, options, memory));
@@ -43,6 +44,20 @@ export async function send(target: string, options: SendOptions): Promise<SendRe
   if ('error' in end) throw end.error;
   const { result } = end;
   return posted === 0 ? result : { ...result, started: true, posted: posted + result.posted };
+}
+
+/** Each opening of the connections, of which a start has several, may come to say the same. */
+function withEachNoticeOnce(options: SendOptions): SendOptions {
+  const { onNotice } = options;
+  if (onNotice === undefined) return options;
+  const said = new Set<string>();
+  return {
+    ...options,
+    onNotice(notice) {
+      if (!said.has(notice.message)) onNotice(notice);
+      said.add(notice.message);
+    },
+  };
 }
 
 function postedIn({ last }: Memory): number {

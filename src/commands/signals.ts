@@ -6,6 +6,7 @@ export interface Signals {
   readonly second: AbortSignal;
   /** The exit status of the first signal; null when none came. */
   status(): ExitStatus | null;
+  /** Ends the watching. Once a signal came, those that follow are still taken: the process is ending already. */
   stop(): void;
 }
 
@@ -34,6 +35,7 @@ export function watchSignals(say: (text: string) => void): Signals {
     second: second.signal,
     status: () => status,
     stop: () => {
+      if (status !== null) return;
       for (const signal of STATUS.keys()) process.off(signal, listener);
     },
   };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_WIRE } from '../campaign/defaults.ts';
-import { type Diagnostic, refuse } from '../errors.ts';
+import { type Diagnostic, refuse, warning } from '../errors.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
 import { type CompiledWire, compilePointers } from '../http/pointers.ts';
@@ -10,6 +10,7 @@ import type { SealedPlan } from '../plan/seal.ts';
 import { canonical } from '../plan/settings.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { WebhookOptions } from '../sandbox/webhook-options.ts';
+import { freeDescriptors } from '../util/descriptors.ts';
 import { createRedactor } from '../util/redact.ts';
 import { requireApproval } from './approved.ts';
 
@@ -85,7 +86,8 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
   const { environment } = options;
   const shared = options.sandbox?.() ?? null;
   const { sandbox, apiKey } = await (shared ?? startEmbedded(environment));
-  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options);
+  // Both ends of its connections are this process's.
+  const endpoint = endpointTo(`${sandbox.url}/v2/messages`, apiKey, options, 2);
   return {
     endpoint,
     wire: wireOf(environment, apiKey),
@@ -96,11 +98,31 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
   };
 }
 
-function endpointTo(url: string, key: string, options: ApiOptions): Endpoint {
+/** Files that a start opens at its end, beside its connections: those of reports, and of SQLite, which sorts in some. */
+const OTHER_FILES = 10;
+
+/** B3: no more connections than this process may open, and still write down what became of everybody. */
+function affordable({ connections, onNotice }: ApiOptions, filesEach: number): number {
+  const free = freeDescriptors();
+  if (free === null) return connections;
+  const most = Math.max(1, Math.floor((free - OTHER_FILES) / filesEach));
+  if (most >= connections) return connections;
+  onNotice?.(
+    warning(
+      'connection-limit',
+      `This process may open only ${free} more files: it uses ${most} of ${connections} connections.`,
+      { hint: 'Raise the limit with `ulimit -n`, or lower the concurrency.' },
+    ),
+  );
+  return most;
+}
+
+function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1): Endpoint {
+  const connections = affordable(options, filesEach);
   return connect({
     url,
     headers: { 'x-api-key': key },
-    connections: options.connections,
+    connections,
     timeoutMs: options.timeoutMs,
     recipientsPerRequest: options.recipientsPerRequest ?? 1,
     proxy: options.environment.proxy,

@@ -36,6 +36,25 @@ async function stateOf(scene: Scene): Promise<unknown> {
   return (JSON.parse(stdout) as { state: unknown }).state;
 }
 
+it('I3: twenty signals, one each millisecond: the exit status is that of the first', async () => {
+  const gate = createGate();
+  await using api = await startApi((number) => (number > 10 ? { after: gate.opened } : {}));
+  using scene = sceneOf(api, 40, 'concurrency: 4');
+  const sender = scene.start();
+  await until('four in flight', () => api.received() === 14);
+  for (let n = 0; n < 20; n++) {
+    sender.kill('SIGTERM');
+    await pause(1);
+  }
+  const ended = await sender.done;
+  expect(ended, ended.stderr).toMatchObject({ status: 143, signal: null });
+  expect(ended.stdout).toContain('interrupted');
+  expect(scene.violations()).toEqual([]);
+  gate.open();
+  expect(await scene.goOn()).toMatchObject({ status: 4 });
+  expect(scene.violations()).toEqual([]);
+});
+
 describe('I2: one signal', () => {
   it.each(SIGNALS)('%s: claims stop, what is in flight is finished, and running again continues', async (signal) => {
     const gate = createGate();

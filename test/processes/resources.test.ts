@@ -104,6 +104,19 @@ describe('B3: few file descriptors', () => {
   });
 });
 
+it.each([32, 40])(
+  'B3: %i file descriptors, concurrency 100: everybody is sent to, reported, and it is said',
+  async (limit) => {
+    await using api = await startApi();
+    using scene = sceneOf(api, 200, 'concurrency: 100');
+    const sent = await scene.send([], { via: ['bash', '-c', `ulimit -n ${limit}; exec "$@"`, 'limits'] });
+    expect(sent, sent.stderr).toMatchObject({ status: 0 });
+    expect(sent.stdout).toContain('200');
+    expect(sent.stderr.match(/warning\[connection-limit\]: This process may open only/g)).toHaveLength(1);
+    expect(scene.violations()).toEqual([]);
+  },
+);
+
 describe.runIf(FULL)('I5: little memory', () => {
   it.each([500, 1000, 2000, 20_000, 40_000])('%i MB of address space', async (megabytes) => {
     await startUnder(`-v ${megabytes * 1024}`);
