@@ -7,7 +7,8 @@ import { CODES, type Code } from '../../src/errors.ts';
 /** Codes without an example: what it would take stands in `cause`. */
 const WITHOUT: readonly Code[] = [
   ...(['unused-column', 'unknown-revision', 'interrupted', 'runtime-too-old', 'locked', 'schedule-new'] as const),
-  ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug', 'address-changed'] as const),
+  ...(['weak-webhook', 'ledger-write', 'ledger-filesystem', 'bug', 'address-changed', 'unasked-answer'] as const),
+  ...(['connection-limit'] as const),
 ];
 
 const EXAMPLES = (Object.keys(CODES) as readonly Code[]).flatMap((code) => {
