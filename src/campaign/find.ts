@@ -48,6 +48,9 @@ export async function findCampaign(
   return notFound(target, [], ('fault' in found ? found.fault.hint : undefined) ?? NONE);
 }
 
+/** What lists of recipients are called. */
+const LIST = /\.(?:csv|tsv|xlsx?|ods)$/i;
+
 const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 
 function notFound(target: string, known: readonly string[], otherwise: string): { readonly problem: Diagnostic } {
@@ -57,6 +60,15 @@ function notFound(target: string, known: readonly string[], otherwise: string): 
 }
 
 async function regular(path: string, target: string): Promise<FoundCampaign | { readonly problem: Diagnostic }> {
+  if (LIST.test(path)) {
+    const hint = 'Name the campaign, and set `recipients` in it to the list, or add --recipients FILE.';
+    return {
+      problem: problem('campaign-not-found', 'This is a list; the campaign is a YAML file.', {
+        at: { file: target },
+        hint,
+      }),
+    };
+  }
   const found = await findFileAnywhere(dirname(path), path);
   return 'path' in found
     ? { path: found.path, named: path }

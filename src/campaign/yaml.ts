@@ -159,6 +159,15 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
       hint: 'Remove the tag (the word that begins with !). A text that begins with ! stands in quotes.',
     });
   }
+  if (error.code === 'BAD_ALIAS') {
+    const { source = '' } = where;
+    // `cron: * 9 * * *`: a star begins an alias, unless the value is quoted.
+    const written = /:\s*(\*.*?)\s*$/.exec(source)?.[1];
+    return problem('yaml-syntax', 'A value that begins with * is read as an alias.', {
+      ...where,
+      hint: `Put it in quotes: ${written === undefined ? '"* 9 * * *"' : JSON.stringify(written)}`,
+    });
+  }
   // After a colon the parser quotes what it found, which could be a key that nobody should see.
   const message = `${error.message.replace(/(?<=\S): .*$/s, '').replace(/[.:]?$/, '')}.`;
   const hint = error.message.includes('same column') ? SAME_COLUMN : HINTS[error.code];

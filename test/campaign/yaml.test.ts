@@ -93,6 +93,7 @@ describe('what is refused', () => {
     ['an empty key', ': 1\n', ['yaml-syntax 1:1']],
     ['an alias as a key', 'a: &x y\n*x : 1\n', ['yaml-syntax 2:1']],
     ['an alias to nothing', 'a: *x\n', ['yaml-syntax 1:4']],
+    ['a star that is no alias', 'cron: * 9 * * *\n', ['yaml-syntax 1:7']],
     ['an alias to itself', 'a: &x [*x]\n', ['yaml-alias-limit 1:7']],
     ['the ninth level of an alias bomb', bomb.join('\n'), ['yaml-alias-limit 2:8']],
     ['fifty-one aliases', `a: &a 1\nb: [${Array(51).fill('*a').join(', ')}]\n`, ['yaml-alias-limit 2:205']],

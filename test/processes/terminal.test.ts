@@ -42,12 +42,12 @@ describe.runIf(FULL)('I2: on a terminal, while the question waits', () => {
     expect(scene.violations()).toEqual([]);
   });
 
-  it('yes: it is sent', async () => {
+  it.each(['yes', 'y'])('%s: it is sent', async (word) => {
     await using api = await startApi();
     using scene = sceneOf(api);
     const asked = await startInTerminal(scene, SEND);
     await until('the question', () => asked.screen().includes('Type "yes"'));
-    asked.type('yes\r');
+    asked.type(`${word}\r`);
     const ended = await asked.done;
     expect(ended, ended.screen).toMatchObject({ status: 0 });
     expect(scene.violations()).toEqual([]);
