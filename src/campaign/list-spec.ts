@@ -24,7 +24,7 @@ export function readList(
   value: ReadValue,
   report: Report,
 ): ListSpec | null {
-  const { to, contact, key, defaultCountry, timeZone, delimiter, encoding, columns, onInvalid, contacts } =
+  const { to, contact, key, defaultCountry, timeZone, delimiter, encoding, escaped, columns, onInvalid, contacts } =
     merged.recipients;
   const inline = listIsPassed ? null : readInline(merged, report);
   const contactColumn = contact ?? (contacts !== undefined && !listIsPassed ? CONTACT_COLUMN : undefined);
@@ -45,6 +45,7 @@ export function readList(
     defaultCountry: country,
     delimiter: delimiter ?? null,
     encoding: encoding ?? null,
+    escaped: escaped ?? null,
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
     timeZone: timeZone ?? null,
     columns: columns ?? {},

@@ -82,6 +82,7 @@ export interface RecipientsFile {
   readonly timeZone?: string;
   readonly delimiter?: string;
   readonly encoding?: ListEncoding;
+  readonly escaped?: boolean;
   readonly columns?: Readonly<Record<string, ColumnType>>;
   readonly where?: JsonObject;
   readonly onInvalid?: 'refuse' | 'skip';

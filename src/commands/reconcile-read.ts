@@ -209,6 +209,7 @@ const ANY_LIST = {
   defaultCountry: null,
   delimiter: null,
   encoding: null,
+  escaped: null,
   onInvalid: 'refuse',
   timeZone: null,
   columns: {},

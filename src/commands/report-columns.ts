@@ -45,12 +45,15 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
   throw changed === null ? missing : listChanged(run, changed);
 }
 
-/** Its path was written down as it was named in the folder of that time: it is one of these, or none. */
+/**
+ * Its path was written down as it was named in the folder of that time: it is one of these, or none. How its bytes are
+ * read belongs to the run, because the campaign may have been edited since. Runs of older versions do not say it.
+ */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
-  const own = campaign?.recipients ?? null;
+  const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };
+  const { delimiter, encoding, escaped } = input.reading ?? own ?? UNKNOWN;
   const at = (path: string): ListSpec => {
-    const [delimiter, encoding] = [own?.delimiter ?? null, own?.encoding ?? null];
-    return { ...UNKNOWN, delimiter, encoding, path, file: displayPath(path, cwd) };
+    return { ...UNKNOWN, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
   };
   if (given !== null) return [at(resolve(cwd, given))];
   const paths = new Set([resolve(cwd, input.file), resolve(project.root, input.file)]);
@@ -65,6 +68,9 @@ const UNKNOWN = {
   to: '',
   key: null,
   defaultCountry: null,
+  delimiter: null,
+  encoding: null,
+  escaped: null,
   onInvalid: 'refuse',
   timeZone: null,
   columns: {},

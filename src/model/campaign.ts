@@ -158,6 +158,11 @@ export interface ListSpec {
   readonly delimiter: string | null;
   /** null: found from the first bytes (byte order mark), else UTF-8. */
   readonly encoding: ListEncoding | null;
+  /**
+   * Whether a `'` before `=`, `+`, `-` or `@` is the mark that handbill's exports put there, and no part of the value;
+   * null: found from the columns, which those exports have of their own.
+   */
+  readonly escaped: boolean | null;
   readonly onInvalid: 'refuse' | 'skip';
   /** Column with the IANA time zone of the recipient. */
   readonly timeZone: string | null;
@@ -279,4 +284,9 @@ export interface InputFile {
   readonly file: string;
   /** SHA-256 of the bytes that were parsed, in hex. */
   readonly sha256: string;
+  /** Of the list: how its bytes were read; absent in what older versions wrote. */
+  readonly reading?: ListReading;
 }
+
+/** What it takes to read the cells of a list as they were read before, whatever the campaign says by then. */
+export type ListReading = Pick<ListSpec, 'delimiter' | 'encoding' | 'escaped'>;

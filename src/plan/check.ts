@@ -52,5 +52,6 @@ export async function checkList(
 
 /** The list as an input of a plan. */
 export function listInput(plan: Plan, list: ListDigest): InputFile {
-  return { role: 'recipients', file: plan.campaign.recipients.file, sha256: list.sha256 };
+  const { file, delimiter, encoding, escaped } = plan.campaign.recipients;
+  return { role: 'recipients', file, sha256: list.sha256, reading: { delimiter, encoding, escaped } };
 }

@@ -8,7 +8,8 @@ import { isText } from './workshop.ts';
  * two starts of a run without changing what anyone receives.
  */
 export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
-  const { kind, to, key, defaultCountry, delimiter, encoding, onInvalid, columns, where } = campaign.recipients;
+  const { kind, to, key, defaultCountry, delimiter, encoding, escaped, onInvalid, columns, where } =
+    campaign.recipients;
   const settings = {
     url: environment.url,
     wire: environment.wire,
@@ -34,6 +35,7 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
       defaultCountry,
       delimiter,
       encoding,
+      ...(escaped === null ? {} : { escaped }),
       onInvalid,
       columns,
       where: where === null ? null : where.query,

@@ -108,6 +108,8 @@ function specOf({ path, file }: SuppressionSource): ListSpec {
     defaultCountry: null,
     delimiter: null,
     encoding: null,
+    // Of handbill's own exports as of any other: no address begins so, and a missed one would be sent to.
+    escaped: true,
     onInvalid: 'refuse',
     timeZone: null,
     columns: {},

@@ -13,7 +13,7 @@ export class DecodeFault extends Error {
 }
 
 export interface TextDecoding {
-  /** Text of these bytes, as far as they form whole characters and whole line ends; all line ends are LF. */
+  /** Text of these bytes, as far as they form whole characters; line ends are as the file has them. */
   push(bytes: Uint8Array): string;
   /** What was held back, at the end of the file. */
   end(): string;
@@ -41,51 +41,33 @@ export function sniffEncoding(
 }
 
 /**
- * Turns bytes into text, piece by piece. Line ends become LF, inside quoted values too: csv-parse keeps the CR of a
- * CRLF line, or reads rows as one, when a file mixes LF, CRLF and CR.
+ * Turns bytes into text, piece by piece.
  * @throws DecodeFault from `push` and `end`: invalid bytes, or a NUL
  */
 export function createDecoding(encoding: ListEncoding): TextDecoding {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
   let carry: Uint8Array = new Uint8Array(0);
-  let heldReturn = false;
 
   function push(bytes: Uint8Array): string {
     const all = carry.length === 0 ? bytes : Buffer.concat([carry, bytes]);
     const whole = all.length - unfinished(all, encoding);
     carry = Uint8Array.from(all.subarray(whole)); // a copy: the caller uses its buffer again
-    return lineEnds(decode(all.subarray(0, whole)), false);
-  }
-
-  function end(): string {
-    return lineEnds(decode(carry), true);
+    return decode(all.subarray(0, whole));
   }
 
   function decode(bytes: Uint8Array): string {
-    const held = heldReturn ? '\r' : '';
     let text: string;
     try {
       text = decoder.decode(bytes);
     } catch {
-      throw new DecodeFault('encoding', held + validStart(bytes, encoding));
+      throw new DecodeFault('encoding', validStart(bytes, encoding));
     }
     const nul = text.indexOf('\0');
-    if (nul !== -1) throw new DecodeFault('nul', held + text.slice(0, nul));
-    return held + text;
+    if (nul !== -1) throw new DecodeFault('nul', text.slice(0, nul));
+    return text;
   }
 
-  // A CR at the end of a piece may be half of a CRLF: it waits for the next piece.
-  function lineEnds(text: string, last: boolean): string {
-    if (!text.includes('\r')) {
-      heldReturn = false;
-      return text;
-    }
-    heldReturn = !last && text.endsWith('\r');
-    const lines = (heldReturn ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
-    return lines.includes('\r') ? lines.replaceAll('\r', '\n') : lines;
-  }
-
-  return { push, end };
+  return { push, end: () => decode(carry) };
 }
 
 /** How many bytes at the end belong to a character that is not complete yet. */

@@ -1,8 +1,9 @@
 import { type Diagnostic, type Position, problem } from '../errors.ts';
-import { unguardCell } from '../util/csv-cell.ts';
 import { maskInPlace, maskText } from '../util/mask.ts';
 import { columnName } from './column-types.ts';
 import { scanFields, splitFields } from './fields.ts';
+
+const LINE_END = /\r\n?|\n/;
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -17,14 +18,18 @@ export interface HeaderText {
 /**
  * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
  * name. The header must be well-formed CSV.
+ * @param read what a cell of the header says
  * @returns the names, or everything that is wrong with them
  */
-export function readHeader(header: HeaderText): { columns: readonly string[]; problems: readonly Diagnostic[] } {
+export function readHeader(
+  header: HeaderText,
+  read: (cell: string) => string = (cell) => cell,
+): { columns: readonly string[]; problems: readonly Diagnostic[] } {
   const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
-  const columns = cells.map((cell) => columnName(unguardCell(cell)));
+  const columns = cells.map((cell) => columnName(read(cell)));
   const starts = scanFields(header.text, header.delimiter).starts;
   // A list without a header begins with somebody's address.
-  const source = maskInPlace(header.text.split('\n')[0] ?? '');
+  const source = maskInPlace(header.text.split(LINE_END)[0] ?? '');
   return { columns, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
 }
 
@@ -62,7 +67,7 @@ const RENAME = { hint: 'Rename the column in the first row of the list.' };
 /** The place of an offset in a record that may have several lines. */
 export function positionAt(record: Omit<HeaderText, 'delimiter'>, offset: number): Position {
   const before = record.text.slice(0, offset);
-  const lines = before.split('\n');
+  const lines = before.split(LINE_END);
   return {
     file: record.file,
     line: record.line + lines.length - 1,

@@ -1,6 +1,7 @@
 import { type Diagnostic, EXIT, HandbillError, refuse } from '../errors.ts';
 import type { ListSpec, Row } from '../model.ts';
 import { unguardCell } from '../util/csv-cell.ts';
+import { isOwnExport } from '../util/report-columns.ts';
 import { createBlockReader, type ListDigest } from './blocks.ts';
 import { findDelimiter, splitFields } from './fields.ts';
 import { readHeader } from './header.ts';
@@ -66,6 +67,8 @@ interface First {
   readonly columns: readonly string[];
   readonly headerLine: number;
   readonly delimiter: string;
+  /** Cells have the `'` of handbill's exports, which is taken off. */
+  readonly isEscaped: boolean;
   /** Records that were read together with the header. */
   readonly rest: Records;
 }
@@ -83,9 +86,11 @@ async function readFirst(spec: ListSpec, records: RecordReader): Promise<First> 
   const fault = syntaxFault(header, false);
   if (fault !== null) throw refuse(fault);
   if (text.trim() === '') throw refuse(noHeader(spec.file));
-  const { columns, problems } = readHeader(header);
+  const written = readHeader(header);
+  const isEscaped = spec.escaped ?? isOwnExport(written.columns);
+  const { columns, problems } = isEscaped ? readHeader(header, unguardCell) : written;
   if (problems.length > 0) throw tooMany(problems);
-  return { columns, headerLine, delimiter, rest: dropFirst(batch) };
+  return { columns, headerLine, delimiter, isEscaped, rest: dropFirst(batch) };
 }
 
 function tooMany(problems: readonly Diagnostic[]): HandbillError {
@@ -111,7 +116,7 @@ interface Source {
 }
 
 function createList(spec: ListSpec, first: First, source: Source): List {
-  const { columns, delimiter, headerLine } = first;
+  const { columns, delimiter, headerLine, isEscaped } = first;
   let count = 0;
   let started = false;
 
@@ -135,7 +140,7 @@ function createList(spec: ListSpec, first: First, source: Source): List {
     if (fields === null) throw findFault(batch);
     const rows: Row[] = new Array(fields.length);
     for (let i = 0; i < fields.length; i++) {
-      rows[i] = toRow(count + i, batch.lines[i] ?? 0, fields[i] ?? [], columns.length);
+      rows[i] = toRow(count + i, batch.lines[i] ?? 0, fields[i] ?? [], columns.length, isEscaped);
     }
     return rows;
   }
@@ -151,12 +156,9 @@ function createList(spec: ListSpec, first: First, source: Source): List {
   return { columns, headerLine, rows, count: () => count, digest: source.digest, close: source.close };
 }
 
-function toRow(row: number, line: number, fields: readonly string[], wanted: number): Row {
+function toRow(row: number, line: number, fields: readonly string[], wanted: number, isEscaped: boolean): Row {
   if (fields.length !== wanted) return { row, line, values: null, fault: raggedFault(fields.length, wanted) };
-  for (let i = 0; i < wanted; i++) {
-    if (fields[i]?.charCodeAt(0) === 0x27) return { row, line, values: fields.map(unguardCell), fault: null };
-  }
-  return { row, line, values: fields, fault: null };
+  return { row, line, values: isEscaped ? fields.map(unguardCell) : fields, fault: null };
 }
 
 function once(close: () => Promise<void>): () => Promise<void> {

@@ -58,7 +58,7 @@ export function createRecordReader(blocks: BlockReader, spec: ListSpec, pieceByt
     } catch (error) {
       if (!(error instanceof DecodeFault)) throw error;
       const rest = splitter.rest();
-      const line = rest.line + countLines(rest.text) + countLines(error.before);
+      const line = rest.line + countLines(rest.text + error.before);
       throw refuse((error.kind === 'nul' ? nulCharacter : invalidEncoding)(spec.file, line, encoding));
     }
   }

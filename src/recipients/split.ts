@@ -14,14 +14,16 @@ export interface Splitter {
 }
 
 /**
- * Cuts text with LF line ends into CSV records and counts lines. A line end inside quotes belongs to the record; in
- * well-formed CSV it is inside exactly when the number of quotes since the record's start is odd. Ill-formed text is
- * cut somewhere, and whoever parses the record finds the fault in it. Empty lines are skipped, and counted.
+ * Cuts text into CSV records and counts lines. A line ends with LF, CR LF or CR, also where a file mixes them. A line
+ * end inside quotes belongs to the value, and stays as it is; in well-formed CSV it is inside exactly when the number of
+ * quotes since the record's start is odd. Ill-formed text is cut somewhere, and parsing the record finds the fault in
+ * it. Empty lines are skipped, and counted.
  */
 export function createSplitter(): Splitter {
   let pending = '';
+  // What comes before this place in the pending record has been looked at, however many pieces it comes in.
+  let scanned = 0;
   let line = 1;
-  // Of the pending record: it has been looked through once, however many pieces it comes in.
   let inside = false;
   let breaks = 1;
 
@@ -30,8 +32,20 @@ export function createSplitter(): Splitter {
     const texts: string[] = [];
     const lines: number[] = [];
     let start = 0;
-    let quote = all.indexOf('"', pending.length);
-    for (let end = all.indexOf('\n', pending.length); end !== -1; end = all.indexOf('\n', end + 1)) {
+    let quote = all.indexOf('"', scanned);
+    let feed = all.indexOf('\n', scanned);
+    let back = all.indexOf('\r', scanned);
+    scanned = all.length;
+    while (feed !== -1 || back !== -1) {
+      const end = back === -1 || (feed !== -1 && feed < back) ? feed : back;
+      // A CR at the end of a piece may be half of a CR LF: it waits for the next piece.
+      if (end === back && end === all.length - 1) {
+        scanned = end;
+        break;
+      }
+      const next = end + (end === back && feed === end + 1 ? 2 : 1);
+      if (feed !== -1 && feed < next) feed = all.indexOf('\n', next);
+      if (back !== -1 && back < next) back = all.indexOf('\r', next);
       for (; quote !== -1 && quote < end; quote = all.indexOf('"', quote + 1)) inside = !inside;
       if (inside) {
         breaks++;
@@ -43,16 +57,18 @@ export function createSplitter(): Splitter {
       }
       line += breaks;
       breaks = 1;
-      start = end + 1;
+      start = next;
     }
     for (; quote !== -1; quote = all.indexOf('"', quote + 1)) inside = !inside;
     pending = all.slice(start);
+    scanned -= start;
     return { texts, lines };
   }
 
   function end(): Records {
-    const last = pending;
+    const last = pending.endsWith('\r') && !inside ? pending.slice(0, -1) : pending;
     pending = '';
+    scanned = 0;
     return last === '' ? { texts: [], lines: [] } : { texts: [last], lines: [line] };
   }
 

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -115,6 +115,21 @@ describe('--with-columns', () => {
     expect(found.map(({ columns }) => columns)).toEqual([
       { msisdn: '+447700900003', first: 'Zoë; "Z"\nline', '=sum': '=cmd' },
     ]);
+  });
+
+  it('reads the list as the run did, whatever the campaign says by now, or if it is gone', async () => {
+    const path = join(root, 'hello/campaign.yaml');
+    const other = CAMPAIGN.replace(', delimiter: ";", encoding: windows-1252', '');
+    try {
+      for (const edited of [`${CAMPAIGN}# A comment.\n`, other, 'name: hello\n', null]) {
+        if (edited === null) await rm(path);
+        else await writeFile(path, edited);
+        const found = await lines('--with-columns', '--delivery', 'undeliverable');
+        expect(found.map(({ columns }) => columns?.['first'])).toEqual(['Zoë; "Z"\nline']);
+      }
+    } finally {
+      await writeFile(path, CAMPAIGN);
+    }
   });
 
   it('makes a list that can be sent again, and again', async () => {

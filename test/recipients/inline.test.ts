@@ -147,7 +147,7 @@ test('a list in the campaign file is the same list as in a CSV', async () => {
   );
   const property = fc.asyncProperty(tables, async ({ columns, values }) => {
     const text = [columns, ...values].map((record) => record.map(csvCell).join(',')).join('\n');
-    const fromFile = await readAll(await lists.write(text, { delimiter: ',' }));
+    const fromFile = await readAll(await lists.write(text, { delimiter: ',', escaped: true }));
     const inline = { columns, rows: values.map((row, i) => ({ line: i + 1, values: row })) };
     const fromMemory = await readAll(inlineSpec(inline));
     expect(fromMemory.columns).toEqual(fromFile.columns);

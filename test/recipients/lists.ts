@@ -44,6 +44,7 @@ export function specOf(path: string, settings: Partial<ListSpec> = {}): ListSpec
     defaultCountry: null,
     delimiter: null,
     encoding: null,
+    escaped: null,
     timeZone: null,
     onInvalid: 'refuse',
     columns: {},
