@@ -77,6 +77,17 @@ export const LISTS = {
     cure: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--skip-invalid`.',
     example: { files: list('07400 123456,Ada,0042') },
   },
+  'wrong-length-number': {
+    cause:
+      'The country has numbers of that length, but its mobile numbers are shorter or longer, and the numbering plan does not use the number: a digit is missing or too many.',
+    cure: 'Correct the number. It is a warning; `recipients.alsoInvalid: [wrong-length]` makes such a row an invalid one.',
+    example: { files: list('+44740012345,Ada,0042') },
+  },
+  'landline-number': {
+    cause: 'The numbering plan says that the number is a landline. Most networks deliver no SMS to one, and bill it.',
+    cure: 'Ask for a mobile number. It is a warning; `recipients.alsoInvalid: [landline]` makes such a row an invalid one.',
+    example: { files: list('+442083661177,Ada,0042') },
+  },
   'unassigned-number': {
     cause:
       'The numbering plan of the country has not given this range to anybody, or keeps it for films and documentation.',
@@ -85,11 +96,29 @@ export const LISTS = {
   },
   'duplicate-address': {
     cause:
-      'A list that has one row for each address, such as that of devices of the sandbox, has one twice. (A recipient who stands twice is skipped as `duplicate`.)',
-    cure: 'Remove one of the rows.',
+      'Two rows have different keys (`recipients.key`) and the same address. Both are sent to: they may be two people with one phone, or one person who is in the list twice. In a list of devices of the sandbox, it is an error.',
+    cure: 'Set `recipients.duplicates`: `skip` sends to the first row only, `keep` sends to both without the warning, `refuse` makes it an error.',
     example: {
-      files: { 'phones.csv': 'msisdn,device\n+447400123456,android 13\n+447400123456,android 13\n' },
-      run: 'sandbox --devices phones.csv',
+      files: {
+        ...campaign('recipients: { csv: people.csv, key: order }'),
+        ...list('+447400123456,Ada,0042\n+447400123456,Ada,0043'),
+      },
+    },
+  },
+  'duplicate-differs': {
+    cause:
+      'Two rows have the same key, and other values where the message uses them. The first row counts; the later one is skipped as `duplicate`.',
+    cure: 'Remove the row that is wrong. Where both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.',
+    example: { files: list('+447400123456,Ada,0042\n+447400123456,Ada,0043') },
+  },
+  'duplicate-row': {
+    cause: 'A row has the key or the address of an earlier one, and `recipients.duplicates` is `refuse`.',
+    cure: 'Remove one of the rows, or leave such rows out: `recipients.duplicates: skip`.',
+    example: {
+      files: {
+        ...campaign('recipients: { csv: people.csv, duplicates: refuse }'),
+        ...list('+447400123456,Ada,0042\n+447400123456,Ada,0042'),
+      },
     },
   },
   'invalid-where': {

@@ -63,9 +63,13 @@ export const CODES = {
   'csv-no-rows': 'The list has a header but no rows.',
   'unknown-column': 'A column that the campaign names is not in the list.',
   'invalid-address': 'An address is not one that its channel can send to.',
+  'wrong-length-number': 'A number is possible, but has another length than mobile numbers of its country.',
+  'landline-number': 'A number in a list for SMS is that of a landline.',
   'unassigned-number':
     'A number is possible, but not in use by the numbering plan (numbers reserved for documentation).',
   'duplicate-address': 'Two recipient keys have the same address.',
+  'duplicate-differs': 'A duplicate is left out that has other values than the row that counts.',
+  'duplicate-row': 'A row names a recipient of an earlier row, and `recipients.duplicates: refuse` is set.',
   'invalid-where': 'The query under `recipients.where` is not one that handbill can ask of the list.',
   'column-type': 'A cell does not hold what `recipients.columns` says of its column.',
   'invalid-time-zone': 'A cell of the column `recipients.timeZone` does not hold an IANA time zone.',

@@ -24,8 +24,21 @@ export function readList(
   value: ReadValue,
   report: Report,
 ): ListSpec | null {
-  const { to, contact, key, defaultCountry, timeZone, delimiter, encoding, escaped, columns, onInvalid, contacts } =
-    merged.recipients;
+  const {
+    to,
+    contact,
+    key,
+    duplicates,
+    defaultCountry,
+    timeZone,
+    delimiter,
+    encoding,
+    escaped,
+    columns,
+    onInvalid,
+    alsoInvalid,
+    contacts,
+  } = merged.recipients;
   const inline = listIsPassed ? null : readInline(merged, report);
   const contactColumn = contact ?? (contacts !== undefined && !listIsPassed ? CONTACT_COLUMN : undefined);
   if (contact !== undefined && merged.own('/recipients/to') !== undefined) {
@@ -41,12 +54,14 @@ export function readList(
     inline,
     kind,
     to: contactColumn ?? to ?? (kind === 'email' ? DEFAULTS.toEmail : DEFAULTS.to),
-    key: key ?? null,
+    key: key === undefined ? [] : typeof key === 'string' ? [key] : key,
+    duplicates: duplicates ?? null,
     defaultCountry: country,
     delimiter: delimiter ?? null,
     encoding: encoding ?? null,
     escaped: escaped ?? null,
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
+    alsoInvalid: alsoInvalid ?? [],
     timeZone: timeZone ?? null,
     columns: columns ?? {},
     where,

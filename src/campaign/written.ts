@@ -8,6 +8,7 @@ import type {
   JsonObject,
   KeySource,
   ListEncoding,
+  ListSpec,
   ReplyRules,
   Scheme,
   SenderRule,
@@ -77,7 +78,8 @@ export interface RecipientsFile {
   readonly contacts?: readonly string[];
   readonly to?: string;
   readonly contact?: string;
-  readonly key?: string;
+  readonly key?: string | readonly string[];
+  readonly duplicates?: 'refuse' | 'skip' | 'keep';
   readonly defaultCountry?: string;
   readonly timeZone?: string;
   readonly delimiter?: string;
@@ -86,6 +88,7 @@ export interface RecipientsFile {
   readonly columns?: Readonly<Record<string, ColumnType>>;
   readonly where?: JsonObject;
   readonly onInvalid?: 'refuse' | 'skip';
+  readonly alsoInvalid?: ListSpec['alsoInvalid'];
 }
 
 export interface SendFile {

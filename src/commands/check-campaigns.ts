@@ -11,10 +11,10 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
 import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
 import type { SharedLists } from '../plan/suppression-parts.ts';
 import { createWarner } from '../plan/warnings.ts';
-import { createSeen } from '../recipients/duplicates.ts';
 import type { Meter } from '../util/meter.ts';
 import { displayPath } from '../util/paths.ts';
 import { approverFaults } from './approver-faults.ts';
@@ -142,11 +142,10 @@ async function checkList(
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
-  const seen = createSeen();
   const { suppressions, faults } = await readSuppressions(campaign, options.env ?? {}, lists);
   await collector.addOnce(faults.diagnostics.map(withoutKey));
   const view = {
-    isNew: seen.add,
+    duplicates: duplicatesIn(plan),
     ...suppressionView(suppressions, null, () => options.now),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     ...(options.meter === undefined ? {} : { meter: options.meter }),
@@ -157,7 +156,7 @@ async function checkList(
       const wait =
         decision.decision === 'invalid'
           ? collector.add(decision.problem)
-          : decision.decision === 'send'
+          : decision.decision === 'send' || decision.decision === 'skip'
             ? collector.addAll(warn(decision))
             : undefined;
       // A row without anything to say must not cost a promise.

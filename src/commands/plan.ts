@@ -12,8 +12,8 @@ import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openReach, type Reached } from '../plan/reach.ts';
 import { type SealedPlan, sealPlan } from '../plan/seal.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
 import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
-import { createSeen } from '../recipients/duplicates.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
 import { judgePlan } from '../run/approved.ts';
@@ -81,13 +81,12 @@ export async function makePlan(
     toShow: true,
   });
   const made = await createPlan(campaign, { environment, occurrence: meant.occurrence });
-  const seen = createSeen();
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
   const prices = await loadPrices(campaign.project);
   using before = await ledgerBefore(made, now());
   const view = {
-    isNew: (key: string) => seen.add(key),
+    duplicates: duplicatesIn(made),
     ...suppressionView(suppressions, before.ledger, now),
     ...before.reached?.view(now),
     skipInvalid,

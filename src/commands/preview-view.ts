@@ -4,8 +4,8 @@ import type { Campaign, Channel, Decision, SkipReason } from '../model.ts';
 import type { View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Reached } from '../plan/reach.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
 import { type Suppressions, suppressionView } from '../plan/suppression.ts';
-import { createSeen } from '../recipients/duplicates.ts';
 import { findWinner, type WinnerState, winnerIn } from '../run/decide-winner.ts';
 import { isTooLate } from '../run/late.ts';
 import { refusePurged } from '../run/prepare.ts';
@@ -64,7 +64,6 @@ export async function viewOf(
   options: ViewOptions,
 ): Promise<Known> {
   const { campaign } = plan;
-  const seen = createSeen();
   const begun = new Map<number, readonly Channel[]>();
   const accepted = new Map<number, RowState>();
   const resent = new Map<number, number>();
@@ -82,7 +81,7 @@ export async function viewOf(
   const winner: WinnerState =
     ledger === null || options.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run ?? null, nowMs);
   const view: View = {
-    isNew: (key) => seen.add(key),
+    duplicates: duplicatesIn(plan),
     known: (row, key) => {
       const state = stateOf?.(row, key) ?? null;
       const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;

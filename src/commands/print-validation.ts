@@ -134,16 +134,19 @@ const BLOCK = 64 * 1024;
 /** Warnings that --quiet keeps back until there is an error. */
 const MAX_HELD = 10_000;
 
-/** The warnings, with one for all rows of a kind. */
+/** The warnings, with one for all rows of a kind; those of rows behind the others, the most important kind first. */
 function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
   const shown = new Set<Code>();
-  return diagnostics.flatMap((one) => {
-    if (one.severity !== 'warning') return [];
-    if (!PER_ROW.includes(one.code)) return [one];
-    if (shown.has(one.code)) return [];
-    shown.add(one.code);
-    return [{ ...one, message: sumUp(one.message, counts.get(countKey(one)) ?? 1) }];
-  });
+  const warnings = diagnostics.filter(({ severity }) => severity === 'warning');
+  const rank = ({ code }: Diagnostic): number => PER_ROW.indexOf(code);
+  return warnings
+    .toSorted((a, b) => rank(a) - rank(b))
+    .flatMap((one) => {
+      if (!PER_ROW.includes(one.code)) return [one];
+      if (shown.has(one.code)) return [];
+      shown.add(one.code);
+      return [{ ...one, message: sumUp(one.message, counts.get(countKey(one)) ?? 1) }];
+    });
 }
 
 function fileLine({ file, errors, estimate }: CheckedFile): string {

@@ -20,8 +20,16 @@ export interface Gatherer {
   kinds(): readonly Kind[];
 }
 
-/** Warnings that a list may have in every row: one line stands for all of them. */
-export const PER_ROW: readonly Code[] = ['unassigned-number', 'unicode-message', 'transliterated', 'duplicate-address'];
+/** Warnings that a list may have in every row: one line stands for all of a kind. The most important ones first. */
+export const PER_ROW: readonly Code[] = [
+  'wrong-length-number',
+  'landline-number',
+  'duplicate-differs',
+  'duplicate-address',
+  'unicode-message',
+  'transliterated',
+  'unassigned-number',
+];
 
 /** What GitHub shows of one analysis. */
 export const MOST_FINDINGS = 5000;

@@ -6,8 +6,8 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
 import { readSuppressions, suppressionView } from '../plan/suppression.ts';
-import { createSeen } from '../recipients/duplicates.ts';
 import { unitsOf } from '../util/money.ts';
 import { hidePersonal } from './hide.ts';
 import type { Figures, Finding } from './result.ts';
@@ -74,8 +74,7 @@ export async function gatherSide(
 ): Promise<Figures | null> {
   if (plan === null) return null;
   const estimator = createEstimator(plan.campaign, prices);
-  const seen = createSeen();
-  const view: View = { isNew: (key) => seen.add(key), ...suppressed, skipInvalid };
+  const view: View = { duplicates: duplicatesIn(plan), ...suppressed, skipInvalid };
   try {
     for await (const batch of decisions(plan, view)) {
       signal.throwIfAborted();

@@ -151,7 +151,13 @@ export interface ListSpec {
   readonly kind: AddressKind;
   /** Column with the address. */
   readonly to: string;
-  readonly key: string | null;
+  /** Columns that together identify the person; none: the address does. */
+  readonly key: readonly string[];
+  /**
+   * What becomes of a recipient whom an earlier row names: `refuse` stops everything, `skip` sends to the first row only,
+   * `keep` sends to different keys with one address; null: as `keep`, with a warning.
+   */
+  readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
   /** ISO 3166-1 alpha-2, for numbers without a country code. */
   readonly defaultCountry: string | null;
   /** null: found from the first line. */
@@ -164,6 +170,8 @@ export interface ListSpec {
    */
   readonly escaped: boolean | null;
   readonly onInvalid: 'refuse' | 'skip';
+  /** Numbers that could get a message, and are taken for invalid all the same. */
+  readonly alsoInvalid: readonly ('wrong-length' | 'landline' | 'unassigned')[];
   /** Column with the IANA time zone of the recipient. */
   readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */

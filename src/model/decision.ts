@@ -42,6 +42,8 @@ export interface SendDecision extends Decided, LegMessage {
   readonly fallbacks: readonly LegMessage[];
   /** Messages that went to earlier addresses of this recipient; absent: none. */
   readonly resend?: number;
+  /** Line of an earlier recipient with another key and the same address, where there is one. */
+  readonly sameAddressAs?: number;
 }
 
 /** What one leg says to one recipient. */
@@ -79,6 +81,9 @@ export interface SkipDecision extends Decided {
   readonly reason: SkipReason;
   /** What the rule saw, where that is more than the reason says: which condition of `where` was not met. */
   readonly detail?: string;
+  /** Of a duplicate: the line of the row that counts, and whether it says the same. */
+  readonly duplicateOf?: number;
+  readonly isSame?: boolean;
 }
 
 /** A rule says later. */

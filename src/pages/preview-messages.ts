@@ -10,7 +10,12 @@ export const STATIC_ROWS = 20;
 export function aboutElement({ plan }: PreviewSource, facets: readonly Facets[]): Html {
   const { columns, environment, campaign } = plan;
   const { to, key, timeZone } = campaign.recipients;
-  const others: readonly (string | null)[] = [to, key, timeZone, ...campaign.fallbacks.map((fallback) => fallback.to)];
+  const others: readonly (string | null)[] = [
+    to,
+    ...key,
+    timeZone,
+    ...campaign.fallbacks.map((fallback) => fallback.to),
+  ];
   const naming = columns.flatMap((name, i) => (others.includes(name) ? [] : [i]));
   const about: About = { columns, naming, address: columns.indexOf(to), url: environment.url, facets };
   // Nothing in JSON needs to be `<`, with which an end tag begins, but in strings, where it can be written otherwise.

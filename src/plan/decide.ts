@@ -9,10 +9,11 @@ import type {
   OutcomeState,
   Recipient,
   Row,
+  SendDecision,
   SkipDecision,
   SkipReason,
 } from '../model.ts';
-import { UnsureKey } from '../recipients/duplicates.ts';
+import { type Duplicate, type Duplicates, UnsureKey } from '../recipients/duplicates.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
@@ -25,11 +26,8 @@ import { writeAll, writeFallbacks, writeMessage } from './write.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {
-  /**
-   * True when this key was not seen before in the list; absent where the ledger already knows the duplicates.
-   * @throws UnsureKey once, where only another look at the list can say
-   */
-  readonly isNew?: (key: string) => boolean;
+  /** Finds duplicates of earlier rows; absent where the ledger already knows them. */
+  readonly duplicates?: Duplicates;
   /** The final outcome that the ledger holds for a row, if any. */
   readonly known?: (
     row: number,
@@ -176,8 +174,10 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       return invalid(view, row, null, recipient.reason, recipient.problem);
     }
     const { key, to } = recipient;
-    // A duplicate is never bad, whatever else is wrong with it: the first row counts.
-    if (view.isNew !== undefined && !view.isNew(key)) return skip(recipient, 'duplicate');
+    const twin = view.duplicates?.find(recipient) ?? null;
+    // Whatever else is wrong with a duplicate, the first row counts.
+    const left = twin === null ? null : leftOut(plan, view, recipient, twin);
+    if (left !== null) return left;
     const known = view.known?.(row.row, key);
     if (known) return done(recipient, known);
     const listed = view.suppressed?.(to, key) ?? null;
@@ -209,7 +209,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
       const rest =
         stages.fallbacks.length === 0 ? NO_MESSAGES : writeFallbacks(stages.fallbacks, recipient, values, at);
       if ('code' in rest) return invalid(view, row, recipient, reasonOf(rest), rest);
-      return {
+      const decision: SendDecision = {
         decision: 'send',
         row: row.row,
         line: row.line,
@@ -229,11 +229,35 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
         sms: first.sms,
         fallbacks: rest,
       };
+      return twin === null ? decision : { ...decision, sameAddressAs: twin.line };
     } catch (error) {
       if (!(error instanceof RenderError)) throw error;
       const found = problem(error.reason, error.message, { at: { file, line: row.line } });
       return invalid(view, row, recipient, error.reason, found);
     }
+  };
+}
+
+/** What becomes of a recipient whom an earlier row names; null: it is sent to all the same. */
+function leftOut(
+  { campaign: { recipients } }: Plan,
+  view: View,
+  recipient: Recipient,
+  { of, line, isSame }: Duplicate,
+): SkipDecision | InvalidDecision | null {
+  const rule = recipients.duplicates;
+  const what = of === 'key' ? `of line ${line}` : `of line ${line}, which has the same address and another key`;
+  if (rule === 'refuse') {
+    const message = `The row is a duplicate ${what}${isSame ? '' : ', with other values'}.`;
+    const hint = 'Remove one of the two rows, or set `recipients.duplicates: skip`: then the first row counts.';
+    const at = { file: recipients.file, line: recipient.line };
+    return invalid(view, recipient, recipient, 'duplicate', problem('duplicate-row', message, { at, hint }));
+  }
+  if (of === 'address' && rule !== 'skip') return null;
+  return {
+    ...skip(recipient, 'duplicate', `${what}${isSame ? '' : ', with other values'}`),
+    duplicateOf: line,
+    isSame,
   };
 }
 

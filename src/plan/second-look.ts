@@ -1,5 +1,6 @@
-import type { Row } from '../model.ts';
-import type { SecondLook } from '../recipients/duplicates.ts';
+import type { Recipient, Row } from '../model.ts';
+import { createDuplicates, type Duplicates, type SecondLook } from '../recipients/duplicates.ts';
+import type { KeyHash } from '../recipients/key-hash.ts';
 import { type ListDigest, openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
 import type { Plan } from './plan.ts';
@@ -7,11 +8,17 @@ import type { Stages } from './stages.ts';
 
 const NOTHING: readonly never[] = [];
 
+/** Finds who is named more than once in the list of a plan. */
+export function duplicatesIn({ campaign, stages }: Plan, hashOf?: KeyHash): Duplicates {
+  const byAddress = campaign.recipients.key.length > 0;
+  return createDuplicates({ byAddress, used: stages.used, ...(hashOf === undefined ? {} : { hashOf }) });
+}
+
 /**
- * Hands the keys of a whole list to `look`, because a key was met of which only the list can say whether it is new. It
+ * Hands the recipients of a whole list to `look`, because only the list can say whether a key or an address is new. It
  * yields an empty batch for each piece that was read, so that whoever takes the decisions can stop meanwhile.
  *
- * @param from the row of that key
+ * @param from the row at which that was asked
  * @returns the digest of the bytes that were looked at: the decisions are worth nothing if theirs is another
  * @throws HandbillError (exit 2) where the list cannot be read, or changes between the two times that it is
  */
@@ -36,9 +43,9 @@ export async function* lookAgain(
   return digest;
 }
 
-/** The key by which a decision about this row asks for duplicates; none where it is decided before that. */
-function give(row: Row, { segment, recipient }: Stages, take: (key: string) => void): void {
+/** The recipient whom a decision about this row compares with others; none where it is decided before that. */
+function give(row: Row, { segment, recipient }: Stages, take: (recipient: Recipient) => void): void {
   if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') return;
   const found = recipient(row);
-  if (!isInvalidRow(found)) take(found.key);
+  if (!isInvalidRow(found)) take(found);
 }

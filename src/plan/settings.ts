@@ -8,7 +8,7 @@ import { isText } from './workshop.ts';
  * two starts of a run without changing what anyone receives.
  */
 export function settingsInput(campaign: Campaign, environment: Environment): InputFile {
-  const { kind, to, key, defaultCountry, delimiter, encoding, escaped, onInvalid, columns, where } =
+  const { kind, to, duplicates, defaultCountry, delimiter, encoding, escaped, onInvalid, alsoInvalid, columns, where } =
     campaign.recipients;
   const settings = {
     url: environment.url,
@@ -31,12 +31,14 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
     recipients: {
       kind,
       to,
-      key,
+      key: keyOf(campaign),
+      ...(duplicates === null ? {} : { duplicates }),
       defaultCountry,
       delimiter,
       encoding,
       ...(escaped === null ? {} : { escaped }),
       onInvalid,
+      ...(alsoInvalid.length === 0 ? {} : { alsoInvalid }),
       columns,
       where: where === null ? null : where.query,
     },
@@ -53,9 +55,15 @@ function textsOf(sources: Variables<SourceText>): object {
 
 /** Changes when what identifies a recipient changes: then earlier recipients would look new. */
 export function identityHash(campaign: Campaign): string {
-  const { kind, to, key, defaultCountry } = campaign.recipients;
+  const { kind, to, defaultCountry } = campaign.recipients;
+  const key = keyOf(campaign);
   // Numbers are what they were before there were other addresses: their hash stays as it is in older ledgers.
   return digest(kind === 'msisdn' ? { to, key, defaultCountry } : { kind, to, key, defaultCountry });
+}
+
+/** One column as it was written before there could be several, so that hashes stay as they are in older ledgers. */
+function keyOf({ recipients: { key } }: Campaign): string | readonly string[] | null {
+  return key.length > 1 ? key : (key[0] ?? null);
 }
 
 function digest(value: unknown): string {

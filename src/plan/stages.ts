@@ -19,6 +19,8 @@ export interface Stages {
   readonly segment: Segment | null;
   readonly recipient: (row: Row) => Recipient | InvalidRow;
   readonly values: (values: readonly string[]) => TemplateValues;
+  /** The columns that any message uses, by position. */
+  readonly used: readonly number[];
   /** The campaign's own message, or one for each variant. */
   readonly messages: readonly Message[];
   readonly fallbacks: readonly FallbackMessage[];
@@ -87,6 +89,7 @@ export async function compileStages(
     segment,
     recipient: createRecipientReader(campaign.recipients, columns),
     values: createValues(columns, [...shop.used]),
+    used: columns.flatMap((name, i) => (shop.used.has(name) ? [i] : [])),
     messages: own.map(([variant, leg]) => message(variant, leg, 0)),
     fallbacks: fallbacks.map(([fallback, leg], i) => ({
       ...message(null, leg, i + 1),

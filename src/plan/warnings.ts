@@ -1,17 +1,19 @@
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
 import { unicodeCauses } from '../content/unicode-causes.ts';
-import { type Diagnostic, type Position, warning } from '../errors.ts';
-import type { JsonObject, Leg, LegMessage, SendDecision } from '../model.ts';
+import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
+import type { JsonObject, Leg, LegMessage, SendDecision, SkipDecision } from '../model.ts';
+import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';
 import { legsOf } from './leg-of.ts';
 import type { Plan } from './plan.ts';
 import type { CheckContent } from './workshop.ts';
 
-/** What is worth knowing about a message that will be sent: shown by validate and preview, no reason to stop. */
-export type Warner = (decision: SendDecision) => readonly Diagnostic[];
+/** What is worth knowing about a message that will be sent, or a row that is left out: no reason to stop. */
+export type Warner = (decision: SendDecision | SkipDecision) => readonly Diagnostic[];
 
 /** Made once for a campaign: what does not depend on the recipient is looked up before. */
 export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check'>): Warner {
   const legs = legsOf(campaign);
+  const warnsOfAddress = campaign.recipients.duplicates !== 'keep';
   const senders = new Map<Leg, ReturnType<typeof createSenderCheck>>();
   const ruleOf = (leg: Leg, country: string | null) => {
     let check = senders.get(leg);
@@ -23,7 +25,9 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
   };
   const ofLeg = (message: LegMessage, variant: string | null, at: Position): readonly Diagnostic[] => {
     const leg = legs(message, variant);
-    const found = ofMessage(message, leg, check, at);
+    const found = [...ofMessage(message, leg, check, at)];
+    const doubt = message.leg === 0 ? null : ofNumber(message, true, at);
+    if (doubt !== null) found.unshift(doubt);
     const rule = ruleOf(leg, message.country);
     if (rule === null || leg.from === null || message.country === null) return found;
     const { message: said, hint } = senderAdvice(leg.from, message.country, rule);
@@ -31,13 +35,14 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
   };
   return (decision) => {
     const at = { file: campaign.recipients.file, line: decision.line };
+    if (decision.decision === 'skip') return ofDuplicate(decision, at);
     const own = ofLeg(decision, decision.variant, at);
-    if (decision.recipient.assigned && decision.fallbacks.length === 0) return own;
-    const number = decision.recipient.assigned
-      ? []
-      : [warning('unassigned-number', 'The number is not in use by its numbering plan.', { at })];
+    const shared = warnsOfAddress ? ofSharedAddress(decision, at) : NOTHING;
+    const number = ofNumber(decision, decision.recipient.assigned, at);
+    if (number === null && shared.length === 0 && decision.fallbacks.length === 0) return own;
     return [
-      ...number,
+      ...(number === null ? [] : [number]),
+      ...shared,
       ...own,
       ...decision.fallbacks.flatMap((message) => ofFallback(message, ofLeg(message, decision.variant, at))),
     ];
@@ -46,6 +51,45 @@ export function createWarner({ campaign, check }: Pick<Plan, 'campaign' | 'check
 
 const EMPTY: JsonObject = Object.freeze({});
 const NOTHING: readonly Diagnostic[] = Object.freeze([]);
+
+const NUMBER_CODES = {
+  'wrong-length': 'wrong-length-number',
+  landline: 'landline-number',
+  unassigned: 'unassigned-number',
+} as const satisfies Record<NumberDoubt['kind'], Code>;
+
+const NUMBER_HINTS: Readonly<Record<NumberDoubt['kind'], string | null>> = {
+  'wrong-length':
+    'Look whether a digit is missing. `recipients.alsoInvalid: [wrong-length]` takes such numbers for invalid.',
+  landline: 'Ask for a mobile number. `recipients.alsoInvalid: [landline]` takes landlines for invalid.',
+  unassigned: null,
+};
+
+/** What speaks against the number of a message. */
+function ofNumber({ to, country, channel }: LegMessage, assigned: boolean, at: Position): Diagnostic | null {
+  // Contacts and email addresses are no numbers; a landline takes calls, and may have an account of a messaging app.
+  if (!to.startsWith('+') || (assigned && channel !== 'sms')) return null;
+  const doubt = doubtAbout({ to, country, assigned }, channel === 'voice');
+  if (doubt === null) return null;
+  const hint = NUMBER_HINTS[doubt.kind];
+  return warning(NUMBER_CODES[doubt.kind], `The number ${doubt.problem}.`, { at, ...(hint === null ? {} : { hint }) });
+}
+
+/** A duplicate that says the same is what the first row is for; another text is lost. */
+function ofDuplicate({ duplicateOf, isSame }: SkipDecision, at: Position): readonly Diagnostic[] {
+  if (duplicateOf === undefined || isSame === true) return NOTHING;
+  const message = `Line ${at.line} is a duplicate of line ${duplicateOf} with other values: only line ${duplicateOf} counts.`;
+  const hint = 'Remove the row that is wrong, or set `recipients.duplicates: refuse`.';
+  return [warning('duplicate-differs', message, { at, hint })];
+}
+
+function ofSharedAddress({ sameAddressAs }: SendDecision, at: Position): readonly Diagnostic[] {
+  if (sameAddressAs === undefined) return NOTHING;
+  const message = `Lines ${sameAddressAs} and ${at.line} have the same address and different keys: both are sent to.`;
+  const hint =
+    'Set `recipients.duplicates`: `skip` sends to the first only, `keep` sends to both without this warning.';
+  return [warning('duplicate-address', message, { at, hint })];
+}
 
 function ofFallback({ channel }: LegMessage, found: readonly Diagnostic[]): readonly Diagnostic[] {
   return found.map((one) => ({ ...one, message: `Fallback to ${channel}: ${one.message}` }));

@@ -8,8 +8,8 @@ import { columnName } from './column-types.ts';
 /** Positions of the columns that say who a recipient is. */
 export interface AddressColumns {
   readonly to: number;
-  /** null: the address identifies the recipient. */
-  readonly key: number | null;
+  /** None: the address identifies the recipient. */
+  readonly key: readonly number[];
   /** null: only the number tells a time zone. */
   readonly timeZone: number | null;
 }
@@ -28,7 +28,7 @@ type Named = Pick<ListSpec, 'file' | 'kind' | 'to' | 'key' | 'timeZone' | 'colum
  */
 export function resolveColumns(spec: Named, columns: readonly string[], headerLine = 1): AddressColumns | Diagnostic[] {
   const to = find(columns, spec.to);
-  const key = spec.key === null ? null : find(columns, spec.key);
+  const key = spec.key.map((name) => find(columns, name));
   const timeZone = spec.timeZone === null ? null : find(columns, spec.timeZone);
   const problems: Diagnostic[] = [];
   const missing = (setting: string, name: string, extra?: string): void => {
@@ -41,7 +41,7 @@ export function resolveColumns(spec: Named, columns: readonly string[], headerLi
   const words = ADDRESS_WORDS[spec.kind];
   const unset = `Set \`recipients.${words.setting}\` to the column with the ${words.many}.`;
   if (to === -1) missing(words.setting, spec.to, spec.to === words.column ? unset : undefined);
-  if (key === -1 && spec.key !== null) missing('key', spec.key);
+  for (const [i, name] of spec.key.entries()) if (key[i] === -1) missing('key', name);
   if (timeZone === -1 && spec.timeZone !== null) missing('timeZone', spec.timeZone);
   for (const name of Object.keys(spec.columns)) if (find(columns, name) === -1) missing('columns', name);
   return problems.length > 0 ? problems : { to, key, timeZone };

@@ -9,7 +9,7 @@ import {
   MIN_NATIONAL_DIGITS,
   type PhoneProblem,
 } from './phone-problem.ts';
-import { type NumberingPlan, type Plans, planOf, plansOf } from './plans.ts';
+import { type NumberingPlan, type NumberType, type Plans, planOf, plansOf } from './plans.ts';
 
 /** A number that a network could have given out. */
 export interface PhoneNumber {
@@ -141,10 +141,53 @@ function findOwner(e164: string, digits: number, plans: Plans): NumberingPlan | 
 
 function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean {
   if (!plan.general.test(e164)) return false;
-  for (const type of plan.types) {
-    if ((type.lengths & (1 << digits)) !== 0 && type.pattern.test(e164)) return true;
-  }
+  for (const type of plan.types) if (isOfType(e164, digits, type)) return true;
   return false;
+}
+
+/** What makes it unlikely that a number gets a message, although a network could have given it out. */
+export const NUMBER_DOUBTS = ['wrong-length', 'landline', 'unassigned'] as const;
+
+export interface NumberDoubt {
+  readonly kind: (typeof NUMBER_DOUBTS)[number];
+  /** Follows on "The number". */
+  readonly problem: string;
+}
+
+/**
+ * What speaks against a number, the most telling alone; null: nothing.
+ * @param phone `country` and `assigned` as the reader of numbers says them
+ * @param calls landlines are fine: the message is spoken
+ */
+export function doubtAbout(
+  { to, country, assigned }: { readonly to: string; readonly country: string | null; readonly assigned: boolean },
+  calls: boolean,
+): NumberDoubt | null {
+  const plans = findPlans(to);
+  if (plans === null) return null;
+  const digits = to.length - 1 - plans[0].callingCode.length;
+  const plan = plans.find((one) => one.country === country) ?? plans[0];
+  if (assigned) {
+    // Without numbers of their own, mobile phones have those of landlines, as in North America.
+    const isMobile = plan.mobile === null || isOfType(to, digits, plan.mobile);
+    if (calls || isMobile || !isOfType(to, digits, plan.landline)) return null;
+    return {
+      kind: 'landline',
+      problem: `is a landline of ${country ?? `+${plans[0].callingCode}`}, and most get no SMS`,
+    };
+  }
+  const lengths = (plan.mobile?.lengths ?? 0) | (calls ? (plan.landline?.lengths ?? 0) : 0);
+  if (lengths === 0 || (lengths & (1 << digits)) !== 0) {
+    return { kind: 'unassigned', problem: 'is not in use by its numbering plan' };
+  }
+  const allowed = Array.from({ length: MAX_DIGITS + 1 }, (_, n) => n).filter((n) => (lengths & (1 << n)) !== 0);
+  const whose = `${calls ? 'numbers' : 'mobile numbers'} of ${country ?? `+${plan.callingCode}`}`;
+  const problem = `has ${digits} digits after +${plan.callingCode}, and ${whose} have ${allowed.join(' or ')}`;
+  return { kind: 'wrong-length', problem };
+}
+
+function isOfType(e164: string, digits: number, type: NumberType | null): boolean {
+  return type !== null && (type.lengths & (1 << digits)) !== 0 && type.pattern.test(e164);
 }
 
 /** Marks that show nothing and come along when a number is copied. */

@@ -13,7 +13,10 @@ export interface NumberingPlan {
   /** Bit n: a national number may have n digits. */
   readonly lengths: number;
   readonly general: RegExp;
-  readonly types: readonly { readonly lengths: number; readonly pattern: RegExp }[];
+  readonly types: readonly NumberType[];
+  /** Numbers of landlines, and of mobile phones; null where the plan has none. In some countries a number may be either. */
+  readonly landline: NumberType | null;
+  readonly mobile: NumberType | null;
   /** Digits that only this country's numbers begin with, among those that share its calling code. */
   readonly leading: RegExp | null;
   /** What may stand in front of a national number, with groups where it is not simply left out. */
@@ -21,6 +24,12 @@ export interface NumberingPlan {
   /** Matches an international number that seems to carry a national prefix too. */
   readonly strayPrefix: RegExp | null;
   readonly internationalPrefix: RegExp;
+}
+
+export interface NumberType {
+  /** Bit n: such a number may have n digits. */
+  readonly lengths: number;
+  readonly pattern: RegExp;
 }
 
 /** Countries that share a calling code; the first one is the main one. */
@@ -66,6 +75,9 @@ const NATIONAL_PREFIX = 5;
 const NATIONAL_PREFIX_FOR_PARSING = 7;
 const LEADING = 10;
 const TYPES = 11;
+// Places among the types.
+const LANDLINE = 0;
+const MOBILE = 1;
 
 function compilePlan(country: string | null, source: unknown): NumberingPlan {
   const packed = list(source);
@@ -74,12 +86,15 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
   const lengths = lengthBits(packed[LENGTHS]);
   const prefix = text(packed[NATIONAL_PREFIX_FOR_PARSING]) || text(packed[NATIONAL_PREFIX]);
   const leading = text(packed[LEADING]);
+  const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
   return {
     country,
     callingCode,
     lengths,
     general: new RegExp(`${start}(?:${text(packed[GENERAL])})$`),
-    types: list(packed[TYPES]).flatMap((type) => compileType(start, type, lengths)),
+    types: types.filter((type) => type !== null),
+    landline: types[LANDLINE] ?? null,
+    mobile: types[MOBILE] ?? null,
     leading: leading === '' ? null : new RegExp(`${start}(?:${leading})`),
     nationalPrefix: prefix === '' ? null : new RegExp(`^(?:${prefix})`),
     // The lookbehind leaves out matches of nothing, which Argentina's pattern makes of every number.
@@ -88,11 +103,11 @@ function compilePlan(country: string | null, source: unknown): NumberingPlan {
   };
 }
 
-function compileType(start: string, source: unknown, lengths: number): NumberingPlan['types'] {
+function compileType(start: string, source: unknown, lengths: number): NumberType | null {
   const [pattern, own] = list(source);
-  if (text(pattern) === '') return [];
+  if (text(pattern) === '') return null;
   const bits = own === undefined || own === 0 ? lengths : lengthBits(own);
-  return [{ lengths: bits, pattern: new RegExp(`${start}(?:${text(pattern)})$`) }];
+  return { lengths: bits, pattern: new RegExp(`${start}(?:${text(pattern)})$`) };
 }
 
 function lengthBits(source: unknown): number {

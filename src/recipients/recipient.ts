@@ -4,6 +4,7 @@ import { isTimeZone } from '../util/time-zone.ts';
 import { ADDRESS_WORDS, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { typedColumns, typeFault } from './column-types.ts';
 import { resolveColumns } from './columns.ts';
+import { doubtAbout } from './phone.ts';
 import { show } from './show.ts';
 
 /** A row that nothing can be sent to, and why. */
@@ -23,7 +24,7 @@ export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidR
 
 /**
  * Makes the function that turns a row into a recipient: the normalised address (an E.164 number, an email address or
- * the id of a contact), and the key that identifies the person (the column `recipients.key`, trimmed and NFC, else the
+ * the id of a contact), and the key that identifies the person (the columns `recipients.key`, trimmed and NFC, else the
  * address). Cells of columns with a type must hold it, whether or not anything asks for them.
  * @param columns names of the list's columns
  * @throws HandbillError (exit 2): unknown-column, invalid-value (`recipients.defaultCountry`)
@@ -39,6 +40,8 @@ export function createRecipientReader(
   const readAddress = createAddressReader(kind, spec.defaultCountry);
   const typed = typedColumns(spec.columns, columns);
   const isZone = createZoneCheck();
+  // The usual cases, one column or none, are told apart once and not for each row.
+  const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
   return function readRecipient(row) {
     const { values } = row;
@@ -46,8 +49,11 @@ export function createRecipientReader(
     const cell = values[to] ?? '';
     const address = readAddress(cell);
     if ('problem' in address) return invalidAddress(spec, row, cell, address);
-    const id = key === null ? address.to : identify(values[key] ?? '');
-    if (id === '') return emptyKey(spec, row);
+    const doubt = spec.alsoInvalid.length === 0 || kind !== 'msisdn' ? null : doubtAbout(address, false);
+    if (doubt !== null && spec.alsoInvalid.includes(doubt.kind)) return invalidAddress(spec, row, cell, doubt);
+    const id =
+      only === null ? address.to : only === undefined ? identifyAll(key, values) : identify(values[only] ?? '');
+    if (id === '') return emptyKey(spec, row, key);
     const fault = typed.length === 0 ? null : typeFault(typed, values);
     if (fault !== null) return wrongType(spec, row, fault);
     if (timeZone !== null && !isZone(values[timeZone] ?? '')) return unknownZone(spec, row, values[timeZone] ?? '');
@@ -68,6 +74,15 @@ function identify(cell: string): string {
   return cell.trim().normalize('NFC');
 }
 
+/**
+ * The key of several columns: their cells in order, joined by `|`. A `|` or a `\` in a cell gets a `\` in front, so
+ * that different cells never make the same key. Empty when any of them is.
+ */
+function identifyAll(columns: readonly number[], values: readonly string[]): string {
+  const cells = columns.map((column) => identify(values[column] ?? ''));
+  return cells.includes('') ? '' : cells.map((cell) => cell.replace(/[\\|]/g, '\\$&')).join('|');
+}
+
 function raggedRow(spec: ListSpec, row: Row): InvalidRow {
   const message = `The row ${row.fault ?? 'has another number of fields than the header'}.`;
   const hint = 'A value that holds the delimiter or a line end must stand in quotes.';
@@ -80,8 +95,9 @@ function invalidAddress(spec: ListSpec, row: Row, cell: string, found: AddressPr
   return invalid(row, 'invalid-address', problem('invalid-address', message, { ...at(spec, row), ...hint }));
 }
 
-function emptyKey(spec: ListSpec, row: Row): InvalidRow {
-  const message = `The column "${spec.key}", which identifies the recipient (\`recipients.key\`), is empty.`;
+function emptyKey(spec: ListSpec, row: Row, columns: readonly number[]): InvalidRow {
+  const empty = columns.findIndex((column) => identify(row.values?.[column] ?? '') === '');
+  const message = `The column "${spec.key[empty]}", which identifies the recipient (\`recipients.key\`), is empty.`;
   const one = ADDRESS_WORDS[spec.kind].one;
   const hint = `Fill it in, or leave \`recipients.key\` out: then the ${one} identifies the recipient.`;
   return invalid(row, 'bad-row', problem('empty-key', message, { ...at(spec, row), hint }));

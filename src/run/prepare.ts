@@ -8,10 +8,10 @@ import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import { openReach, type Reached } from '../plan/reach.ts';
 import { changedInputs } from '../plan/seal.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
 import { identityHash } from '../plan/settings.ts';
 import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
 import { timeView } from '../plan/window.ts';
-import { createSeen } from '../recipients/duplicates.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import type { Meter } from '../util/meter.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
@@ -217,14 +217,14 @@ async function checkAndLoad(
   found: WinnerState,
 ): Promise<Checked> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
-  const seen = createSeen();
+  const duplicates = duplicatesIn(plan);
   let rows: LoadRow[] = [];
   const flush = (): void => {
     if (rows.length > 0) ledger.load(draft, rows);
     rows = [];
   };
   const view = {
-    isNew: (key: string) => seen.add(key),
+    duplicates,
     ...suppressionView(suppressions, ledger, () => nowMs),
     ...reached?.view(() => nowMs),
     ...(await timeView(plan, nowMs, existing?.startedAtMs ?? nowMs)),
@@ -243,7 +243,7 @@ async function checkAndLoad(
   });
   flush();
   // 17 MB of a million keys, which V8 would keep well into the send pass.
-  seen.clear();
+  duplicates.clear();
   return checked;
 }
 

@@ -48,8 +48,8 @@ export const INPUTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/decide.ts',
-        was: 'if (view.isNew !== undefined && !view.isNew(key)) return',
-        is: "if (view.isNew !== undefined && !view.isNew(key) && key === '') return",
+        was: 'if (left !== null) return left;',
+        is: "if (left !== null && key === '') return left;",
       },
     ],
     proof: { in: 'run/duplicates.test.ts' },

@@ -6,7 +6,8 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import { decisions, type View } from '../../src/plan/decide.ts';
 import { createPlan } from '../../src/plan/plan.ts';
-import { createSeen, UnsureKey } from '../../src/recipients/duplicates.ts';
+import { duplicatesIn } from '../../src/plan/second-look.ts';
+import { type Duplicate, type Duplicates, UnsureKey } from '../../src/recipients/duplicates.ts';
 import { createKeyHash, type KeyHash } from '../../src/recipients/key-hash.ts';
 import { createProject } from '../helpers/project.ts';
 
@@ -30,11 +31,11 @@ const csvOf = (people: readonly Person[]): string =>
 const inlineOf = (people: readonly Person[]): string =>
   `recipients: { to: email, where: { name: { $ne: Zoe } }, list: ${JSON.stringify(people)} }\n`;
 
-/** What each row comes to; the list in a file, or in the campaign. `isNew` may be asked through `around`. */
+/** What each row comes to; the list in a file, or in the campaign. Duplicates may be asked for through `around`. */
 async function outcomes(
   people: readonly Person[],
   hashOf: KeyHash,
-  { inline = false, around = (ask: () => boolean, _root: string): boolean => ask() } = {},
+  { inline = false, around = (ask: () => Duplicate | null, _root: string): Duplicate | null => ask() } = {},
 ): Promise<readonly string[]> {
   using here = createProject({
     'handbill.yaml': '{}\n',
@@ -43,8 +44,9 @@ async function outcomes(
   });
   const { campaign } = await loadCampaign('hello', { cwd: here.root, now: 0 });
   const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
-  const seen = createSeen(hashOf);
-  const view: View = { isNew: (key) => around(() => seen.add(key), here.root), skipInvalid: true };
+  const duplicates = duplicatesIn(plan, hashOf);
+  const find: Duplicates['find'] = (recipient) => around(() => duplicates.find(recipient), here.root);
+  const view: View = { duplicates: { ...duplicates, find }, skipInvalid: true };
   const stream = decisions(plan, view);
   const found: string[] = [];
   for await (const batch of stream) {
@@ -120,10 +122,9 @@ describe('a list that is looked at again', () => {
     });
     const { campaign } = await loadCampaign('hello', { cwd: here.root, now: 0 });
     const plan = await createPlan(campaign, { environment: 'sandbox', occurrence: 'once' });
-    const seen = createSeen();
     let batches = 0;
     let rows = 0;
-    for await (const batch of decisions(plan, { isNew: seen.add, skipInvalid: true })) {
+    for await (const batch of decisions(plan, { duplicates: duplicatesIn(plan), skipInvalid: true })) {
       batches += 1;
       rows += batch.length;
       if (batch.length === 0) break;

@@ -1,40 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import { resolveColumns } from '../../src/recipients/columns.ts';
 
-const spec = { file: 'people.csv', kind: 'msisdn', to: 'msisdn', key: null, timeZone: null, columns: {} } as const;
+const spec = { file: 'people.csv', kind: 'msisdn', to: 'msisdn', key: [], timeZone: null, columns: {} } as const;
 
 describe('columns', () => {
   it('finds the address', () => {
-    expect(resolveColumns(spec, ['name', 'msisdn'])).toEqual({ to: 1, key: null, timeZone: null });
+    expect(resolveColumns(spec, ['name', 'msisdn'])).toEqual({ to: 1, key: [], timeZone: null });
   });
 
   it('finds the key', () => {
-    expect(resolveColumns({ ...spec, to: 'mobile', key: 'id' }, ['id', 'mobile'])).toEqual({
+    expect(resolveColumns({ ...spec, to: 'mobile', key: ['id'] }, ['id', 'mobile'])).toEqual({
       to: 1,
-      key: 0,
+      key: [0],
       timeZone: null,
     });
   });
 
   it('finds the time zone, and misses it', () => {
     const zoned = { ...spec, timeZone: 'zone' };
-    expect(resolveColumns(zoned, ['msisdn', 'zone'])).toEqual({ to: 0, key: null, timeZone: 1 });
+    expect(resolveColumns(zoned, ['msisdn', 'zone'])).toEqual({ to: 0, key: [], timeZone: 1 });
     expect(resolveColumns(zoned, ['msisdn', 'zones'])).toMatchObject([
       { code: 'unknown-column', message: 'The list has no column "zone" (`recipients.timeZone`).' },
     ]);
   });
 
   it('takes a decomposed name for the composed one', () => {
-    expect(resolveColumns({ ...spec, to: 'numéro' }, ['num\u00e9ro'])).toEqual({ to: 0, key: null, timeZone: null });
+    expect(resolveColumns({ ...spec, to: 'numéro' }, ['num\u00e9ro'])).toEqual({ to: 0, key: [], timeZone: null });
     expect(resolveColumns({ ...spec, to: 'nume\u0301ro' }, ['num\u00e9ro'])).toEqual({
       to: 0,
-      key: null,
+      key: [],
       timeZone: null,
     });
   });
 
   it('suggests, and lists what there is', () => {
-    expect(resolveColumns({ ...spec, to: 'mobil', key: 'ident' }, ['ID', 'mobile'], 3)).toEqual([
+    expect(resolveColumns({ ...spec, to: 'mobil', key: ['ident'] }, ['ID', 'mobile'], 3)).toEqual([
       {
         code: 'unknown-column',
         severity: 'error',

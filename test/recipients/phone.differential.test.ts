@@ -2,7 +2,7 @@ import { type CountryCode, getCountries, getExampleNumber, parsePhoneNumberFromS
 import metadata from 'libphonenumber-js/max/metadata';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
-import { createPhoneReader, type PhoneReader } from '../../src/recipients/phone.ts';
+import { createPhoneReader, doubtAbout, type PhoneReader } from '../../src/recipients/phone.ts';
 
 // Numbers in all regions: every country's example with some digits changed, digits at random behind every calling
 // code, with and without national prefixes, plain and in the spellings that people use.
@@ -99,6 +99,20 @@ describe('the fast way', () => {
     expect(possible - assigned).toBeGreaterThan(count / 20);
     expect(assigned).toBeGreaterThan(count / 10);
     expect(count - possible).toBeGreaterThan(count / 20);
+  });
+
+  it('finds the landlines that libphonenumber finds', () => {
+    let landlines = 0;
+    for (const { raw, country } of samples()) {
+      const found = read(raw, country);
+      if (found === null || !found.assigned) continue;
+      const { e164: to, country: of, assigned } = found;
+      const type = parsePhoneNumberFromString(to)?.getType();
+      const kind = doubtAbout({ to, country: of, assigned }, false)?.kind ?? null;
+      if (kind !== (type === 'FIXED_LINE' ? 'landline' : null)) expect({ to, kind }).toEqual({ to, kind: type });
+      if (kind !== null) landlines++;
+    }
+    expect(landlines).toBeGreaterThan(rounds * 20);
   });
 
   it('reads 00 as the library reads +', () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
 import type { ListSpec, Row } from '../../src/model.ts';
@@ -17,6 +18,28 @@ function readOne(settings: Partial<ListSpec>, ...values: string[]) {
   return createRecipientReader(specOf('/unused', settings), COLUMNS)(rowOf(...values));
 }
 
+describe('a key of several columns', () => {
+  const spec = { key: ['id', 'name'] };
+
+  it('is their cells, joined so that other cells never make the same key', () => {
+    expect(readOne(spec, ' C-1 ', '+447400123456', 'a')).toMatchObject({ key: 'C-1|a' });
+    const cell = fc.string({ unit: fc.constantFrom('a', '|', '\\\\', 'e\u0301', ' x '), minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(cell, cell, cell, cell, (a, b, c, d) => {
+        const [one, other] = [readOne(spec, a, '+447400123456', b), readOne(spec, c, '+447400123456', d)];
+        const same = (x: string, y: string): boolean => x.trim().normalize('NFC') === y.trim().normalize('NFC');
+        expect('key' in one && 'key' in other && one.key === other.key).toBe(same(a, c) && same(b, d));
+      }),
+    );
+  });
+
+  it('is missing where one of them is empty', () => {
+    const found = readOne(spec, 'C-1', '+447400123456', ' ');
+    expect(found).toMatchObject({ reason: 'bad-row', problem: { code: 'empty-key' } });
+    expect('problem' in found && found.problem.message).toContain('"name"');
+  });
+});
+
 describe('recipients', () => {
   it('are known by their number', () => {
     expect(readOne({ defaultCountry: 'GB' }, '7', '07400 123456', 'Zoë')).toEqual({
@@ -32,7 +55,7 @@ describe('recipients', () => {
   });
 
   it('are known by the key column if there is one, trimmed and composed', () => {
-    expect(readOne({ key: 'id' }, ' Zoe\u0308 ', '+447400123456', '')).toMatchObject({
+    expect(readOne({ key: ['id'] }, ' Zoe\u0308 ', '+447400123456', '')).toMatchObject({
       key: 'Zoë',
       to: '+447400123456',
     });
@@ -70,7 +93,7 @@ describe('recipients by email', () => {
   });
 
   it('need a key where one is named', () => {
-    expect(readOne({ ...email, key: 'id' }, '', 'jane@example.com', '')).toMatchObject({
+    expect(readOne({ ...email, key: ['id'] }, '', 'jane@example.com', '')).toMatchObject({
       problem: { hint: 'Fill it in, or leave `recipients.key` out: then the address identifies the recipient.' },
     });
   });
@@ -225,7 +248,7 @@ describe('invalid rows', () => {
     ],
     [
       'an empty key',
-      { key: 'id' },
+      { key: ['id'] },
       [' \u00a0', '+447400123456', ''],
       'empty-key',
       'bad-row',
@@ -257,7 +280,7 @@ describe('from the file', () => {
   it('every row becomes a recipient or says why not, in order', async () => {
     const spec = await lists.write(
       'id;msisdn\r\n1;07400 123456\r\n2;"4.47701E+11"\r\n3\r\n\r\n;+447400123457\r\n5;\'+447400123458\r\n',
-      { key: 'id', defaultCountry: 'GB' },
+      { key: ['id'], defaultCountry: 'GB' },
     );
     const { columns, rows } = await readAll(spec);
     const read = createRecipientReader(spec, columns);

@@ -16,7 +16,7 @@ import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Campaign } from '../../src/model.ts';
 import { type Decisions, decisions } from '../../src/plan/decide.ts';
 import { createPlan, type Plan } from '../../src/plan/plan.ts';
-import { createSeen } from '../../src/recipients/duplicates.ts';
+import { duplicatesIn } from '../../src/plan/second-look.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { createRandom } from './random.ts';
 
@@ -190,8 +190,7 @@ interface Look extends Pick<Edition, 'keys' | 'hasBadRows'> {
 
 /** What the real code makes of a list. */
 async function look(plan: Plan, winner: string | null, people: Map<string, string>): Promise<Look> {
-  const seen = createSeen();
-  const stream: Decisions = decisions(plan, { isNew: (key) => seen.add(key), skipInvalid: false, winner });
+  const stream: Decisions = decisions(plan, { duplicates: duplicatesIn(plan), skipInvalid: false, winner });
   const expand = plan.expander(BEGINNING);
   const keys = new Set<string>();
   const bodies = new Map<string, string>();
