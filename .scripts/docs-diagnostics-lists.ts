@@ -58,10 +58,21 @@ export const LISTS = {
       },
     },
   },
+  'csv-empty-rows': {
+    cause: 'A spreadsheet writes rows of nothing but delimiters where cells below the list were once used.',
+    cure: 'Nothing has to be done. The line is that of the first such row.',
+    example: { files: list('+447400123456,Ada,0042\n,,') },
+  },
+  'csv-empty-columns': {
+    cause:
+      'A spreadsheet writes columns without a name where cells beside the list were once used. A row with a value there is refused.',
+    cure: 'Nothing has to be done.',
+    example: { files: list('+447400123456,Ada,0042,', 'msisdn,first_name,order,') },
+  },
   'csv-no-rows': {
     cause:
-      'A price list has a header and nothing below it. (A list of recipients may be empty: then nobody is sent to.)',
-    cure: 'Add the prices, or take `prices` out of handbill.yaml.',
+      'A list has a header and nothing below it. For a list of recipients it is a warning: nothing is sent, and when the list is filled later, the same occurrence is sent. For a price list it is an error.',
+    cure: 'Add the rows, or take `prices` out of handbill.yaml.',
     example: {
       files: { 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': 'country,channel,price,currency\n' },
     },

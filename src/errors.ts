@@ -60,6 +60,8 @@ export const CODES = {
   'csv-forbidden-header': 'A column has a name that is never allowed (`__proto__`, `constructor`, `prototype`).',
   'csv-nul': 'The list holds a NUL character.',
   'csv-row-too-large': 'One row is larger than handbill reads.',
+  'csv-empty-rows': 'Rows in which no field has a value were left out of the list.',
+  'csv-empty-columns': 'Columns without a name and without values were left out at the end of each row.',
   'csv-no-rows': 'The list has a header but no rows.',
   'unknown-column': 'A column that the campaign names is not in the list.',
   'invalid-address': 'An address is not one that its channel can send to.',

@@ -150,7 +150,8 @@ async function checkList(
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };
-  for await (const batch of decisions(plan, view)) {
+  const stream = decisions(plan, view);
+  for await (const batch of stream) {
     for (const decision of batch) {
       estimator.add(decision);
       const wait =
@@ -163,6 +164,7 @@ async function checkList(
       if (wait !== undefined) await wait;
     }
   }
+  await collector.addAll(stream.notes());
   const estimate = estimator.result();
   await collector.addAll([...checkLimits(campaign, estimate, estimator.worst()), ...adviseLength(campaign, estimate)]);
   return estimate;

@@ -89,9 +89,11 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   let invalid = 0;
   let changed = 0;
 
+  const said = [...warnings, ...meant.warnings, ...plan.warnings, ...(reached?.warnings ?? [])];
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
-    for await (const batch of decisions(plan, view)) {
+    const stream = decisions(plan, view);
+    for await (const batch of stream) {
       for (const decided of batch) {
         const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), view)));
         if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
@@ -105,12 +107,13 @@ export async function preview(target: string, options: PreviewOptions): Promise<
       yield previewer.ready();
     }
     yield previewer.rest();
+    said.push(...stream.notes());
   }
   return {
     plan,
     warn: createWarner(plan),
     legOf: legsOf(campaign),
-    warnings: [...warnings, ...meant.warnings, ...plan.warnings, ...(reached?.warnings ?? [])],
+    warnings: said,
     batches: batches(),
     winner: known.winner,
     result() {

@@ -74,6 +74,8 @@ export type Closed =
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
   digest(): ListDigest;
+  /** What was left out of the list, and what is unusual about it. */
+  notes(): readonly Diagnostic[];
 }
 
 /**
@@ -82,6 +84,7 @@ export interface Decisions extends AsyncIterable<readonly Decision[]> {
  */
 export function decisions(plan: Plan, view: View): Decisions {
   let digest: ListDigest | null = null;
+  let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
     let looked: ListDigest | null = null;
@@ -102,12 +105,14 @@ export function decisions(plan: Plan, view: View): Decisions {
       }
       if (looked !== null && looked.sha256 !== list.digest().sha256) throw refuse(listChanged(plan));
       digest = list.digest();
+      notes = list.notes();
     } finally {
       await list.close();
     }
   }
   return {
     [Symbol.asyncIterator]: stream,
+    notes: () => notes,
     digest: () => {
       if (digest === null) throw new Error('the digest of a list is known once it has been read to its end');
       return digest;

@@ -17,20 +17,24 @@ export interface HeaderText {
 
 /**
  * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
- * name. The header must be well-formed CSV.
+ * name. Columns at the end without a name are left out: a spreadsheet writes them where a cell was once used. The
+ * header must be well-formed CSV.
  * @param read what a cell of the header says
- * @returns the names, or everything that is wrong with them
+ * @returns the names and how many fields the header has, or everything that is wrong with the names
  */
 export function readHeader(
   header: HeaderText,
   read: (cell: string) => string = (cell) => cell,
-): { columns: readonly string[]; problems: readonly Diagnostic[] } {
+): { columns: readonly string[]; width: number; problems: readonly Diagnostic[] } {
   const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
-  const columns = cells.map((cell) => columnName(read(cell)));
+  const names = cells.map((cell) => columnName(read(cell)));
+  // In a header of nothing but blanks none of them is behind the others.
+  const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1 || names.length);
   const starts = scanFields(header.text, header.delimiter).starts;
   // A list without a header begins with somebody's address.
   const source = maskInPlace(header.text.split(LINE_END)[0] ?? '');
-  return { columns, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
+  const width = names.length;
+  return { columns, width, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
 }
 
 /**

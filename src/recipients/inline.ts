@@ -38,7 +38,15 @@ export function openInline(inline: InlineList, file: string, expected: ListDiges
     }
   }
 
-  return { columns, headerLine, rows, count: () => count, digest: () => digest, close: async () => {} };
+  return {
+    columns,
+    headerLine,
+    rows,
+    count: () => count,
+    digest: () => digest,
+    notes: () => [],
+    close: async () => {},
+  };
 }
 
 function toRow(row: number, line: number, values: readonly string[], wanted: number): Row {

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../errors.ts';
 import type { Row } from '../model.ts';
 import type { Meter } from '../util/meter.ts';
 import type { ListDigest } from './blocks.ts';
@@ -17,6 +18,8 @@ export interface List {
   count(): number;
   /** What was read, once `rows` has ended. */
   digest(): ListDigest;
+  /** What was left out of the list, and what is unusual about it; complete once `rows` has ended. */
+  notes(): readonly Diagnostic[];
   /** Closes the file; needed when `rows` was not run to its end. */
   close(): Promise<void>;
 }

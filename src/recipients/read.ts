@@ -9,7 +9,7 @@ import { hashInline, openInline } from './inline.ts';
 import type { List, ListOptions } from './list.ts';
 import { openListFile } from './open.ts';
 import { createRecordReader, type RecordReader } from './records.ts';
-import { noHeader, raggedFault, syntaxFault } from './refusals.ts';
+import { emptyColumns, emptyRows, noHeader, noRows, raggedFault, syntaxFault } from './refusals.ts';
 import type { Records } from './split.ts';
 
 export type { ListDigest } from './blocks.ts';
@@ -65,6 +65,8 @@ export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'inline'>)
 
 interface First {
   readonly columns: readonly string[];
+  /** Fields of the header: columns without a name at its end are left out. */
+  readonly width: number;
   readonly headerLine: number;
   readonly delimiter: string;
   /** Cells have the `'` of handbill's exports, which is taken off. */
@@ -88,9 +90,9 @@ async function readFirst(spec: ListSpec, records: RecordReader): Promise<First> 
   if (text.trim() === '') throw refuse(noHeader(spec.file));
   const written = readHeader(header);
   const isEscaped = spec.escaped ?? isOwnExport(written.columns);
-  const { columns, problems } = isEscaped ? readHeader(header, unguardCell) : written;
+  const { columns, width, problems } = isEscaped ? readHeader(header, unguardCell) : written;
   if (problems.length > 0) throw tooMany(problems);
-  return { columns, headerLine, delimiter, isEscaped, rest: dropFirst(batch) };
+  return { columns, width, headerLine, delimiter, isEscaped, rest: dropFirst(batch) };
 }
 
 function tooMany(problems: readonly Diagnostic[]): HandbillError {
@@ -116,8 +118,9 @@ interface Source {
 }
 
 function createList(spec: ListSpec, first: First, source: Source): List {
-  const { columns, delimiter, headerLine, isEscaped } = first;
+  const { columns, width, delimiter, headerLine, isEscaped } = first;
   let count = 0;
+  const empty = { count: 0, line: 0 };
   let started = false;
 
   async function* rows(): AsyncGenerator<readonly Row[]> {
@@ -128,7 +131,7 @@ function createList(spec: ListSpec, first: First, source: Source): List {
         if (batch.texts.length === 0) continue;
         const rows = toRows(batch);
         count += rows.length;
-        yield rows;
+        if (rows.length > 0) yield rows;
       }
     } finally {
       await source.close();
@@ -138,9 +141,12 @@ function createList(spec: ListSpec, first: First, source: Source): List {
   function toRows(batch: Records): Row[] {
     const fields = splitFields(batch.texts, delimiter);
     if (fields === null) throw findFault(batch);
-    const rows: Row[] = new Array(fields.length);
+    const rows: Row[] = [];
     for (let i = 0; i < fields.length; i++) {
-      rows[i] = toRow(count + i, batch.lines[i] ?? 0, fields[i] ?? [], columns.length, isEscaped);
+      const line = batch.lines[i] ?? 0;
+      const cells = isEscaped ? (fields[i] ?? []).map(unguardCell) : (fields[i] ?? []);
+      if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
+      else if (++empty.count === 1) empty.line = line;
     }
     return rows;
   }
@@ -153,12 +159,41 @@ function createList(spec: ListSpec, first: First, source: Source): List {
     return new Error('csv-parse refused records in which no fault can be found.');
   }
 
-  return { columns, headerLine, rows, count: () => count, digest: source.digest, close: source.close };
+  function notes(): readonly Diagnostic[] {
+    return [
+      ...(width === columns.length ? [] : [emptyColumns(spec.file, headerLine, width - columns.length)]),
+      ...(empty.count === 0 ? [] : [emptyRows(spec.file, empty.line, empty.count)]),
+      ...(count === 0 ? [noRows(spec.file)] : []),
+    ];
+  }
+
+  return { columns, headerLine, rows, count: () => count, digest: source.digest, notes, close: source.close };
 }
 
-function toRow(row: number, line: number, fields: readonly string[], wanted: number, isEscaped: boolean): Row {
-  if (fields.length !== wanted) return { row, line, values: null, fault: raggedFault(fields.length, wanted) };
-  return { row, line, values: isEscaped ? fields.map(unguardCell) : fields, fault: null };
+/** Nothing but fields without a value. */
+function isEmpty(fields: readonly string[]): boolean {
+  // Hardly any row begins with such a field.
+  return isBlank(fields[0] ?? '') && fields.every(isBlank);
+}
+
+function isBlank(field: string): boolean {
+  return field === '' || field.trim() === '';
+}
+
+function toRow(row: number, line: number, fields: readonly string[], wanted: number, width: number): Row {
+  // Some programs write the fields of columns without a name, and some do not; a value there belongs to no column.
+  const isWide = width > wanted && fields.length === width;
+  if (fields.length !== wanted && !isWide)
+    return { row, line, values: null, fault: raggedFault(fields.length, wanted) };
+  if (isWide && !fields.slice(wanted).every(isBlank)) {
+    return {
+      row,
+      line,
+      values: null,
+      fault: `has a value in a column without a name, behind the ${wanted} of the header`,
+    };
+  }
+  return { row, line, values: isWide ? fields.slice(0, wanted) : fields, fault: null };
 }
 
 function once(close: () => Promise<void>): () => Promise<void> {

@@ -1,4 +1,4 @@
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
 import { type FieldFault, scanFields } from './fields.ts';
 import { type HeaderText, positionAt } from './header.ts';
@@ -28,6 +28,23 @@ export function noHeader(file: string): Diagnostic {
   return problem('csv-no-header', `The list ${file} is empty.`, {
     at: { file, line: 1 },
     hint: 'The first row names the columns, for example: msisdn,name',
+  });
+}
+
+/** A row of fields without a value says nothing: a spreadsheet writes them below the list. */
+export function emptyRows(file: string, line: number, count: number): Diagnostic {
+  const rows = count === 1 ? 'A row without any value was' : `${count} rows without any value were`;
+  return warning('csv-empty-rows', `${rows} left out.`, { at: { file, line } });
+}
+
+export function emptyColumns(file: string, line: number, count: number): Diagnostic {
+  const columns = count === 1 ? 'A column without a name was' : `${count} columns without a name were`;
+  return warning('csv-empty-columns', `${columns} left out at the end of each row.`, { at: { file, line } });
+}
+
+export function noRows(file: string): Diagnostic {
+  return warning('csv-no-rows', `The list ${file} has a header but no rows: nothing is sent.`, {
+    at: { file, line: 1 },
   });
 }
 

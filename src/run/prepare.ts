@@ -89,7 +89,8 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   // J1
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
   if (changes.length === 0) return continued(options, existing, list);
-  if (options.amend) return load(options, existing);
+  // Of an empty list nothing is recorded that a change could meet.
+  if (options.amend || existing.rows === 0) return load(options, existing);
   const hint = 'Undo the change, or add --amend: final outcomes stay, everybody else gets the new content.';
   throw refuse(...changes.map((change) => ({ ...change, hint })));
 }

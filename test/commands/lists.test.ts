@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
@@ -129,5 +131,40 @@ describe('numbers that are unlikely to get an SMS', () => {
       totals: { recipients: 5, accepted: 3, skipped: 2 },
       reasons: { skipped: { 'invalid-address': 2 } },
     });
+  });
+});
+
+describe('a list out of a spreadsheet', () => {
+  it('may have empty columns at its end and empty rows, which are left out with a note', async () => {
+    const people = 'msisdn;name;;\n+447400123456;Ada;;\n;;;\n+447400123457;Zoe;;\n ; ;;\n;;;\n';
+    const root = await project('', people);
+    expect(await validate(root)).toEqual({ status: 0, said: ['csv-empty-columns 1', 'csv-empty-rows 3'] });
+    const { out, err } = await handbillHere(root, ['preview', 'hello']);
+    expect(out).toContain('| Hello Zoe');
+    expect(err).toContain('2 columns without a name were left out');
+    expect(err).toContain('3 rows without any value were left out.');
+    const sent = await handbillHere(root, ['send', 'hello', '--format', 'json']);
+    expect(JSON.parse(sent.out).totals).toMatchObject({ recipients: 2, accepted: 2 });
+  });
+
+  it('has no value in a column without a name, and no comma too many', async () => {
+    const root = await project('', 'msisdn,name,,\n+447400123456,Ada,,x\n+447400123457,Zoe, Dr,,\n+447400123458,Eve\n');
+    expect(await validate(root)).toMatchObject({
+      status: 2,
+      said: ['csv-ragged-row 2', 'csv-ragged-row 3', 'csv-empty-columns 1'],
+    });
+  });
+
+  it('may have a header alone, which is said; filled later, it is sent', async () => {
+    const root = await project('', 'msisdn,name\n');
+    expect(await validate(root)).toEqual({ status: 0, said: ['csv-no-rows 1'] });
+    const first = await handbillHere(root, ['send', 'hello', '--format', 'json']);
+    expect(JSON.parse(first.out).totals).toMatchObject({ recipients: 0 });
+    await writeFile(join(root, 'hello/people.csv'), 'msisdn,name\n+447400123456,Ada\n');
+    const then = await handbillHere(root, ['send', 'hello', '--format', 'json']);
+    expect(then.err).toBe('');
+    expect(JSON.parse(then.out).totals).toMatchObject({ recipients: 1, accepted: 1 });
+    await writeFile(join(root, 'hello/people.csv'), 'msisdn,name\n+447400123457,Zoe\n');
+    expect((await handbillHere(root, ['send', 'hello'])).err).toContain('error[input-changed]');
   });
 });

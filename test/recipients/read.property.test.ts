@@ -93,8 +93,10 @@ async function check(table: Table, encoding: ListEncoding, mark: boolean, pieceB
   const single = table.values[0]?.length === 1 || table.values.length === 0;
   const settings = { encoding: mark ? null : encoding, delimiter: single ? table.delimiter : null };
   const list = await readAll(await lists.write(content, settings), { pieceBytes });
-  expect(list.rows.map((row) => row.values)).toEqual(table.values);
-  expect(list.rows.map((row) => row.line)).toEqual(table.lines);
+  // A row without any value is no row.
+  const isRow = (row: number): boolean => table.values[row]?.some((value) => value.trim() !== '') === true;
+  expect(list.rows.map((row) => row.values)).toEqual(table.values.filter((_, row) => isRow(row)));
+  expect(list.rows.map((row) => row.line)).toEqual(table.lines.filter((_, row) => isRow(row)));
 }
 
 // What is cut without csv-parse must be what csv-parse would have said, and faults must be found where it finds one.

@@ -92,25 +92,35 @@ const ACCEPTED: readonly Accepted[] = [
   },
   {
     label: 'a line end in quotes stays as it is, whatever ends the rows',
-    content: 'a,b\r\n"x\r\ny",1\n"\r","\n"\r"\r\r\n",2\r\n3,4\r\n',
+    content: 'a,b\r\n"x\r\ny",1\n"\r","x\n"\r"\r\r\n",2\r\n3,4\r\n',
     values: [
       ['x\r\ny', '1'],
-      ['\r', '\n'],
+      ['\r', 'x\n'],
       ['\r\r\n', '2'],
       ['3', '4'],
     ],
     lines: [2, 4, 7, 10],
   },
   { label: 'quotes written twice', content: 'a,b\n"5"" screen","""q"""\n', values: [['5" screen', '"q"']] },
-  { label: 'empty quoted values', content: 'a\n""\n', values: [['']], lines: [2] },
+  { label: 'empty quoted values', content: 'a,b\n"","x"\n', values: [['', 'x']], lines: [2] },
   {
-    label: 'rows of white space and of delimiters are rows',
-    content: 'a,b\n , \n,\n',
+    label: 'columns without a name at the end',
+    content: 'a,b,, \n1,2,,\n3,4\n',
     values: [
-      [' ', ' '],
-      ['', ''],
+      ['1', '2'],
+      ['3', '4'],
     ],
     lines: [2, 3],
+    columns: ['a', 'b'],
+  },
+  {
+    label: 'rows of white space and of delimiters are left out',
+    content: 'a,b\n , \n,\n1,\n""," "\n,2\n',
+    values: [
+      ['1', ''],
+      ['', '2'],
+    ],
+    lines: [4, 6],
   },
   {
     label: 'ragged rows are data',
