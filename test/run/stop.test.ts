@@ -175,3 +175,15 @@ test.each(HALT_RULES)('%s says what happened and what to do next', (rule) => {
   expect(stop.halt?.next).toMatch(/^[A-Z].*\.$/);
   expect(ledgerHalt(new Error('No room.')).next).not.toBe('');
 });
+
+test.each(['accepted', 'rejected'] as const)('an answer ends both rows that are counted: %s', (answer) => {
+  const { stop } = stopWith({ before: { accepted: 1, rejected: 0, firstLegs: 0, fellBack: 0 } });
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 4; n++) {
+      stop.note(verdict('in-doubt'));
+      stop.note(verdict('failed'));
+    }
+    stop.note(verdict(answer));
+  }
+  expect(stop.halt).toBeNull();
+});
