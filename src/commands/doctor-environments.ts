@@ -1,5 +1,6 @@
 import { connect } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
+import { cannotConnect } from '../http/fault.ts';
 import type { Environment } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { asCheck, type Check, found } from './doctor-check.ts';
@@ -56,9 +57,11 @@ async function checkConnection(environment: Environment, now: () => number): Pro
   try {
     const failed = await endpoint.ready();
     if (failed !== null) {
-      const why = failed.error === null ? 'no reason was given' : `${failed.error.message} (${failed.error.code})`;
+      const { error } = failed;
+      const why = error === null ? '' : ` (${error.code})`;
+      const said = cannotConnect({ url, proxy }, error ?? { code: 'no reason was given', message: '' });
       const hint = 'Check baseUrl, the network, and what firewalls and proxies let through.';
-      return [found('connection', 'problem', `${new URL(url).origin} cannot be reached: ${why}.`, { of, hint })];
+      return [found('connection', 'problem', `${said}${why}.`, { of, hint })];
     }
   } finally {
     endpoint.abort();

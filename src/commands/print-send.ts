@@ -15,12 +15,16 @@ interface PrintOptions extends CommandContext {
 /** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   if (options.quiet && result.exit === 0) return;
-  if (!result.started) {
-    const waits = undecidedOf(result.report) > 0;
-    options.err(waits ? NOBODY_BUT_WAITING : 'This occurrence is finished: nothing was posted.\n');
+  const waits = undecidedOf(result.report) > 0;
+  const { state, totals, run } = result.report;
+  const isOver = !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0;
+  if (isOver && result.exit === 0 && options.format !== 'json') {
+    // Of what was done long ago one line is enough; it names the run, because another may be newer.
+    options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
+    return;
   }
-  if (result.report.totals.recipients === 0)
-    options.err('The list has a header but no rows: there is nobody to send to.\n');
+  if (!result.started) options.err(waits ? NOBODY_BUT_WAITING : 'This occurrence is finished: nothing was posted.\n');
+  if (totals.recipients === 0) options.err('The list has a header but no rows: there is nobody to send to.\n');
   if (result.recovered > 0) {
     const were = result.recovered === 1 ? '1 recipient was' : `${result.recovered} recipients were`;
     options.err(`${were} in flight when an earlier start was killed, which leaves them in doubt.\n`);

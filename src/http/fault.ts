@@ -45,3 +45,53 @@ export function toAttemptError(error: unknown): AttemptError {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : null;
   return { code, message: error.message === '' && first instanceof Error ? first.message : error.message };
 }
+
+/** Where requests go. */
+export interface ApiAddress {
+  readonly url: string;
+  readonly proxy: string | null;
+}
+
+/** A connection that could not be made: `Cannot connect to api.example.com:443: connection refused`. Shows no path, no user and no key. */
+export function cannotConnect({ url, proxy }: ApiAddress, { code, message }: AttemptError): string {
+  const way = proxy === null ? '' : ` through the proxy ${hostOf(proxy)}`;
+  // A proxy says what it refuses in words of ours; other messages repeat the address, or come from a certificate.
+  const why = WHY[code] ?? (code === 'HANDBILL_PROXY' ? message.replace(/\.$/, '') : code);
+  return `Cannot connect to ${hostOf(url)}${way}: ${why}`;
+}
+
+function hostOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+}
+
+const SLOW = 'no answer in time';
+const UNTRUSTED = 'its certificate is signed by an authority that this machine does not trust';
+
+/** Codes of Node, OpenSSL and undici, in words. */
+const WHY: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  HANDBILL_CLOSED: 'the connection was closed',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  ENETDOWN: 'the network is down',
+  EADDRNOTAVAIL: 'no local address or port is free',
+  EMFILE: 'too many open files',
+  EACCES: 'not allowed on this machine',
+  ETIMEDOUT: SLOW,
+  HANDBILL_TIMEOUT: SLOW,
+  UND_ERR_CONNECT_TIMEOUT: SLOW,
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the name server does not answer',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  EPROTO: 'it does not speak TLS',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
+};

@@ -1,5 +1,6 @@
 import { HandbillError } from '../errors.ts';
 import type { Verdict } from '../http/classify.ts';
+import { type ApiAddress, cannotConnect } from '../http/fault.ts';
 import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
 import { wholePart } from '../util/units.ts';
 
@@ -40,13 +41,12 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
-  tls: 'The connection cannot be trusted: check the certificate of the API and the host in `baseUrl`.',
+  tls: 'Check the certificate of the API and the host in `baseUrl`.',
   'invalid-request': 'This is a bug: please report it, with the output of `handbill report --format json`.',
   doubt:
     'Find out what became of the recipients in doubt (`handbill doubt list` says how), then send again for the rest.',
   refusals: 'Look at the reasons in `handbill report`, correct the campaign, and send again with --amend.',
-  'api-down':
-    'The API cannot be reached. Check the network and `baseUrl`, then send again: failed recipients are tried again.',
+  'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
   canary:
     'Nobody else was sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
@@ -68,6 +68,8 @@ export interface StopContext {
   readonly before: Omit<Answers, 'inDoubt'>;
   /** What others came to who share the run; default: nobody does. */
   readonly others?: () => Answers;
+  /** The API, which is named where it cannot be reached. */
+  readonly api: ApiAddress;
   readonly onHalt: () => void;
 }
 
@@ -96,7 +98,7 @@ export function createStop(context: StopContext): Stop {
     note(verdict, leg = 0, sameEvent = false) {
       const { outcome } = verdict;
       const event = sameEvent ? 0 : 1;
-      if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict));
+      if (verdict.halt !== null) stop(verdict.halt, haltMessage(verdict.halt, verdict, context.api));
       // Only an answer ends a row: an API that resets its connections does so now before and now after the first byte.
       if (outcome === 'failed') failuresInARow += event;
       if (outcome === 'in-doubt') {
@@ -122,7 +124,7 @@ export function createStop(context: StopContext): Stop {
       if (failuresInARow >= FAILURES_IN_A_ROW) {
         stop(
           'api-down',
-          `${FAILURES_IN_A_ROW} recipients could not be sent to, and nobody was answered in between: ${verdict.reason ?? 'no connection'}.`,
+          `${unreachable(verdict, context.api)}. ${FAILURES_IN_A_ROW} recipients in a row could not be sent to.`,
         );
       }
       const allRejected = rejected + more.rejected;
@@ -167,17 +169,23 @@ function threshold(limit: Threshold | null, rows: number): number | null {
   return Math.max(1, 'count' in limit ? limit.count : wholePart(limit.share, rows));
 }
 
-function haltMessage(rule: HaltRule, verdict: Verdict): string {
+/** The host and the reason, from the first words of what was recorded: `ECONNREFUSED: connect ECONNREFUSED ...`. */
+function unreachable({ error, reason }: Verdict, api: ApiAddress): string {
+  const [, code = reason ?? 'no connection', message = ''] = /^(\w+): (.*)$/s.exec(error ?? '') ?? [];
+  return cannotConnect(api, { code, message });
+}
+
+function haltMessage(rule: HaltRule, verdict: Verdict, api: ApiAddress): string {
   const why = verdict.reason === null ? '' : ` (${verdict.reason})`;
   return {
     'not-authorised': `The API refused the account or the key${why}.`,
     'wrong-address': `The API is not at this address${why}.`,
     'not-the-api': `An answer came that is not the API's${why}.`,
-    tls: `The TLS connection failed${why}.`,
+    tls: `${unreachable(verdict, api)}.`,
     'invalid-request': `The request could not be made${why}.`,
     doubt: `Too many recipients are in doubt${why}.`,
     refusals: `Too many recipients were refused${why}.`,
-    'api-down': `The API cannot be reached${why}.`,
+    'api-down': `${unreachable(verdict, api)}.`,
     throttled: `The API asks to wait for more than 15 minutes${why}.`,
     canary: `The gate of the canary is shut${why}.`,
     'input-changed': `An input was changed while it was being sent from${why}.`,

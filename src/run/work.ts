@@ -158,6 +158,7 @@ export async function openWork(
     inFlight: concurrency * plan.recipientsPerRequest,
     rows: run.rows,
     limits: plan.campaign.limits,
+    api: plan.environment,
     before,
     onHalt() {
       halt();

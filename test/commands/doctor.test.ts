@@ -468,7 +468,7 @@ const BROKEN: readonly Broken[] = [
     args: ['--online'],
     check: 'connection',
     status: 'problem',
-    says: /http:\/\/127\.0\.0\.1:9 cannot be reached: .*ECONNREFUSED/,
+    says: /Cannot connect to 127\.0\.0\.1:9: connection refused \(ECONNREFUSED\)/,
     exit: 2,
   },
   {

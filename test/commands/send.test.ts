@@ -31,6 +31,10 @@ it('sends on, and says that nothing was left, when it is started again', async (
   const third = await send();
   expect(third.stderr).toContain('nothing was posted');
   expect(JSON.parse(third.stdout)).toMatchObject({ totals: { accepted: 2 }, requests: { posted: 2 } });
+  const line = `This occurrence is finished: nothing was posted. handbill report ${JSON.parse(third.stdout).run} shows it.\n`;
+  for (const format of ['text', 'brief']) {
+    expect(await send('--format', format)).toMatchObject({ status: 0, stdout: '', stderr: line });
+  }
   const quiet = await send('--quiet');
   expect(quiet).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

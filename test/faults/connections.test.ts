@@ -93,7 +93,11 @@ describe.concurrent('an API that cannot be reached', PATIENCE, () => {
     expect(down.status, down.stderr).toBe(5);
     expect(JSON.parse(down.stdout)).toMatchObject({
       state: 'halted',
-      halt: { rule: 'api-down', next: expect.stringContaining('baseUrl') },
+      halt: {
+        rule: 'api-down',
+        message: `Cannot connect to 127.0.0.1:${port}: connection refused. ${GIVE_UP} recipients in a row could not be sent to.`,
+        next: expect.stringContaining('baseUrl'),
+      },
       totals: { failed: GIVE_UP, pending: ROWS - GIVE_UP },
       // Each of those who failed was tried three times; nothing was posted.
       requests: { posted: 0, retried: 2 * GIVE_UP },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Verdict } from '../../src/http/classify.ts';
+import type { Reason, Verdict } from '../../src/http/classify.ts';
 import { HALT_RULES } from '../../src/model.ts';
 import { createStop, ledgerHalt, type StopContext } from '../../src/run/stop.ts';
 
@@ -23,6 +23,7 @@ function stopWith(context: Partial<StopContext> = {}) {
     rows: 10_000,
     limits: { stopAfterInDoubt: null, stopAfterRejected: null },
     before: { accepted: 0, rejected: 0, firstLegs: 0, fellBack: 0 },
+    api: { url: 'https://user:secret@api.example.com/v2/messages?key=secret', proxy: null },
     onHalt: () => {
       halts += 1;
     },
@@ -148,6 +149,30 @@ it('halts when five recipients in a row could not be sent to', () => {
   expect(stop.halt).toBeNull();
   stop.note(verdict('failed', { reason: 'connect' }));
   expect(stop.halt?.rule).toBe('api-down');
+});
+
+test.each<[error: string | null, reason: Reason, says: string]>([
+  ['ECONNREFUSED: connect ECONNREFUSED 192.0.2.1:443', 'connect', 'connection refused'],
+  ['ENOTFOUND: getaddrinfo ENOTFOUND api.example.com', 'dns', 'the host name is not known'],
+  ['CERT_HAS_EXPIRED: certificate has expired', 'tls', 'its certificate has expired'],
+  ['SOMETHING_NEW: secret', 'connect', 'SOMETHING_NEW'],
+  [null, 'connect', 'connect'],
+])('names the host and the reason where it cannot be reached, and nothing else: %s', (error, reason, says) => {
+  const { stop } = stopWith();
+  for (let i = 0; i < 5; i++) stop.note(verdict('failed', { error, reason }));
+  expect(stop.halt?.message).toBe(
+    `Cannot connect to api.example.com:443: ${says}. 5 recipients in a row could not be sent to.`,
+  );
+});
+
+it('names the proxy without its password', () => {
+  const api = { url: 'http://api.example.com', proxy: 'http://user:secret@proxy.example.com:3128' };
+  const { stop } = stopWith({ api });
+  const error = 'HANDBILL_PROXY: The proxy answered 403.';
+  for (let i = 0; i < 5; i++) stop.note(verdict('failed', { error, reason: 'proxy' }));
+  expect(stop.halt?.message).toBe(
+    'Cannot connect to api.example.com:80 through the proxy proxy.example.com:3128: The proxy answered 403. 5 recipients in a row could not be sent to.',
+  );
 });
 
 it('halts after nine at the latest where an API breaks connections now before, now after the first byte', () => {
