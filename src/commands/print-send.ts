@@ -16,8 +16,11 @@ interface PrintOptions extends CommandContext {
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   if (options.quiet && result.exit === 0) return;
   const waits = undecidedOf(result.report) > 0;
-  const { state, totals, run } = result.report;
-  const isOver = !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0;
+  const { state, totals, run, changed } = result.report;
+  // The report says what to do about recipients whose address was corrected.
+  const hasCorrected = changed !== undefined;
+  const isOver =
+    !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0 && !hasCorrected;
   if (isOver && result.exit === 0 && options.format !== 'json') {
     // Of what was done long ago one line is enough; it names the run, because another may be newer.
     options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);

@@ -56,7 +56,8 @@ export async function addSuppressions(
 /** `handbill suppress add` */
 export async function addAll(raw: readonly string[], given: AddOptions, context: CommandContext): Promise<void> {
   const { added, known } = await addSuppressions(raw, given, context);
-  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before.`;
+  const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
+  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
   if (given.quiet !== true) await context.out(`${plural(added)} suppressed.${before}\n`);
 }
 

@@ -243,7 +243,8 @@ export interface Ledger {
 
   // ----------------------------------------------------------------------------------------------- suppressions
   /**
-   * Addresses are normalised by the caller. An entry never gets weaker: of two, the one that lasts longer stays.
+   * Addresses are normalised by the caller. An entry never gets weaker: of two, the one that lasts longer stays. A reason
+   * is never lost: one with the source `user` replaces the old one, another only where there is none.
    * Returns whether the address was not suppressed before.
    */
   suppress(address: string, facts: SuppressFacts): boolean;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { handbillHere } from './in-process.ts';
@@ -68,4 +69,27 @@ test('numbers are added as they will be compared, listed, and removed', async ()
   expect(removed.out).toBe('1 address removed. 1 address was not on the list.\n');
   expect((await handbillHere(root, ['suppress', 'remove', '--quiet', '07700900124'])).out).toBe('');
   expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
+});
+
+test('a reason that is given for a known entry is recorded, and without one the old reason stays', async () => {
+  const project = await projectWith({ 'handbill.yaml': 'defaultCountry: GB\n' });
+  const add = (...args: string[]) => handbillHere(project.root, ['suppress', 'add', '07700900123', ...args]);
+  const entry = async (): Promise<unknown> =>
+    JSON.parse((await handbillHere(project.root, ['suppress', 'list', '--format', 'json'])).out).suppressions[0];
+  await add('--until', '2999-12-31');
+  const [known, until] = ['0 addresses suppressed. 1 address was suppressed before', '3000-01-01T00:00:00.000Z'];
+  expect((await add('--reason', 'by phone', '--until', '2998-12-31')).out).toBe(`${known}, and has this reason now.\n`);
+  expect(await entry()).toMatchObject({ reason: 'by phone', until });
+  expect((await add()).out).toBe(`${known}.\n`);
+  expect(await entry()).toMatchObject({ reason: 'by phone', until: null });
+  await add('--reason', 'by letter', '--until', '2999-12-31');
+  expect(await entry()).toMatchObject({ reason: 'by letter', until: null });
+  // An import says why only where nothing is said yet.
+  await writeFile(
+    join(project.root, 'outs.csv'),
+    'msisdn,reason\n+447700900123,from a file\n+447700900124,from a file\n',
+  );
+  await handbillHere(project.root, ['suppress', 'import', 'outs.csv']);
+  expect(await entry()).toMatchObject({ reason: 'by letter', until: null });
+  await project.remove();
 });

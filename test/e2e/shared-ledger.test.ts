@@ -59,7 +59,10 @@ test('a campaign is sent, reported and found finished, from two folders that sha
   expect(JSON.parse(rest.stdout)).toMatchObject({ state: 'finished', totals: { accepted: 12 } });
   expect(violationsOf(one, other)).toEqual([]);
   const again = await one.send([]);
-  expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining('This occurrence is finished: nothing was posted.') });
+  expect(again).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('This occurrence is finished: nothing was posted.'),
+  });
 });
 
 test('H4: a project that has sent before does not begin again where the schema is gone', async () => {

@@ -12,7 +12,10 @@ it('a run that was killed after its last outcome is finished by the next start, 
   expect(killed.signal).toBe('SIGKILL');
   expect(scene.endings().map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted', 'accepted']);
   const again = await scene.send(SEND);
-  expect(again).toMatchObject({ status: 0, stderr: expect.stringContaining('This occurrence is finished: nothing was posted.') });
+  expect(again).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('This occurrence is finished: nothing was posted.'),
+  });
   expect(hasFinished(again)).toBe(true);
   expect(scene.violations()).toEqual([]);
 });
