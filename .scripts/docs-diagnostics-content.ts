@@ -163,6 +163,19 @@ export const CONTENT = {
     cure: 'Make a longer secret, use the scheme `standard` or `hmac` if the provider can, and put a proxy with TLS before it.',
     example: null,
   },
+  'unclear-environment': {
+    cause:
+      'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill listen` warns at its start and goes on, so that no opt-out is lost; `handbill reconcile` refuses.',
+    cure: 'Let each API post to a path of its own (`/webhooks/production`), or name the environment with `--env`.',
+    example: {
+      files: {
+        'handbill.yaml':
+          'environments:\n  staging: { baseUrl: https://staging.example.com, apiKey: { env: STAGING_KEY } }\n  production: { baseUrl: https://api.example.com, apiKey: { env: PRODUCTION_KEY } }\n',
+        'reports.csv': 'messageId,status\nm-1,delivered\n',
+      },
+      run: 'reconcile reports.csv',
+    },
+  },
   'invalid-reports': {
     cause:
       'A file of exported reports ends too early, is no JSON, JSON lines or CSV, or has a row that cannot be read.',

@@ -149,6 +149,7 @@ export const CODES = {
   'invalid-webhook-secret': 'A secret of webhooks is not one that its scheme can use.',
   'weak-webhook':
     'Webhooks are protected less than they could be: by a short secret, one in the URL, or an address that other machines reach.',
+  'unclear-environment': 'Nobody says which environment delivery reports and replies are of.',
   'invalid-reports': 'A file of delivery reports and replies, or a part of it, cannot be read.',
   'unread-event': 'An event is neither a delivery report nor a reply, as far as one can tell.',
   // Ledger

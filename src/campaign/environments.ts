@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Environment, KeySource } from '../model.ts';
+import type { Environment, KeySource, Project } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
 import { ratePerSecond } from '../util/units.ts';
@@ -38,6 +38,12 @@ export function readEnvironments(
     environments.set(name, { ...readEnvironment(name, environment, folder, report), approval });
   }
   return { environments, diagnostics };
+}
+
+/** The environment that is meant where nobody names one: the only one beside the sandbox; null: there are several. */
+export function onlyEnvironment({ environments }: Pick<Project, 'environments'>): string | null {
+  const [only = SANDBOX, ...more] = [...environments.keys()].filter((name) => name !== SANDBOX);
+  return more.length === 0 ? only : null;
 }
 
 type Report = (path: string | readonly (string | number)[], code: Code, message: string, hint: string) => void;

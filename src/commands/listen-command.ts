@@ -14,10 +14,12 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
+    .option('--env <name>', 'environment of what comes to the path itself (default: the only one of handbill.yaml)')
     .option('--explain <file>', 'show how a captured payload is read, and receive nothing; - is standard input')
     .option('-q, --quiet', 'say only what is wrong with the ledger');
   addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
     ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
+    ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
     ['handbill listen --explain captured.json', 'what of it becomes which event, and what would help'],
     ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
   ]).action(async (given: Given) => {
@@ -30,6 +32,7 @@ export function configure(command: Command, context: CommandContext): void {
 interface Given {
   readonly port: number;
   readonly host: string;
+  readonly env?: string;
   readonly explain?: string;
   /** Of the explanation. */
   readonly format: 'text' | 'json';
@@ -52,6 +55,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
       now: context.now,
       port: given.port,
       host: given.host,
+      ...(given.env === undefined ? {} : { environment: given.env }),
       ...ledgerOption(given.ledger, context),
       onRecorded: (recorded) => {
         log?.recorded(recorded);
@@ -98,8 +102,11 @@ function untilStopped(signal: AbortSignal): Promise<null> {
   });
 }
 
-function welcome({ url, ledger }: Listening, cwd: string): string {
-  return `Receiving on ${url}\nEvents go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
+function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {
+  const others = environments.filter((name) => name !== environment).map((name) => `${url}/${name}`);
+  const own = environment === null || others.length === 0 ? '' : ` for ${environment}`;
+  const more = others.length === 0 ? '' : `And for one environment each: ${others.join(', ')}\n`;
+  return `Receiving on ${url}${own}\n${more}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
 }
 
 /** An empty one would be every address of this machine. */

@@ -58,8 +58,8 @@ export function recorderOf(
     }
     settleAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
   };
-  const hold = (events: readonly WebhookEvent[]): Recorded =>
-    ledger.events.record(events, { nowMs: now(), source: 'webhook', startLifts });
+  const hold = (events: readonly WebhookEvent[], environment: string): Recorded =>
+    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts });
   return {
     failed,
     finish() {
@@ -67,9 +67,9 @@ export function recorderOf(
       clearTimeout(settling);
       settle();
     },
-    record(group) {
+    record(group, environment) {
       try {
-        const recorded = store(group, hold, log);
+        const recorded = store(group, (events) => hold(events, environment), log);
         if (isTroubled) log('stored again');
         isTroubled = false;
         if (recorded.some(({ reports }) => reports > 0)) settling ??= setTimeout(settle, settleAfterMs).unref();

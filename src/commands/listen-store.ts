@@ -12,7 +12,7 @@ import { placelessOptOut } from './placeless.ts';
 /** The ledger that events go to; a shared one is waited for where it is lost. */
 export interface EventStore {
   /** Rejects while the ledger is gone: senders come again. */
-  record(events: readonly WebhookEvent[]): Promise<void>;
+  record(events: readonly WebhookEvent[], environment: string): Promise<void>;
   /** Of the ledger, as people may see it. */
   readonly path: string;
   /** Resolves with what is wrong when nothing more can be stored. */
@@ -94,9 +94,9 @@ export function openEventStore({ open, now, startLifts, onRecorded, log }: Store
   return {
     path: first.ledger.path,
     failed,
-    async record(events) {
+    async record(events, environment) {
       if (current === null) throw new Error('the ledger is gone');
-      await current.recorder.record(events);
+      await current.recorder.record(events, environment);
     },
     async close() {
       closing.abort();

@@ -12,12 +12,14 @@ import { addLog } from './telemetry-options.ts';
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('<files...>', 'exported reports as JSON, JSON lines or CSV; - for standard input')
+    .option('--env <name>', 'environment that the reports are of (default: the only one of handbill.yaml)')
     .option('--dry-run', 'show what would be done, on a copy of the ledger; changes nothing')
     .option('-q, --quiet', 'print nothing when all is well');
   addLog(addLedger(addFormat(command, ['text', 'json'])));
   addExamples(command, [
     ['handbill reconcile reports.csv', 'columns such as messageId,status,timestamp,error'],
     ['handbill reconcile replies.csv', 'columns such as from,to,text,timestamp'],
+    ['handbill reconcile --env production reports.csv', 'where there are several environments'],
     ['handbill reconcile --dry-run events-*.jsonl', 'what would be new'],
     ['curl -s https://provider.example/export | handbill reconcile -', ''],
   ]);
@@ -25,6 +27,7 @@ export function configure(command: Command, context: CommandContext): void {
 }
 
 interface Given {
+  readonly env?: string;
   readonly dryRun?: true;
   readonly quiet?: true;
   readonly format: 'text' | 'json';
@@ -33,7 +36,15 @@ interface Given {
 
 async function run(files: readonly string[], given: Given, context: CommandContext): Promise<void> {
   const { cwd, env, now } = context;
-  const options = { cwd, env, now, ...ledgerOption(given.ledger, context), dryRun: given.dryRun === true };
+  const environment = given.env === undefined ? {} : { environment: given.env };
+  const options = {
+    cwd,
+    env,
+    now,
+    ...ledgerOption(given.ledger, context),
+    ...environment,
+    dryRun: given.dryRun === true,
+  };
   const work = { label: 'Reading', unit: 'bytes', quiet: given.quiet === true } as const;
   const result = await withProgress(context, work, (meter) => reconcile(files, { ...options, meter }));
   tell(result, context);

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { onlyEnvironment } from '../campaign/environments.ts';
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { WebhookEvent } from '../model.ts';
+import { environmentOf } from '../plan/plan.ts';
 import { settleByReports } from '../run/evidence.ts';
 import type { Meter } from '../util/meter.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
@@ -29,6 +31,8 @@ export interface ReconcileOptions {
   readonly now?: () => number;
   /** Path of the ledger, as `--ledger` takes it. */
   readonly ledger?: string;
+  /** The environment that the reports and replies are of. When absent, the only one beside the sandbox. */
+  readonly environment?: string;
   /** Does everything on a copy of the ledger, which is removed. */
   readonly dryRun?: boolean;
   /** What `-` stands for; standard input when absent. */
@@ -56,6 +60,8 @@ export interface ReconciledFile {
 export interface ReconcileResult {
   readonly version: 1;
   readonly dryRun: boolean;
+  /** That the events are held for. */
+  readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
   /** Recipients in doubt, or to be sent to again after a doubt, whose message was received as a report says. */
@@ -88,6 +94,7 @@ const MOST_DIAGNOSTICS = 100;
 export async function reconcile(files: readonly string[], options: ReconcileOptions): Promise<ReconcileResult> {
   const { now = Date.now, dryRun = false, cwd } = options;
   const reading = await projectHere(options, options.ledger);
+  const environment = environmentFor(reading, options.environment);
   const found = await findFiles(files, cwd);
   const needsFolder = dryRun || found.some(({ path }) => path === null);
   const folder = needsFolder ? await makeTemporaryFolder('handbill-reconcile-') : null;
@@ -96,13 +103,23 @@ export async function reconcile(files: readonly string[], options: ReconcileOpti
     const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
     const ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
     try {
-      return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, meter: options.meter });
+      return await takeOver(inputs, ledger, reading, { now, cwd, dryRun, environment, meter: options.meter });
     } finally {
       ledger.close();
     }
   } finally {
     await folder?.remove();
   }
+}
+
+/** @throws HandbillError (exit status 2): there is no such environment, or one has to be named */
+function environmentFor({ project }: ProjectReading, given: string | undefined): string {
+  const name = given ?? onlyEnvironment(project);
+  if (name !== null) return environmentOf({ project }, name).name;
+  const known = [...project.environments.keys()].join(', ');
+  const message = 'There are several environments, and ids of messages are unique within one of them at best.';
+  const hint = `Say with --env whose reports these are; known here: ${known}.`;
+  throw refuse(problem('unclear-environment', message, { at: { file: project.file ?? 'handbill.yaml' }, hint }));
 }
 
 /** A file by its path; null: standard input. */
@@ -153,6 +170,7 @@ interface Facts {
   readonly now: () => number;
   readonly cwd: string;
   readonly dryRun: boolean;
+  readonly environment: string;
   readonly meter: Meter | undefined;
 }
 
@@ -160,7 +178,7 @@ async function takeOver(
   files: readonly EventFile[],
   ledger: Ledger,
   reading: ProjectReading,
-  { now, cwd, dryRun, meter }: Facts,
+  { now, cwd, dryRun, environment, meter }: Facts,
 ): Promise<ReconcileResult> {
   const { project } = reading;
   const { startLifts } = project.webhook.replies;
@@ -171,7 +189,7 @@ async function takeOver(
   const done: ReconciledFile[] = [];
   ledger.events.expectMany();
   const recorder: Recorder = async (events, source) => {
-    const recorded = await paced(() => ledger.events.record(events, { nowMs: now(), source, startLifts }));
+    const recorded = await paced(() => ledger.events.record(events, { nowMs: now(), source, environment, startLifts }));
     for (const address of recorded.suppressed) suppressed.push(address);
     for (const address of recorded.lifted) lifted.push(address);
     return recorded;
@@ -192,6 +210,7 @@ async function takeOver(
   return {
     version: 1,
     dryRun,
+    environment,
     ledger: project.ledger,
     files: done,
     doubtsSettled,

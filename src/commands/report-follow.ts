@@ -93,7 +93,7 @@ function lookAt(
   const current = ledger.findRun(run) ?? run;
   const counts = countDelivery();
   let open = 0;
-  for (const batch of rowsOf(ledger, current, {})) {
+  for (const batch of rowsOf(ledger, current, {}, counts.addUnmatched)) {
     for (const outcome of batch) {
       const { delivery = null } = outcome;
       counts.add(outcome);

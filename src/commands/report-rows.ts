@@ -5,7 +5,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import { DELIVERIES, type Delivery, type EarlierMessage, type Outcome, type OutcomeState } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
-import { openDeliveries } from '../run/deliveries.ts';
+import { messageOf, openDeliveries } from '../run/deliveries.ts';
 
 /** What came back, or `none`: nothing did. */
 export type DeliveryChoice = Delivery | 'none';
@@ -16,11 +16,16 @@ export interface RowFilter {
   readonly deliveries?: readonly DeliveryChoice[];
 }
 
-/** Outcomes with what came back about each, in list order. */
+/**
+ * Outcomes with what came back about each, in list order.
+ *
+ * @param unmatched - told in the end of reports that are about none of them, by why
+ */
 export function* rowsOf(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,
   filter: RowFilter,
+  unmatched?: ReturnType<typeof countDelivery>['addUnmatched'],
 ): Generator<readonly Outcome[]> {
   const deliveries = openDeliveries(ledger, run);
   const { outcomes } = filter;
@@ -28,6 +33,7 @@ export function* rowsOf(
   for (const batch of ledger.outcomes(run, outcomes === undefined ? {} : { outcomes })) {
     yield withEarlier(chosen(deliveries?.join(batch) ?? batch, filter));
   }
+  if (deliveries !== null) unmatched?.(deliveries.unmatched());
 }
 
 /** Adds the messages that went to earlier addresses, of the few recipients that have any. */
@@ -41,9 +47,11 @@ export function earlierJoiner(
     if (key === null) return [];
     known ??= ledger.earlier(run);
     return (known.get(key) ?? []).slice(0, resend).map((one) => {
-      const reference = referenceOf(key, one.channel, one.resend);
       const { channel, to, messageId, httpStatus, sentAtMs } = one;
-      const delivery = foldDelivery(ledger.events.reportsOf({ reference, messageId }))?.state ?? null;
+      const claimed = sentAtMs === null ? {} : { claimedAtMs: sentAtMs };
+      const message = messageOf(run, referenceOf, key, { ...one, ...claimed });
+      const { reference } = message;
+      const delivery = foldDelivery(ledger.events.reportsOf(message))?.state ?? null;
       const sentAt = sentAtMs === null ? null : new Date(sentAtMs).toISOString();
       return { channel, to, reference, messageId, httpStatus, delivery, sentAt };
     });
@@ -61,7 +69,7 @@ export function countedRows(
 ): { readonly rows: Iterable<readonly Outcome[]>; readonly counts: () => readonly DeliveryCount[] } {
   const counts = countDelivery();
   function* rows(): Generator<readonly Outcome[]> {
-    for (const batch of rowsOf(ledger, run, {})) {
+    for (const batch of rowsOf(ledger, run, {}, counts.addUnmatched)) {
       for (const outcome of batch) counts.add(outcome);
       yield batch;
     }

@@ -4,6 +4,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome } from '../model.ts';
 import type { ReturnTimes } from '../pages/report-returned.ts';
 import { createReferences } from '../plan/reference.ts';
+import { messageOf } from '../run/deliveries.ts';
 
 /**
  * Says when something came back about somebody, by what reports and replies say, else by when they came in. Null for a
@@ -16,11 +17,12 @@ export function returnTimes(
 ): ((outcome: Outcome) => ReturnTimes) | null {
   if (run.purgedAtMs !== null) return null;
   const replied = replyTimes(events, run);
-  const referenceOf = events.hasReferences() ? createReferences(run) : null;
-  return ({ row, key, channel, messageId, resend, delivery = null }) => {
+  const referenceOf = events.hasReferences() ? createReferences(run) : () => null;
+  return (outcome) => {
+    const { row, key, delivery = null } = outcome;
     if (delivery === null || key === null) return NEVER;
     const repliedMs = ANSWERS.has(delivery) ? (replied.get(row) ?? null) : null;
-    const reports = events.reportsOf({ reference: referenceOf?.(key, channel, resend) ?? null, messageId });
+    const reports = events.reportsOf(messageOf(run, referenceOf, key, outcome));
     if (LOST.has(delivery)) return { ...NEVER, 'did not arrive': firstOf(reports, ({ state }) => state === delivery) };
     if (!ARRIVED.has(delivery) && !ANSWERS.has(delivery)) return NEVER;
     const readMs = firstOf(reports, ({ state }) => state === 'read') ?? repliedMs;

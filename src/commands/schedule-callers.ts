@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { onlyEnvironment } from '../campaign/environments.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
@@ -59,7 +60,7 @@ export async function scheduleCallers(
   if (stranger !== undefined) throw severalProjects(first, stranger.campaign);
 
   const onServer = isPostgres(options.ledger ?? first.project.ledger);
-  const environment = environmentOf(first, options.environment ?? onlyEnvironment(first));
+  const environment = environmentOf(first, options.environment ?? onlyOf(first));
   const named = paths.length === 0 ? [] : campaigns.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
   if (environment.approval !== null) throw takesPlansAlone(environment.name);
   const args = (ledger: readonly string[]): string[] => [
@@ -107,11 +108,10 @@ function withServer(caller: Caller, onServer: boolean): Caller {
   return onServer ? { ...caller, secrets: [...caller.secrets, 'HANDBILL_LEDGER'] } : caller;
 }
 
-function onlyEnvironment({ project }: Campaign): string {
-  const names = [...project.environments.keys()].filter((name) => name !== SANDBOX);
-  const [only = SANDBOX] = names;
-  if (names.length <= 1) return only;
-  const hint = `Add --env; known here: ${names.join(', ')}.`;
+function onlyOf({ project }: Campaign): string {
+  const only = onlyEnvironment(project);
+  if (only !== null) return only;
+  const hint = `Add --env; known here: ${[...project.environments.keys()].filter((name) => name !== SANDBOX).join(', ')}.`;
   throw refuse(problem('usage', 'There are several environments.', { hint }));
 }
 

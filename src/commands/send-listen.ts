@@ -68,6 +68,8 @@ export async function prepareListening(
       secrets: found.secrets,
       interpret,
       record: reporting(recorder.record, listening.onReceived),
+      environment: plan.environment.name,
+      environments: own === null ? [...reading.project.environments.keys()] : [],
       ...(own === null ? {} : { port: 0 }),
       ...(listening.port === undefined ? {} : { port: listening.port }),
       ...(listening.host === undefined ? {} : { host: listening.host }),

@@ -31,6 +31,7 @@ export async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<
     }
     await turn();
   }
+  if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());
   return { times: times.slots(), deliveries: counts.all(), variants: variants.all(), parts, cost: rounded(cost) };
 }
 

@@ -1,9 +1,11 @@
+import { mismatchOfRecord } from '../ledger/events.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { DELIVERIES, type Delivery, OUTCOMES, type Outcome, type OutcomeState } from '../model.ts';
 import { recipientPage } from '../pages/serve-recipient.ts';
 import { type RecipientQuery, recipientsPage } from '../pages/serve-recipients.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
+import { messageOf } from '../run/deliveries.ts';
 import { earlierJoiner } from './report-rows.ts';
 import type { RunCounts } from './serve-counts.ts';
 import type { OpenLedger } from './serve-ledger.ts';
@@ -93,8 +95,12 @@ export async function makeRecipient(
   const { ledger } = open;
   const referenceOf = createReferences(run);
   const legs = (outcome.legs ?? [outcome]).map((leg) => {
-    const reference = outcome.key === null ? null : referenceOf(outcome.key, leg.channel, leg.resend);
-    return { leg, reference, reports: ledger.events.reportsOf({ reference, messageId: leg.messageId }) };
+    if (outcome.key === null) return { leg, reference: null, reports: [] };
+    const message = messageOf(run, referenceOf, outcome.key, leg);
+    const reports = ledger.events
+      .reportsNaming(message)
+      .map((report) => ({ ...report, unmatched: mismatchOfRecord(report, message) }));
+    return { leg, reference: message.reference, reports };
   });
   const addresses = [outcome.key, ...legs.map(({ leg }) => leg.to)].filter((one) => one !== null);
   const content = recipientPage(asked.view, {

@@ -69,7 +69,10 @@ function own(legs: readonly LegCount[]): readonly LegCount[] {
 
 function deliveredOf(detail: RunDetail | null): number | null {
   if (detail === null || detail.deliveries.length === 0) return null;
-  return detail.deliveries.reduce((sum, { delivery, count }) => (ARRIVED.has(delivery) ? sum + count : sum), 0);
+  return detail.deliveries.reduce(
+    (sum, { delivery, count }) => (delivery !== null && ARRIVED.has(delivery) ? sum + count : sum),
+    0,
+  );
 }
 
 /** `/runs/ID`: one run. */

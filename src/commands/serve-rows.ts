@@ -179,6 +179,7 @@ function toLeg(row: Row, run: RunRecord, isHeld: boolean): LegOutcome {
     encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
     updatedAt: at === null ? null : new Date(at).toISOString(),
+    ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
     ...changedOf(row[18], row[19]),
   };

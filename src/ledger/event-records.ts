@@ -7,6 +7,8 @@ export interface DeliveryRecord extends Omit<DeliveryReport, 'kind' | 'eventId'>
   readonly number: number;
   readonly receivedAtMs: number;
   readonly source: string;
+  /** That it came in for; empty: nobody said so. */
+  readonly environment: string;
 }
 
 /** A reply as the ledger holds it. */
@@ -54,6 +56,11 @@ export interface RecordFacts {
   readonly nowMs: number;
   /** Where they come from: `webhook`, or the file that was read. */
   readonly source: string;
+  /**
+   * The environment that they came in for: they say something about its messages and about no others. Empty where nobody
+   * says so: then a report counts only where it names our reference, and whoever opts out is suppressed all the same.
+   */
+  readonly environment: string;
   /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
   readonly startLifts?: boolean;
 }
@@ -89,4 +96,6 @@ export interface UnreachedRow {
   readonly messageId: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
+  readonly to: string | null;
+  readonly claimedAtMs: number | null;
 }

@@ -1,10 +1,18 @@
 import { hash } from 'node:crypto';
-import type { Channel, DeliveryCause, DeliveryReport, DeliveryState, Reply, WebhookEvent } from '../model.ts';
+import type {
+  Channel,
+  DeliveryCause,
+  DeliveryReport,
+  DeliveryState,
+  Reply,
+  UnmatchedReason,
+  WebhookEvent,
+} from '../model.ts';
 import type { Connection, Value } from './connection.ts';
 import type { DeliveryRecord, Recorded, RecordFacts } from './event-records.ts';
 import { optOuts } from './opt-outs.ts';
-import type { MessageIds, RunRecord } from './records.ts';
-import { isOurs } from './said-states.ts';
+import type { MessageIds, RunRecord, SentMessage } from './records.ts';
+import { mismatchOf, type Naming } from './report-match.ts';
 
 /**
  * What came back: a set of events, in which each is held once, whatever order they come in (K1: also before the answer
@@ -13,7 +21,7 @@ import { isOurs } from './said-states.ts';
 export interface EventStore {
   /**
    * Holds events, and who must not be sent to since, in one transaction that is on the disk when this returns. An event
-   * that is held already changes nothing, unless it opts out and has neither a time nor an id.
+   * that is held already for this environment changes nothing, unless it opts out and has neither a time nor an id.
    *
    * A reply that opts out suppresses its sender, in every campaign and on every channel; so does a report that the
    * person has opted out. Where `startLifts` says so, the last of somebody's words counts, by the time that it carries.
@@ -22,7 +30,9 @@ export interface EventStore {
    */
   record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
   /** Every report about a message: two look-ups, about 4 us. */
-  reportsOf(ids: MessageIds): DeliveryRecord[];
+  reportsOf(message: SentMessage): DeliveryRecord[];
+  /** Every report that names one of these ids, also those that are about another message. */
+  reportsNaming(ids: MessageIds): DeliveryRecord[];
   /** Whether any report came in since an instant, in ms since 1970. */
   hasReports(sinceMs: number): boolean;
   /** The rows of a run whose message was answered, once that is known: opting out counts before all else. */
@@ -43,20 +53,31 @@ export function eventStore(connection: Connection): EventStore {
   const answered = connection.query(ANSWERED);
 
   /** Whether the event is a new one. */
-  const hold = (event: WebhookEvent, source: string, now: number): boolean => {
+  const hold = (event: WebhookEvent, source: string, environment: string, now: number): boolean => {
     const digest = digestOf(event);
     if (event.kind === 'delivery') {
       const { reference, messageId, address, channel, state, word, cause, error, textHash, atMs } = event;
-      const ids = [digest, reference, messageId, address, channel];
+      const ids = [digest, environment, reference, messageId, address, channel];
       return addReport(...ids, state, word, cause, error, textHash, atMs, now, source) === 1;
     }
     if (event.kind === 'unread') return addUnread(digest, event.body, now, source) === 1;
     const { replyId, reference, messageId, from, to, channel, text, meaning, atMs } = event;
-    return addReply(digest, replyId, reference, messageId, from, to, channel, text, meaning, atMs, now, source) === 1;
+    const ids = [digest, environment, replyId, reference, messageId];
+    return addReply(...ids, from, to, channel, text, meaning, atMs, now, source) === 1;
+  };
+
+  const reportsNaming = ({ reference, messageId }: MessageIds): DeliveryRecord[] => {
+    const found = new Map<number, DeliveryRecord>();
+    const rows = [
+      ...(reference === null ? [] : byReference.all(reference)),
+      ...(messageId === null ? [] : byMessage.all(messageId)),
+    ];
+    for (const row of rows) found.set(Number(row[0]), toReport(row));
+    return [...found.values()];
   };
 
   return {
-    record(events, { nowMs, source, startLifts = false }) {
+    record(events, { nowMs, source, environment, startLifts = false }) {
       const displaced = connection.displacement();
       if (displaced !== null) throw displaced;
       return connection.write(nowMs, 4 * events.length, (now) => {
@@ -67,7 +88,7 @@ export function eventStore(connection: Connection): EventStore {
           if (words.optOut(address, by, now)) suppressed.push(address);
         };
         for (const event of events) {
-          if (!hold(event, source, now)) {
+          if (!hold(event, source, environment, now)) {
             tally.known++;
             if (mayBeNew(event)) optOut(event.from, 'reply');
             continue;
@@ -86,15 +107,9 @@ export function eventStore(connection: Connection): EventStore {
       });
     },
 
-    reportsOf({ reference, messageId }) {
-      const found = new Map<number, DeliveryRecord>();
-      const rows = [
-        ...(reference === null ? [] : byReference.all(reference)),
-        ...(messageId === null ? [] : byMessage.all(messageId).filter(([, named]) => isOurs(named, reference))),
-      ];
-      for (const row of rows) found.set(Number(row[0]), toReport(row));
-      return [...found.values()];
-    },
+    reportsOf: (message) => reportsNaming(message).filter((report) => mismatchOfRecord(report, message) === null),
+
+    reportsNaming,
 
     // The newest comes last, but for a clock that was set.
     hasReports: (sinceMs) => newest.get(sinceMs) !== undefined,
@@ -109,6 +124,12 @@ export function eventStore(connection: Connection): EventStore {
       return { reports: Number(reports), replies: Number(replies), unread: Number(unread) };
     },
   };
+}
+
+/** As `mismatchOf`, of a report as the ledger holds it. */
+export function mismatchOfRecord(report: DeliveryRecord, message: SentMessage): UnmatchedReason | null {
+  const naming: Naming = { ...report, saidAtMs: report.atMs ?? report.receivedAtMs };
+  return mismatchOf(naming, message);
 }
 
 /** A STOP without a time or an id of its own: after a START nobody can tell whether it was said again. */
@@ -158,26 +179,28 @@ export function toReport(row: readonly Value[]): DeliveryRecord {
     atMs: row[10] as number | null,
     receivedAtMs: Number(row[11]),
     source: String(row[12]),
+    environment: String(row[13]),
   };
 }
 
-const ADD_REPORT = `INSERT INTO delivery_reports (digest, reference, message_id, address, channel, state, word, cause,
-    error, text_hash, happened_at, received_at, source)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING`;
+// The same words for two environments are two events: both number their messages as they like.
+const ADD_REPORT = `INSERT INTO delivery_reports (digest, environment, reference, message_id, address, channel, state,
+    word, cause, error, text_hash, happened_at, received_at, source)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest, environment) DO NOTHING`;
 
-const ADD_REPLY = `INSERT INTO replies (digest, reply_id, reference, message_id, sender, recipient, channel, text,
-    meaning, happened_at, received_at, source)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING`;
+const ADD_REPLY = `INSERT INTO replies (digest, environment, reply_id, reference, message_id, sender, recipient, channel,
+    text, meaning, happened_at, received_at, source)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest, environment) DO NOTHING`;
 
 const ADD_UNREAD = `INSERT INTO unread_events (digest, body, received_at, source) VALUES (?, ?, ?, ?)
   ON CONFLICT (digest) DO NOTHING`;
 
 const BY_REFERENCE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
-    happened_at, received_at, source FROM delivery_reports
+    happened_at, received_at, source, environment FROM delivery_reports
   WHERE reference = ? ORDER BY number`;
 
 const BY_MESSAGE = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash,
-    happened_at, received_at, source FROM delivery_reports
+    happened_at, received_at, source, environment FROM delivery_reports
   WHERE message_id = ? ORDER BY number`;
 
 const REPORTED_SINCE = `SELECT 1 FROM (SELECT received_at FROM delivery_reports ORDER BY number DESC LIMIT 1) AS newest

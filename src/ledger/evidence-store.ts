@@ -6,13 +6,16 @@ import type { SaidStates } from './said-states.ts';
 export interface EvidenceStore extends SaidStates {
   /** Those in doubt, and those who are to be sent to again after a doubt, of every run, in batches. */
   unsettled(): Iterable<readonly UnsettledRow[]>;
-  /** Reports to an address that name no message of ours, but quote its text, from `sinceMs` to `untilMs`. */
-  quoting(row: UnsettledRow, sinceMs: number, untilMs: number): DeliveryRecord[];
-  /** Whether a recipient of any run has this id of the API. One pass over every list: ask it rarely. */
-  hasMessage(messageId: string): boolean;
   /**
-   * Whether another message to the same address, whose id nobody knows, was sent in that time: a report that quotes a
-   * text may mean it. One pass over every list.
+   * Reports of the environment to an address that name no message of ours, but quote its text, from `sinceMs` to
+   * `untilMs`.
+   */
+  quoting(row: UnsettledRow, sinceMs: number, untilMs: number): DeliveryRecord[];
+  /** Whether a recipient of the environment has this id of the API. One pass over its lists: ask it rarely. */
+  hasMessage(environment: string, messageId: string): boolean;
+  /**
+   * Whether another message of the environment to the same address, whose id nobody knows, was sent in that time: a
+   * report that quotes a text may mean it. One pass over its lists.
    */
   hasOther(row: UnsettledRow, sinceMs: number, untilMs: number): boolean;
   /**

@@ -29,16 +29,15 @@ export function evidenceStore(connection: Connection, runs: RunStore): EvidenceS
       }
     },
 
-    quoting({ to, textHash }, sinceMs, untilMs) {
+    quoting({ identity, to, textHash }, sinceMs, untilMs) {
       if (to === null || textHash === null) return [];
-      return query(QUOTING).all(to, textHash, sinceMs, untilMs).map(toReport);
+      return query(QUOTING).all(to, textHash, identity.environment, sinceMs, untilMs).map(toReport);
     },
 
-    hasMessage: (messageId) =>
-      query('SELECT 1 FROM recipients WHERE message_id = ? LIMIT 1').get(messageId) !== undefined,
+    hasMessage: (environment, messageId) => query(SAME_ID).get(environment, messageId) !== undefined,
 
-    hasOther: ({ to, list, leg, row }, sinceMs, untilMs) =>
-      query(OTHER_MESSAGE).get(to, sinceMs, untilMs, list, leg, row) !== undefined,
+    hasOther: ({ identity, to, list, leg, row }, sinceMs, untilMs) =>
+      query(OTHER_MESSAGE).get(identity.environment, to, sinceMs, untilMs, list, leg, row) !== undefined,
 
     settle({ list, leg, row, key, attempts }, { messageId, note, nowMs }) {
       return connection.write(nowMs, 3, (now) => {
@@ -69,13 +68,18 @@ const NEXT_UNSETTLED = `SELECT runs.number, r.list, r.row, r.leg, r.key, r.addre
   ORDER BY r.list, r.leg, r.row LIMIT ?4`;
 
 const QUOTING = `SELECT number, reference, message_id, address, channel, state, word, cause, error, text_hash, happened_at,
-    received_at, source FROM delivery_reports
-  WHERE address = ? AND text_hash = ? AND reference IS NULL
+    received_at, source, environment FROM delivery_reports
+  WHERE address = ? AND text_hash = ? AND environment = ? AND reference IS NULL
     AND coalesce(happened_at, received_at) BETWEEN ? AND ? ORDER BY number`;
 
-const OTHER_MESSAGE = `SELECT 1 FROM recipients WHERE address = ? AND message_id IS NULL
-    AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by = 'report' OR resolved_by = 'resend')
-    AND coalesce(claimed_at, updated_at) BETWEEN ? AND ? AND NOT (list = ? AND leg = ? AND row = ?) LIMIT 1`;
+const SAME_ID = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.list
+  WHERE runs.environment = ? AND r.message_id = ? LIMIT 1`;
+
+const OTHER_MESSAGE = `SELECT 1 FROM runs JOIN recipients AS r ON r.list = runs.list
+  WHERE runs.environment = ? AND r.address = ? AND r.message_id IS NULL
+    AND (r.state = 'accepted' OR r.state = 'in-doubt' OR r.state = 'claimed' OR r.resolved_by = 'report'
+      OR r.resolved_by = 'resend')
+    AND coalesce(r.claimed_at, r.updated_at) BETWEEN ? AND ? AND NOT (r.list = ? AND r.leg = ? AND r.row = ?) LIMIT 1`;
 
 const NOTE_EVIDENCE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status,
     error, doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
@@ -105,7 +109,7 @@ const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 
 // Whoever opted out for good is nobody to fall back for, however often somebody looks: the claim would say so again.
 // Most reports name the id of the API, for which SQLite looks alone; where there is none, every row has to be looked
 // at.
-const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend FROM recipients
+const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports
       WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')))
@@ -133,12 +137,20 @@ function toUnsettled(row: readonly Value[]): UnsettledRow {
 }
 
 function toUnreached(
-  [row, key, , messageId, resend]: readonly Value[],
+  [row, key, , messageId, resend, to, claimedAt]: readonly Value[],
   leg: number,
   run: RunRecord,
   channels: readonly (readonly Value[])[],
 ): UnreachedRow {
   const used = channels.map(([channel]) => (channel ?? run.channel) as Channel);
-  const message = { row: Number(row), leg, key: String(key), used, messageId: messageId as string | null };
-  return { ...message, ...resendOf(resend) };
+  return {
+    row: Number(row),
+    leg,
+    key: String(key),
+    used,
+    messageId: messageId as string | null,
+    to: to as string | null,
+    claimedAtMs: claimedAt as number | null,
+    ...resendOf(resend),
+  };
 }

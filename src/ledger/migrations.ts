@@ -48,18 +48,34 @@ export function readAsNewest(db: DatabaseSync): void {
     db.exec(`CREATE TEMP VIEW suppressed_hashes AS SELECT NULL AS hash, NULL AS key_id, NULL AS reason, NULL AS until_at,
       NULL AS source, NULL AS created_at WHERE 0`);
   }
+  if (version === 5) readWithoutEnvironments(db);
   // Before version 5 nothing that came back was kept.
   if (version < 5) readWithoutEvents(db);
+}
+
+/** As the step to version 6 says it (schema-events.ts). */
+function readWithoutEnvironments(db: DatabaseSync): void {
+  db.exec(`CREATE TEMP VIEW former AS
+      SELECT CASE WHEN count(DISTINCT environment) = 1 THEN max(environment) ELSE '' END AS environment
+      FROM main.runs AS sent WHERE started_at IS NOT NULL AND (environment <> 'sandbox' OR NOT EXISTS
+        (SELECT 1 FROM main.runs AS other WHERE other.started_at IS NOT NULL AND other.environment <> 'sandbox'))`);
+  db.exec(`CREATE TEMP VIEW delivery_reports AS SELECT *,
+      CASE WHEN reference IS NULL THEN (SELECT environment FROM former) ELSE '' END AS environment
+      FROM main.delivery_reports`);
+  db.exec(`CREATE TEMP VIEW replies AS SELECT *,
+      coalesce((SELECT r.environment FROM main.runs AS r WHERE r.number = replies.run), (SELECT environment FROM former))
+        AS environment
+      FROM main.replies`);
 }
 
 function readWithoutEvents(db: DatabaseSync): void {
   db.exec(`CREATE TEMP VIEW delivery_reports AS SELECT NULL AS number, NULL AS digest, NULL AS reference,
     NULL AS message_id, NULL AS address, NULL AS channel, NULL AS state, NULL AS word, NULL AS cause, NULL AS error,
-    NULL AS text_hash, NULL AS happened_at, NULL AS received_at, NULL AS source WHERE 0`);
+    NULL AS text_hash, NULL AS happened_at, NULL AS received_at, NULL AS source, NULL AS environment WHERE 0`);
   db.exec(`CREATE TEMP VIEW replies AS SELECT NULL AS number, NULL AS digest, NULL AS reply_id, NULL AS reference,
     NULL AS message_id, NULL AS sender, NULL AS recipient, NULL AS channel, NULL AS text, NULL AS meaning,
     NULL AS happened_at, NULL AS received_at, NULL AS source, NULL AS run, NULL AS leg, NULL AS row,
-    NULL AS reviewed_as, NULL AS reviewed_by, NULL AS reviewed_at WHERE 0`);
+    NULL AS reviewed_as, NULL AS reviewed_by, NULL AS reviewed_at, NULL AS environment WHERE 0`);
   db.exec(`CREATE TEMP VIEW unread_events AS SELECT NULL AS number, NULL AS digest, NULL AS body,
     NULL AS received_at, NULL AS source WHERE 0`);
 }

@@ -49,7 +49,7 @@ export function eventPurge(
         for (const { row, leg, delivery, reference, messageId } of kept) {
           if (delivery !== null) statement(KEEP)(delivery, list, leg, row);
           if (reference !== null) reports += statement('DELETE FROM delivery_reports WHERE reference = ?')(reference);
-          if (messageId !== null) reports += statement('DELETE FROM delivery_reports WHERE message_id = ?')(messageId);
+          if (messageId !== null) reports += statement(DELETE_BY_MESSAGE)(messageId, run.environment);
         }
         return reports;
       });
@@ -91,6 +91,9 @@ export function eventPurge(
 }
 
 const NONE: EventCounts = { reports: 0, replies: 0, unread: 0 };
+
+// Another environment may have the same id.
+const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
 
 // What somebody said stays, whatever a report says that came in while a purge was killed.
 const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?

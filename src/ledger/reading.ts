@@ -193,6 +193,7 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
     encoding: row[13] as 'GSM-7' | 'UCS-2' | null,
     cost: micros === null ? null : micros / 1e6,
     updatedAt: updatedAt === null ? null : new Date(updatedAt).toISOString(),
+    ...(row[16] === null ? {} : { claimedAtMs: Number(row[16]) }),
     ...(row[17] === null ? {} : { delivery: row[17] as Delivery }),
     ...changedOf(row[18], row[19]),
   };

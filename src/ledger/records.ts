@@ -105,6 +105,16 @@ export interface MessageIds {
   readonly messageId: string | null;
 }
 
+/** A message that was sent, with all that a report about it must agree with. */
+export interface SentMessage extends MessageIds {
+  /** Of its run. */
+  readonly environment: string;
+  /** Whom it was sent to, as the list has it; null: not known any more. */
+  readonly to: string | null;
+  /** When it was claimed, just before the request, in ms since 1970; null: not known. */
+  readonly claimedAtMs: number | null;
+}
+
 export interface PendingRow {
   readonly row: number;
   readonly leg: number;
@@ -118,7 +128,7 @@ export interface PendingRow {
   /**
    * The leg before, which was accepted and reported not to have reached anybody: this one begins when it is claimed.
    */
-  readonly byReport?: MessageIds;
+  readonly byReport?: SentMessage;
 }
 
 export interface ClaimRequest {

@@ -24,6 +24,10 @@ const ROUNDING_MS = 1_000;
  * sender that was claimed before it was written. Should no message be that old, its clock is wrong: then it is the
  * first one that was claimed before the reply came in.
  *
+ * A reply answers messages of the environment that it came in for. Where nobody said which that is, only our reference
+ * says which message it answers. But an opt-out is for everything: the address of the message that it would answer in
+ * any environment is suppressed too.
+ *
  * A reply that is not found stays without a run, and `row` says after how many starts (of all runs) it was looked for:
  * while nothing was started since, it need not be looked for again.
  */
@@ -49,7 +53,7 @@ export function replyJoiner(
         until = after + (all ? HASHED_ROWS : SPAN_ROWS);
         const { addresses, messageIds } = search;
         const rows = query(ROWS).all(list, leg, after, until, run.channel, all ? 1 : 0, addresses, messageIds);
-        for (const row of rows) consider(toCandidate(row, run.number, leg), search, referenceOf);
+        for (const row of rows) consider(toCandidate(row, run, leg), search, referenceOf);
         yield NOTHING;
       }
     }
@@ -61,21 +65,23 @@ export function replyJoiner(
       const suppressed: string[] = [];
       for (const reply of search.replies) {
         const { number, sender } = reply;
-        const found = reply.named ?? reply.before ?? reply.after;
-        if (found === null) {
-          statement(NOT_FOUND)(startsSeen, number);
-          continue;
-        }
+        const found = bestOf(reply.own);
+        if (found === null) statement(NOT_FOUND)(startsSeen, number);
         // A list that was replaced meanwhile has other rows: it is looked through once more.
-        if (statement(JOIN)(found.run, found.leg, found.row, number, found.key) === 0) continue;
-        joined++;
-        const address = found.address === null ? sender : listed(found.address);
+        else if (statement(JOIN)(found.run, found.leg, found.row, number, found.key) === 0) continue;
+        else joined++;
         const meaning = query(MEANING).get(number)?.[0];
-        if (address === sender || (meaning !== 'opt-out' && meaning !== 'opt-in')) continue;
+        if (meaning !== 'opt-out' && meaning !== 'opt-in') continue;
         // The id of a contact, or another address of the same person: what was said counts for it too.
         const word = startLifts ? lastWord(sender) : meaning;
-        if (word === 'opt-out' && optOut(address, 'reply', nowMs)) suppressed.push(address);
-        if (word === 'opt-in' && startLifts) lift(address);
+        const [own, any] = [found, bestOf(reply.any)].map((one) =>
+          one?.address == null ? sender : listed(one.address),
+        );
+        for (const address of new Set([own ?? sender, any ?? sender])) {
+          if (address === sender) continue;
+          if (word === 'opt-out' && optOut(address, 'reply', nowMs)) suppressed.push(address);
+          if (word === 'opt-in' && startLifts && address === own) lift(address);
+        }
       }
       return { joined, suppressed };
     });
@@ -108,6 +114,7 @@ const NOTHING: Joined = { joined: 0, suppressed: [] };
 
 interface Candidate {
   readonly run: number;
+  readonly environment: string;
   readonly leg: number;
   readonly row: number;
   readonly key: string;
@@ -127,10 +134,26 @@ interface Wanted {
   readonly messageId: string | null;
   readonly atMs: number;
   readonly receivedAtMs: number;
+  /** That it came in for; empty: nobody said so. */
+  readonly environment: string;
+  /** The best of its environment: what it answers. */
+  readonly own: Best;
+  /** The best of all. */
+  readonly any: Best;
+}
+
+/** The message that a reply names; else the last before it was written; else the first before it came in. */
+interface Best {
   named: Candidate | null;
   before: Candidate | null;
   after: Candidate | null;
 }
+
+function bestOf({ named, before, after }: Best): Candidate | null {
+  return named ?? before ?? after;
+}
+
+const NOBODY: Best = { named: null, before: null, after: null };
 
 interface Search {
   readonly replies: readonly Wanted[];
@@ -176,27 +199,39 @@ function grouped(replies: readonly Wanted[], by: (reply: Wanted) => string | nul
 function consider(found: Candidate, search: Search, referenceOf: ReturnType<JoinFacts['referencesOf']>): void {
   if (search.byReference.size > 0) {
     const reference = referenceOf(found.key, found.channel, found.resend);
-    for (const reply of search.byReference.get(reference) ?? []) reply.named = found;
+    for (const reply of search.byReference.get(reference) ?? []) {
+      reply.any.named = found;
+      // The reference is made of the environment.
+      if (reply.environment === '' || reply.environment === found.environment) reply.own.named = found;
+    }
     search.byReference.delete(reference);
   }
   if (found.messageId !== null) {
-    for (const reply of search.byMessageId.get(found.messageId) ?? []) reply.named ??= found;
+    for (const reply of search.byMessageId.get(found.messageId) ?? []) {
+      for (const best of bestsFor(reply, found)) best.named ??= found;
+    }
   }
   if (found.address === null || !found.mayBeThere) return;
   for (const reply of search.bySender.get(search.listed(found.address)) ?? []) {
     const { claimedAtMs } = found;
-    if (claimedAtMs <= reply.atMs + ROUNDING_MS) {
-      if (reply.before === null || claimedAtMs > reply.before.claimedAtMs) reply.before = found;
-    } else if (claimedAtMs <= reply.receivedAtMs) {
-      if (reply.after === null || claimedAtMs < reply.after.claimedAtMs) reply.after = found;
+    for (const best of bestsFor(reply, found)) {
+      if (claimedAtMs <= reply.atMs + ROUNDING_MS) {
+        if (best.before === null || claimedAtMs > best.before.claimedAtMs) best.before = found;
+      } else if (claimedAtMs <= reply.receivedAtMs) {
+        if (best.after === null || claimedAtMs < best.after.claimedAtMs) best.after = found;
+      }
     }
   }
+}
+
+function bestsFor({ own, any, environment }: Wanted, found: Candidate): readonly Best[] {
+  return environment === found.environment ? [own, any] : [any];
 }
 
 /** Whether no run that was last at work before an instant can say better. */
 function isOver({ replies }: Search, untilMs: number): boolean {
   return replies.every(
-    ({ named, before, reference, messageId }) =>
+    ({ own: { named, before }, reference, messageId }) =>
       named !== null || (reference === null && messageId === null && before !== null && before.claimedAtMs > untilMs),
   );
 }
@@ -218,15 +253,16 @@ function toWanted(row: readonly Value[]): Wanted {
     // A clock that is ahead does not make the reply one to a later message.
     atMs: Math.min(Number(row[4] ?? receivedAtMs), receivedAtMs),
     receivedAtMs,
-    named: null,
-    before: null,
-    after: null,
+    environment: String(row[6]),
+    own: { ...NOBODY },
+    any: { ...NOBODY },
   };
 }
 
-function toCandidate(row: readonly Value[], run: number, leg: number): Candidate {
+function toCandidate(row: readonly Value[], { number, environment }: RunRecord, leg: number): Candidate {
   return {
-    run,
+    run: number,
+    environment,
     leg,
     row: Number(row[0]),
     key: String(row[1]),
@@ -239,7 +275,7 @@ function toCandidate(row: readonly Value[], run: number, leg: number): Candidate
   };
 }
 
-const NEXT_UNJOINED = `SELECT number, sender, reference, message_id, happened_at, received_at FROM replies
+const NEXT_UNJOINED = `SELECT number, sender, reference, message_id, happened_at, received_at, environment FROM replies
   WHERE run IS NULL AND sender <> '' AND number > ? AND (row IS NULL OR row < ?) ORDER BY number LIMIT ?`;
 
 const NEW_OPT_OUT = `SELECT 1 FROM replies

@@ -111,3 +111,33 @@ END`,
     'PRAGMA user_version = 5',
   ],
 };
+
+/**
+ * Of version 6: events belong to an environment, because ids of the API are unique within one account at best. The same
+ * event may come in for two. What a report must agree with is in the indexes, so that hardly any row is looked up.
+ *
+ * Events from before came in for the environment of all messages of the ledger, the sandbox aside where there are others;
+ * where there are several, nobody knows. Reports that name our reference need none: it is made of the environment.
+ */
+export const EVENTS_OF_ENVIRONMENTS: readonly string[] = [
+  "ALTER TABLE delivery_reports ADD COLUMN environment TEXT NOT NULL DEFAULT ''",
+  "ALTER TABLE replies ADD COLUMN environment TEXT NOT NULL DEFAULT ''",
+  `UPDATE delivery_reports SET environment = (SELECT CASE WHEN count(DISTINCT environment) = 1 THEN max(environment) ELSE '' END
+    FROM runs AS sent WHERE started_at IS NOT NULL AND (environment <> 'sandbox'
+      OR NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.started_at IS NOT NULL AND other.environment <> 'sandbox'))) WHERE reference IS NULL`,
+  `UPDATE replies SET environment = coalesce((SELECT environment FROM runs WHERE runs.number = replies.run),
+    (SELECT CASE WHEN count(DISTINCT environment) = 1 THEN max(environment) ELSE '' END
+    FROM runs AS sent WHERE started_at IS NOT NULL AND (environment <> 'sandbox'
+      OR NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.started_at IS NOT NULL AND other.environment <> 'sandbox'))))`,
+  'DROP INDEX delivery_reports_digest',
+  'CREATE UNIQUE INDEX delivery_reports_digest ON delivery_reports (digest, environment)',
+  'DROP INDEX replies_digest',
+  'CREATE UNIQUE INDEX replies_digest ON replies (digest, environment)',
+  'DROP INDEX delivery_reports_reference',
+  `CREATE INDEX delivery_reports_reference
+  ON delivery_reports (reference, state, environment, address, happened_at, received_at) WHERE reference IS NOT NULL`,
+  'DROP INDEX delivery_reports_message',
+  `CREATE INDEX delivery_reports_message
+  ON delivery_reports (message_id, state, environment, reference, address, happened_at, received_at)
+  WHERE message_id IS NOT NULL`,
+];

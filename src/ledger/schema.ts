@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 import { CORRECTED_ADDRESSES } from './schema-corrected.ts';
-import { WHAT_CAME_BACK } from './schema-events.ts';
+import { EVENTS_OF_ENVIRONMENTS, WHAT_CAME_BACK } from './schema-events.ts';
 
 /** Of version 6: when the schedule of a campaign was first seen. Another schedule of the same campaign takes its place. */
 const SCHEDULES = `CREATE TABLE schedules (
@@ -27,8 +27,8 @@ const SCHEDULES = `CREATE TABLE schedules (
  * - Personal data (version 4) leaves a run that is `purged`, and no other: its rows lose their key, address, id and
  *   error, once and for good, and keep what became of them. `suppressed_hashes` hold keyed hashes of addresses, with
  *   the id of the key. A run that is not `counted` says nothing to the frequency caps of others.
- * - What came back (version 5) has a file of its own: schema-events.ts; so have corrected addresses (version 6):
- *   schema-corrected.ts.
+ * - What came back (version 5) has a file of its own: schema-events.ts; it belongs to an environment (version
+ *   6). Corrected addresses (version 6) have one too: schema-corrected.ts.
  * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
  * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
  *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
@@ -269,7 +269,7 @@ END`,
   WHAT_CAME_BACK,
   {
     version: 6,
-    schemaSha256: '797af0b030afaae6ad29862b87b13fd9e64c87e4798b5381d760b86d80ed89b4',
-    statements: [SCHEDULES, ...CORRECTED_ADDRESSES, 'PRAGMA user_version = 6'],
+    schemaSha256: '9e84b526bc7977a30253f72b11e1bdeb0a7b85db6ed4e9fb5fdf854b19bc8d3a',
+    statements: [SCHEDULES, ...CORRECTED_ADDRESSES, ...EVENTS_OF_ENVIRONMENTS, 'PRAGMA user_version = 6'],
   },
 ];

@@ -8,6 +8,12 @@ export interface ListenOptions extends ProjectOptions {
   readonly port?: number;
   /** Address to listen on; TLS is left to a proxy. Default: `127.0.0.1`. */
   readonly host?: string;
+  /**
+   * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
+   * nobody knows, and of what comes in there only opt-outs and reports with handbill's own reference count. Each
+   * environment has a path of its own besides: `/webhooks/production`.
+   */
+  readonly environment?: string;
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
   readonly signal?: AbortSignal;
   /** Called when a group of events is on the disk, with what was new of it. */
@@ -36,6 +42,10 @@ export interface Listening extends AsyncDisposable {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
+  /** Whose events come to that URL; null: nobody says. */
+  readonly environment: string | null;
+  /** Each has a URL of its own, which ends in its name. */
+  readonly environments: readonly string[];
   /** Path of the ledger that holds the events. */
   readonly ledger: string;
   /** What protects these webhooks less than it could. */
@@ -56,9 +66,9 @@ export interface Listening extends AsyncDisposable {
  */
 export async function listen(options: ListenOptions = {}): Promise<Listening> {
   checkNumbers(options, { port: PORT });
-  const { port, host, onRecorded, log, signal } = options;
+  const { port, host, environment, onRecorded, log, signal } = options;
   const { listen: start } = await import('../commands/listen.ts');
-  const running = await start({ ...settle(options), ...present({ port, host, onRecorded, log }) });
+  const running = await start({ ...settle(options), ...present({ port, host, environment, onRecorded, log }) });
   const { failed, ...facts } = running;
   return { ...facts, ...closedBy(() => running.close(), signal, failed) };
 }

@@ -6,6 +6,8 @@ import { type ProjectOptions, present, settle } from './options.ts';
 export interface ReconcileOptions extends ProjectOptions {
   /** Does everything on a copy of the ledger, which is removed. Default: false. */
   readonly dryRun?: boolean;
+  /** The environment that the reports and replies are of. Default: the only one beside the sandbox. */
+  readonly environment?: string;
   /** What a file `-` stands for: bytes, such as a stream. Default: nothing; `-` is an empty file. */
   readonly input?: AsyncIterable<Uint8Array>;
 }
@@ -28,6 +30,8 @@ export interface ReconciledFile {
 /** What was taken over; with `dryRun`, what would be. */
 export interface ReconcileResult {
   readonly dryRun: boolean;
+  /** That the events are held for. */
+  readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
   /** Recipients in doubt whose message was received as a report says. */
@@ -61,7 +65,7 @@ export interface DueFallbacks {
  * @throws HandbillError exit 2 for a file of which nothing can be read or understood; 7 (ledger)
  */
 export async function reconcile(files: readonly string[], options: ReconcileOptions = {}): Promise<ReconcileResult> {
-  const { dryRun, input } = options;
+  const { dryRun, environment, input } = options;
   const { reconcile: take } = await import('../commands/reconcile.ts');
   const {
     version: _,
@@ -69,7 +73,7 @@ export async function reconcile(files: readonly string[], options: ReconcileOpti
     ...result
   } = await take(files, {
     ...settle(options),
-    ...present({ dryRun }),
+    ...present({ dryRun, environment }),
     // The standard input of the process is not the library's to read.
     input: Readable.from(input ?? []),
   });

@@ -25,6 +25,8 @@ export interface Outcome {
   readonly cost: number | null;
   /** ISO 8601 in UTC; null while nothing happened. */
   readonly updatedAt: string | null;
+  /** When the message was last claimed, just before its request, in ms since 1970; absent: it never was. */
+  readonly claimedAtMs?: number;
   /** What came back about the message; null or absent: nothing did. */
   readonly delivery?: Delivery | null;
   /** The address in the list, where it was corrected after the message had gone to `to`. */

@@ -26,6 +26,14 @@ export const HALT_RULES = [
 ] as const;
 export type HaltRule = (typeof HALT_RULES)[number];
 
+/**
+ * Why a delivery report that names the id of a message is not about it, the first that holds: it came in for another
+ * environment, or for none that is known; it names another reference, or another address; or it is older than the
+ * message.
+ */
+export const UNMATCHED_REASONS = ['environment', 'reference', 'address', 'time'] as const;
+export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number];
+
 /** The summary of a run: what `send` and `report --format json` print. */
 export interface Report {
   readonly version: 1;
@@ -51,6 +59,8 @@ export interface Report {
     readonly cost: number | null;
   };
   readonly deliveries: Readonly<Record<string, number>>;
+  /** Delivery reports that name a message of the run and are not about it, by why; absent for none. They count nowhere. */
+  readonly unmatchedReports?: Readonly<Partial<Record<UnmatchedReason, number>>>;
   /** Where somebody replied to a message of the run. */
   readonly replies?: ReplyTotals;
   /** Recipients whose message did not reach them, as reports say, and whose fallback waits to be sent; absent for none. */

@@ -1,5 +1,5 @@
 import type { Outcome, ReplyMeaning, Report } from '../model.ts';
-import { countOf, deliveryLines, number } from '../report/words.ts';
+import { countOf, deliveryLines, number, unmatchedLines } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
 import { barChart } from './charts/bar-chart.ts';
 import { lineChart } from './charts/line-chart.ts';
@@ -53,6 +53,24 @@ export function deliveriesOf(report: Report, slots: readonly Slot<Returned>[]): 
   );
   return section('Deliveries', [overTime(slots), table('Deliveries', DELIVERY_COLUMNS, rows, 'stacked')]);
 }
+
+/** Reports that name messages of the run and are not about them; null for none. */
+export function unmatchedOf(report: Report): Html | null {
+  const lines = unmatchedLines(report);
+  if (lines.length === 0) return null;
+  const rows = lines.map(([why, count, meaning]) => row(UNMATCHED_COLUMNS, why, [number(count), meaning]));
+  return section('Unmatched delivery reports', [
+    html`<p>They name ids of messages of this run and are not about them. They count nowhere.</p>
+`,
+    table('Unmatched delivery reports', UNMATCHED_COLUMNS, rows, 'stacked'),
+  ]);
+}
+
+const UNMATCHED_COLUMNS: readonly Column[] = [
+  { title: 'Why' },
+  { title: 'Reports', kind: 'figure' },
+  { title: 'Meaning' },
+];
 
 const DELIVERY_COLUMNS: readonly Column[] = [
   { title: 'Came back' },

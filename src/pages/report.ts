@@ -7,7 +7,7 @@ import type { ReportPageOptions } from './report-options.ts';
 import { paceOf } from './report-pace.ts';
 import { section } from './report-parts.ts';
 import { createChoice, recipientsOf } from './report-recipients.ts';
-import { deliveriesOf, repliesOf, watchReturned } from './report-returned.ts';
+import { deliveriesOf, repliesOf, unmatchedOf, watchReturned } from './report-returned.ts';
 import { REPORT_STYLE } from './report-style.ts';
 import { headerOf, outcomesOf, reasonsOf, stepsOf } from './report-summary.ts';
 import { legsOf, variantsOf } from './report-tables.ts';
@@ -40,7 +40,7 @@ export async function* reportPage(
   const { head, foot } = documentFrame({ title, style: REPORT_STYLE });
   yield head;
   yield html`<main>
-${headerOf(report, options)}${stepsOf(report, options)}${outcomesOf(report)}${reasonsOf(report)}${paceOf(report, accepted.slots(), options.latency ?? null)}${variantsOf(report)}${deliveriesOf(report, returned?.slots() ?? [])}${repliesOf(report, options.replies ?? null)}${legsOf(report, options.currency)}`
+${headerOf(report, options)}${stepsOf(report, options)}${outcomesOf(report)}${reasonsOf(report)}${paceOf(report, accepted.slots(), options.latency ?? null)}${variantsOf(report)}${deliveriesOf(report, returned?.slots() ?? [])}${unmatchedOf(report)}${repliesOf(report, options.replies ?? null)}${legsOf(report, options.currency)}`
     .markup;
   yield html`${recipientsOf(choice.chosen(), report, options.addresses ?? 'masked')}${figuresOf(report, options)}</main>
 `.markup;

@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '../ledger/event-records.ts';
-import type { EarlierMessage, LegOutcome, Outcome } from '../model.ts';
+import type { EarlierMessage, LegOutcome, Outcome, UnmatchedReason } from '../model.ts';
 import { reasonWords } from '../report/reason-words.ts';
-import { DELIVERY_WORDS, money, OUTCOME_WORDS } from '../report/words.ts';
+import { DELIVERY_WORDS, money, OUTCOME_WORDS, UNMATCHED_WORDS } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
 import { address, type Content, type View } from './serve-layout.ts';
 import { facts, table, tone } from './serve-parts.ts';
@@ -24,11 +24,17 @@ export interface EndedDoubt {
   readonly atMs: number;
 }
 
+/** A report, and why it counts for nothing here; null: it is about the message. */
+export interface NamingReport extends DeliveryRecord {
+  readonly unmatched: UnmatchedReason | null;
+}
+
 export interface RecipientLeg {
   readonly leg: LegOutcome;
   /** handbill's own id of the message; null where nobody knows the recipient any more. */
   readonly reference: string | null;
-  readonly reports: readonly DeliveryRecord[];
+  /** Every report that names the message, also those that are not about it. */
+  readonly reports: readonly NamingReport[];
 }
 
 export interface RecipientData {
@@ -117,13 +123,15 @@ ${facts([
 ${reports.length === 0 ? null : reportsTable(view, reports)}</section>`;
 }
 
-function reportsTable({ formats }: View, reports: readonly DeliveryRecord[]): Html {
-  const rows = reports.map(({ state, word, cause, error, atMs, receivedAtMs, source, channel }) => ({
+function reportsTable({ formats }: View, reports: readonly NamingReport[]): Html {
+  const rows = reports.map(({ state, word, cause, error, atMs, receivedAtMs, source, channel, unmatched }) => ({
     cells: [
       html`<span>${state}${word === null || word === state ? null : html` <span class="soft">${word}</span>`}</span>`,
       atMs === null ? '' : html`<span>${formats.time(atMs)}</span>`,
       html`<span>${formats.time(receivedAtMs)}</span>`,
-      [cause, error].filter((text) => text !== null).join(' · '),
+      [unmatched === null ? null : `unmatched: ${UNMATCHED_WORDS[unmatched]}`, cause, error]
+        .filter((text) => text !== null)
+        .join(' · '),
       [source, channel].filter((text) => text !== null).join(' · '),
     ],
   }));

@@ -2,7 +2,7 @@ import { OUTCOMES, type OutcomeState, type Report } from '../model.ts';
 import { nextSteps } from '../report/next-steps.ts';
 import { reasonWords } from '../report/reason-words.ts';
 import { totalsKey } from '../report/tally.ts';
-import { DELIVERY_WORDS, duration, milliseconds, OUTCOME_WORDS, repliesText } from '../report/words.ts';
+import { DELIVERY_WORDS, duration, milliseconds, OUTCOME_WORDS, repliesText, unmatchedLines } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
 import { stackedBar } from './charts/stacked-bar.ts';
 import { address, type Content, type View } from './serve-layout.ts';
@@ -129,10 +129,11 @@ function reasons({ formats }: View, { run, reasons: by }: Report): Html {
 ${table('Why recipients were not simply accepted.', columns, rows)}</section>`;
 }
 
-function deliveries({ formats }: View, report: Report): Html {
+function deliveries(view: View, report: Report): Html {
+  const { formats } = view;
   const entries = Object.entries(report.deliveries);
   if (entries.length === 0)
-    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet.</p></section>`;
+    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet.</p>${unmatched(view, report)}</section>`;
   const all = Math.max(
     entries.reduce((sum, [, count]) => sum + count, 0),
     report.totals.accepted + report.totals.inDoubt,
@@ -147,7 +148,17 @@ function deliveries({ formats }: View, report: Report): Html {
   }));
   const columns = [{ title: 'Came back' }, { title: 'Recipients', isFigure: true }, { title: 'Share', isFigure: true }];
   return html`<section><h2>Deliveries</h2>
-${table('What delivery reports and replies say.', columns, rows)}</section>`;
+${table('What delivery reports and replies say.', columns, rows)}${unmatched(view, report)}</section>`;
+}
+
+function unmatched({ formats }: View, report: Report): Html | null {
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => ({
+    cells: [html`<span>${why}<br><span class="soft">${meaning}</span></span>`, formats.number(count)],
+  }));
+  if (rows.length === 0) return null;
+  const columns = [{ title: 'Why' }, { title: 'Reports', isFigure: true }];
+  return html`<h2>Unmatched delivery reports</h2>
+${table('They name ids of messages of this run and are not about them. They count nowhere.', columns, rows)}`;
 }
 
 function counting(): Html {

@@ -65,7 +65,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
 }
 
 /** The environment of that name; throws `HandbillError` (exit 2) where there is none. */
-export function environmentOf(campaign: Campaign, name: string): Environment {
+export function environmentOf(campaign: Pick<Campaign, 'project'>, name: string): Environment {
   const environment = campaign.project.environments.get(name);
   if (environment !== undefined) return environment;
   const known = [...campaign.project.environments.keys()];

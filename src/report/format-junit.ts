@@ -118,7 +118,18 @@ function classOf({ campaign, environment }: Report): string {
 }
 
 function propertiesOf(report: Report, { currency = null }: ReportOptions): JunitSuite['properties'] {
-  const { run, campaign, environment, occurrence, state, totals, requests, sms, deliveries } = report;
+  const {
+    run,
+    campaign,
+    environment,
+    occurrence,
+    state,
+    totals,
+    requests,
+    sms,
+    deliveries,
+    unmatchedReports = {},
+  } = report;
   return {
     ...{ run, campaign, environment, occurrence, state },
     ...prefixed('totals', { ...totals }),
@@ -127,6 +138,7 @@ function propertiesOf(report: Report, { currency = null }: ReportOptions): Junit
     ...(sms.parts > 0 ? { 'sms.parts': sms.parts } : {}),
     ...(sms.cost === null ? {} : { cost: sms.cost, ...(currency === null ? {} : { currency }) }),
     ...prefixed('deliveries', deliveries),
+    ...prefixed('unmatchedReports', unmatchedReports),
   };
 }
 

@@ -21,6 +21,7 @@ import {
   purgedWords,
   repliesText,
   STATE_WORDS,
+  unmatchedLines,
 } from './words.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -36,6 +37,7 @@ export async function* formatText(report: Report, _outcomes: Outcomes, options: 
     legs(report, options, paint),
     variants(report, options, paint),
     deliveries(report, options, paint),
+    unmatched(report, options, paint),
     facts(report, options, paint),
     next(report, options, paint),
   ];
@@ -103,6 +105,15 @@ function deliveries(report: Report, { width }: ReportOptions, paint: Paint): str
   if (rows.length === 0) return '';
   const columns = [{ shrink: true }, RIGHT, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
   return `${paint('bold', 'Deliveries')}\n${table(rows, columns, { width, indent: 2 })}`;
+}
+
+function unmatched(report: Report, { width }: ReportOptions, paint: Paint): string {
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => [why, number(count), meaning]);
+  if (rows.length === 0) return '';
+  const columns = [{ shrink: true }, RIGHT, { shrink: true, style: (cell: string) => paint('dim', cell) }];
+  const title = paint('bold', 'Unmatched delivery reports');
+  const said = 'They name ids of messages of this run and are not about them. They count nowhere.';
+  return `${title}\n${table(rows, columns, { width, indent: 2 })}${paragraph(said, width)}`;
 }
 
 const RIGHT = { align: 'right' as const };

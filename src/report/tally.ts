@@ -11,7 +11,7 @@ import {
 } from '../model.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { type Count, smsOf, sum } from './count.ts';
-import { type DeliveryCount, deliveriesOf, variantDeliveries } from './deliveries.ts';
+import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
 import { legTotals } from './legs.ts';
 import { compareVariants } from './variants.ts';
 
@@ -75,6 +75,7 @@ export function buildReport(
     requests,
     sms: smsOf(counts),
     deliveries: deliveriesOf(cameBack?.deliveries ?? []),
+    ...unmatchedIn(cameBack?.deliveries ?? []),
     ...(cameBack?.replies === undefined ? {} : { replies: cameBack.replies }),
     ...(cameBack?.fallbacksDue === undefined ? {} : { fallbacksDue: cameBack.fallbacksDue }),
     ...(run.changed === undefined ? {} : { changed: run.changed }),
@@ -83,6 +84,11 @@ export function buildReport(
     ...(run.winner === undefined ? {} : { winner: run.winner }),
     ...(run.winnerAt === undefined ? {} : { winnerAt: run.winnerAt }),
   };
+}
+
+function unmatchedIn(counts: readonly DeliveryCount[]): Pick<Report, 'unmatchedReports'> {
+  const unmatched = unmatchedOf(counts);
+  return unmatched === null ? {} : { unmatchedReports: unmatched };
 }
 
 function legsOf(legs: readonly Count[], campaign: CampaignShape | null): Pick<Report, 'legs'> {

@@ -1,4 +1,12 @@
-import type { Delivery, OutcomeState, ReplyTotals, Report, RunState } from '../model.ts';
+import {
+  type Delivery,
+  type OutcomeState,
+  type ReplyTotals,
+  type Report,
+  type RunState,
+  UNMATCHED_REASONS,
+  type UnmatchedReason,
+} from '../model.ts';
 import { formatMoney } from '../util/money.ts';
 import { onDemand } from '../util/on-demand.ts';
 
@@ -121,6 +129,24 @@ export function deliveryLines({ deliveries, totals }: Pick<Report, 'deliveries' 
     return [word, count, percent(count, all), meaning];
   });
   return all === known ? lines : [...lines, ['-', all - known, percent(all - known, all), 'nothing came back yet']];
+}
+
+/** Why a delivery report that names the id of a message is not about it, in half a sentence. */
+export const UNMATCHED_WORDS: Readonly<Record<UnmatchedReason, string>> = {
+  environment: 'came in for another environment, or for none that is known',
+  reference: 'names the reference of another message',
+  address: 'names another address',
+  time: 'is older than the message',
+};
+
+/** Delivery reports that count nowhere, by why. */
+export function unmatchedLines({
+  unmatchedReports = {},
+}: Pick<Report, 'unmatchedReports'>): readonly (readonly [why: UnmatchedReason, count: number, meaning: string])[] {
+  return UNMATCHED_REASONS.flatMap((why) => {
+    const count = unmatchedReports[why] ?? 0;
+    return count === 0 ? [] : [[why, count, UNMATCHED_WORDS[why]] as const];
+  });
 }
 
 /** `12 recipients, 3 replies wait for somebody to read them`. */

@@ -1,18 +1,16 @@
 import type { DeliveryRecord, UnsettledRow } from '../ledger/event-records.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { SKEW_MS } from '../ledger/report-match.ts';
 import { createReferences } from '../plan/reference.ts';
 
 type Events = Pick<Ledger['events'], 'unsettled' | 'quoting' | 'hasMessage' | 'hasOther' | 'reportsOf' | 'settle'>;
-
-/** Clocks of two machines differ by so much. */
-const SKEW_MS = 5 * 60_000;
 
 /** Networks give up on a message after three days at most (DOMAIN, section 1.4). */
 const LONGEST_MS = 72 * 3_600_000;
 
 /**
- * K2: ends doubts about which a report has come in: it names our reference, or the id of the API; or it quotes the
- * text, to that address, at that time, and nothing else of ours can be meant. Whoever was to be sent to again is spared
+ * K2: ends doubts about which a report has come in: it names our reference, or the id of the API, and nothing in it
+ * disagrees (`mismatchOf`); or it quotes the text, to that address, at that time, and nothing else of ours can be meant. Whoever was to be sent to again is spared
  * it. Needs no lock. Returns how many were settled.
  */
 export function settleByReports({ events }: { readonly events: Events }, nowMs: number): number {
@@ -23,8 +21,11 @@ export function settleByReports({ events }: { readonly events: Events }, nowMs: 
     const referenceOf = references.get(row.run) ?? createReferences(row.identity);
     references.set(row.run, referenceOf);
     const own = events.reportsOf({
+      environment: row.identity.environment,
       reference: referenceOf(row.key, row.channel, row.resend),
       messageId: row.messageId,
+      to: row.to,
+      claimedAtMs: row.sinceMs,
     });
     const report = own[0] ?? quoted(events, row);
     if (report === null) continue;
@@ -41,7 +42,7 @@ function quoted(events: Events, row: UnsettledRow): DeliveryRecord | null {
   const [first] = reports;
   if (first === undefined || first.messageId === null) return null;
   if (reports.some(({ messageId }) => messageId !== first.messageId)) return null;
-  if (events.hasMessage(first.messageId)) return null;
+  if (events.hasMessage(row.identity.environment, first.messageId)) return null;
   // One that was sent long before may be reported only now.
   return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
 }

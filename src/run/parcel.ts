@@ -1,4 +1,4 @@
-import type { LegFacts, MessageIds, NextLeg, PendingRow } from '../ledger/records.ts';
+import type { LegFacts, NextLeg, PendingRow, SentMessage } from '../ledger/records.ts';
 import type { Channel, LegMessage, SendDecision } from '../model.ts';
 
 /** Somebody whose turn it is, on one leg. */
@@ -13,7 +13,7 @@ export interface Due {
   /** Attempts of this leg in earlier starts. */
   readonly before: number;
   /** The leg before, if it was accepted and reported to have reached nobody: it falls back when this one is claimed. */
-  readonly byReport?: MessageIds | undefined;
+  readonly byReport?: SentMessage | undefined;
 }
 
 /** Whom one request is for: usually one, more only where they get the same. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
 import type { CompiledWire } from '../http/pointers.ts';
-import type { Cap, LegFacts, MessageIds } from '../ledger/records.ts';
+import type { Cap, LegFacts, SentMessage } from '../ledger/records.ts';
 import type { LegMessage, Recipient } from '../model.ts';
 import type { Closed } from '../plan/decide.ts';
 import type { Expander } from '../plan/expand.ts';
@@ -32,7 +32,7 @@ export interface Shift {
   /** What somebody may get at most at this moment; null: as many as they are sent. */
   readonly capsOf: ((recipient: Recipient) => readonly Cap[]) | null;
   /** Whether reports still say of an accepted message that it reached nobody. */
-  readonly isUnreached: (message: MessageIds) => boolean;
+  readonly isUnreached: (message: SentMessage) => boolean;
   /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
   readonly isLate: () => boolean;
   readonly expire: (row: number, leg: number) => void;

@@ -1,7 +1,7 @@
 import { foldDelivery, hasArrived } from '../delivery/fold.ts';
 import type { DeliveryRecord, UnreachedRow } from '../ledger/event-records.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { MessageIds, PendingRow, RunRecord } from '../ledger/records.ts';
+import type { PendingRow, RunRecord, SentMessage } from '../ledger/records.ts';
 import type { Campaign } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 
@@ -50,13 +50,15 @@ function* legRows(
   run: RunRecord,
   leg: number,
   isLeft: (row: UnreachedRow) => boolean,
-): Generator<UnreachedRow & { readonly message: MessageIds }, void> {
+): Generator<UnreachedRow & { readonly message: SentMessage }, void> {
   const referenceOf = createReferences(run);
   for (let after = -1; ; ) {
     const rows = events.unreached(run, leg, after, BATCH);
     for (const row of rows) {
       const channel = row.used.at(-1) ?? run.channel;
-      const message = { reference: referenceOf(row.key, channel, row.resend), messageId: row.messageId };
+      const { messageId, to, claimedAtMs } = row;
+      const reference = referenceOf(row.key, channel, row.resend);
+      const message = { environment: run.environment, reference, messageId, to, claimedAtMs };
       if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
     }
     const last = rows.at(-1);

@@ -9,22 +9,26 @@ interface Env {
 }
 
 /**
- * The routes: one path that takes POST. No answer carries a CORS header, and none has a body. With the scheme `path`,
- * one more segment is the secret.
+ * The routes: paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With
+ * the scheme `path`, one more segment is the secret.
+ *
+ * @param paths - each with the environment whose events come in there; empty: nobody says
  */
-export function createReceiverApp(path: string, desk: Desk): Hono<Env> {
+export function createReceiverApp(paths: ReadonlyMap<string, string>, desk: Desk): Hono<Env> {
   const app = new Hono<Env>();
-  const receive = async (c: Context<Env>, segment: string | null): Promise<Response> => {
-    await receiveRequest(desk, c.env.incoming, c.env.outgoing, segment);
+  const hasSecret = desk.scheme.kind === 'path';
+  const receive = async (c: Context<Env>, environment: string, segment: string | null): Promise<Response> => {
+    await receiveRequest(desk, c.env.incoming, c.env.outgoing, { environment, segment });
     return RESPONSE_ALREADY_SENT;
   };
-  app.post(path, (c) => receive(c, null));
-  const withSecret = `${path}/:secret`;
-  if (desk.scheme.kind === 'path') app.post(withSecret, (c) => receive(c, c.req.param('secret') ?? null));
+  for (const [path, environment] of paths) {
+    app.post(path, (c) => receive(c, environment, null));
+    if (hasSecret) app.post(`${path}/:secret`, (c) => receive(c, environment, c.req.param('secret') ?? null));
+  }
   app.notFound((c: Context<Env>) => {
     const { incoming, outgoing } = c.env;
-    const rest = c.req.path.startsWith(`${path}/`) ? c.req.path.slice(path.length + 1) : null;
-    const here = c.req.path === path || (desk.scheme.kind === 'path' && rest !== null && /^[^/]+$/.test(rest));
+    const parent = c.req.path.slice(0, c.req.path.lastIndexOf('/'));
+    const here = paths.has(c.req.path) || (hasSecret && paths.has(parent) && !c.req.path.endsWith('/'));
     if (here) {
       desk.log.refused(405, 'another method than POST');
       refuse(incoming, outgoing, 405, { Allow: 'POST' });

@@ -1,7 +1,10 @@
 import type { WebhookEvent } from '../model.ts';
 
-/** Holds events durably; when it throws or rejects, none of them is held. */
-export type Record = (events: readonly WebhookEvent[]) => void | Promise<void>;
+/**
+ * Holds events durably that came in for an environment (empty: nobody says which); when it throws or rejects, none of
+ * them is held.
+ */
+export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
 
 /** Collects the events of requests that come in together, so that they share one commit. */
 export interface Group {
@@ -31,7 +34,7 @@ const LONGEST_GATHERING_MS = 4;
  * the next group: nothing need be tuned, and a single event does not wait. One turn of the loop would not do, because
  * Node accepts only one new connection in each: 50 senders that connect at once were 50 commits.
  */
-export function createGroup(record: Record): Group {
+export function createGroup(record: (events: readonly WebhookEvent[]) => void | Promise<void>): Group {
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | null = null;
 

@@ -22,14 +22,22 @@ export type Interpret = (body: Buffer, nowMs: number) => Reading;
 export interface Desk {
   readonly scheme: Scheme;
   readonly verify: Verifier;
-  readonly ids: SeenIds;
+  /** What each environment has of its own; empty: of requests of which nobody says which they are for. */
+  readonly of: (environment: string) => { readonly ids: SeenIds; readonly group: Group };
   readonly interpret: Interpret;
-  readonly group: Group;
   readonly log: RefusalLog;
   readonly now: () => number;
   readonly connections: () => Connections;
   /** Nothing new is taken: connections go with their answers. */
   readonly isClosing: () => boolean;
+}
+
+/** Where a request came in. */
+export interface Place {
+  /** Whose events these are; empty: nobody says. */
+  readonly environment: string;
+  /** What stands behind the path, where that is the secret; else null. */
+  readonly segment: string | null;
 }
 
 /**
@@ -40,9 +48,10 @@ export async function receiveRequest(
   desk: Desk,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  segment: string | null,
+  { environment, segment }: Place,
 ): Promise<void> {
   const { socket } = incoming;
+  const { ids, group } = desk.of(environment);
   const connections = desk.connections();
   connections.began(socket);
   const no = (status: number, reason: string, headers: Readonly<{ [name: string]: string }> = {}): void => {
@@ -63,7 +72,7 @@ export async function receiveRequest(
     const challenge = challengeOf(desk.scheme);
     return no(401, verdict.reason, challenge === null ? {} : { 'WWW-Authenticate': challenge });
   }
-  if (verdict.id !== null && desk.ids.isReused(verdict.id, body, nowMs)) {
+  if (verdict.id !== null && ids.isReused(verdict.id, body, nowMs)) {
     return no(401, 'its id came with another body before');
   }
   connections.answering(socket);
@@ -71,9 +80,9 @@ export async function receiveRequest(
   const [problem] = problems;
   if (events.length === 0 && problem !== undefined) return no(problem.status, problem.message);
   try {
-    if (events.length > 0) await desk.group.add(events);
+    if (events.length > 0) await group.add(events);
   } catch {
-    if (verdict.id !== null) desk.ids.forget(verdict.id);
+    if (verdict.id !== null) ids.forget(verdict.id);
     // Whoever records says what is wrong; the sender tries again later.
     return no(503, 'the events could not be stored', { 'Retry-After': '10' });
   }

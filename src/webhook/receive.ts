@@ -7,7 +7,7 @@ import { createReceiverApp } from './receive-app.ts';
 import { createGroup, type Record } from './receive-group.ts';
 import { rememberIds } from './receive-ids.ts';
 import { createRefusalLog } from './receive-log.ts';
-import type { Interpret } from './receive-request.ts';
+import type { Desk, Interpret } from './receive-request.ts';
 import { limitConnections } from './server-connections.ts';
 import { createVerifier } from './verify.ts';
 
@@ -19,6 +19,10 @@ export interface ReceiverOptions {
   readonly interpret: Interpret;
   /** Holds events durably, those of several requests at once. What it throws is answered with 503. */
   readonly record: Record;
+  /** The environment whose events come to the path; nobody says when absent. */
+  readonly environment?: string;
+  /** Environments that have a path of their own, which ends in their name: `/webhooks/production`. */
+  readonly environments?: readonly string[];
   /** TCP port; 0 takes a free one. 4011 when absent. */
   readonly port?: number;
   /** Address to listen on; `127.0.0.1` when absent. */
@@ -48,14 +52,26 @@ export const DEFAULT_HOST = '127.0.0.1';
 export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
   const { receiver, secrets, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
   const { path, scheme } = receiver;
-  const group = createGroup(options.record);
+  const { environment = '', environments = [] } = options;
+  const own = new Map<string, ReturnType<Desk['of']>>();
   const log = createRefusalLog(options.log ?? null, now);
-  const app = createReceiverApp(path, {
+  const paths = new Map([
+    [path, environment] as const,
+    ...environments.map((name) => [`${path === '/' ? '' : path}/${name}`, name] as const),
+  ]);
+  const app = createReceiverApp(paths, {
     scheme,
     verify: createVerifier(scheme, secrets),
-    ids: rememberIds('toleranceMs' in scheme ? scheme.toleranceMs : 0),
+    of(name) {
+      const known = own.get(name);
+      if (known !== undefined) return known;
+      // Two accounts may number their requests alike.
+      const ids = rememberIds('toleranceMs' in scheme ? scheme.toleranceMs : 0);
+      const made = { ids, group: createGroup((events) => options.record(events, name)) };
+      own.set(name, made);
+      return made;
+    },
     interpret: options.interpret,
-    group,
     log,
     now,
     connections: () => connections,
@@ -88,7 +104,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
       const timer = setTimeout(() => server.closeAllConnections(), LONGEST_FINISH_MS);
       await closed;
       clearTimeout(timer);
-      await group.idle();
+      for (const { group } of own.values()) await group.idle();
       log.flush();
     },
   };

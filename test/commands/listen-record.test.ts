@@ -47,7 +47,7 @@ test.each<[label: string, poison: WebhookEvent]>([
   });
   let isOver = false;
   void recorder.failed.then(() => (isOver = true));
-  for (let i = 0; i < 2; i++) await recorder.record([report({ messageId: 'm0' }), poison, STOP]);
+  for (let i = 0; i < 2; i++) await recorder.record([report({ messageId: 'm0' }), poison, STOP], 'sandbox');
   expect(ledger.events.counts()).toEqual({ reports: 1, replies: 1, unread: 1 });
   expect(ledger.isSuppressed('+447700900123', NOW)).toBe(true);
   expect(recorded.reduce((sum, one) => sum + one.reports + one.replies + one.unread, 0)).toBe(3);
@@ -67,9 +67,9 @@ test('doubts that cannot be settled, by a bug, do not end what is received', () 
   };
   const facts = { now: () => NOW, startLifts: false, onRecorded: () => undefined };
   const recorder = recorderOf({ events: broken }, { ...facts, log: (line) => lines.push(line) });
-  void recorder.record([report({})]);
+  void recorder.record([report({})], 'sandbox');
   recorder.finish();
-  void recorder.record([STOP]);
+  void recorder.record([STOP], 'sandbox');
   expect(ledger.events.counts()).toEqual({ reports: 1, replies: 1, unread: 0 });
   expect(lines).toEqual(['doubts are not settled, by a bug: TypeError']);
 });

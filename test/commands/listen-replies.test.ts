@@ -22,7 +22,7 @@ function stop(changes: Partial<Reply> = {}): Reply {
   return { kind: 'reply', ...ids, from: keyOf(1), text: 'STOP', meaning: 'opt-out', atMs: NOON + 1000, ...changes };
 }
 
-const FACTS = { nowMs: NOON + 2000, source: 'webhook' };
+const FACTS = { nowMs: NOON + 2000, source: 'webhook', environment: 'sandbox' };
 const isJoined = (ledger: Ledger) => [...ledger.events.replies()].flat().every(({ answers }) => answers !== null);
 
 function joinerOf(ledger: Ledger, idleMs: number, mostMs = 60_000): { joiner: IdleJoiner; said: string[] } {

@@ -46,7 +46,7 @@ const ledgerPath = (): string => join(folder, '.handbill', 'ledger.db');
 function held(path = ledgerPath()) {
   const ledger = openLedger(path, { mode: 'read', nowMs: Date.now() });
   try {
-    const reports = ledger.events.reportsOf({ reference: null, messageId: 'm1' });
+    const reports = ledger.events.reportsNaming({ reference: null, messageId: 'm1' });
     return { ...ledger.events.counts(), states: reports.map(({ state, address }) => [state, address]) };
   } finally {
     ledger.close();

@@ -89,7 +89,7 @@ function sent(campaign: string, count: number, atMs: number, keyAt = 0): RunReco
 }
 
 function record(atMs: number, ...events: readonly WebhookEvent[]): void {
-  inLedger(atMs, (ledger) => ledger.events.record(events, { nowMs: atMs, source: 'webhook' }));
+  inLedger(atMs, (ledger) => ledger.events.record(events, { nowMs: atMs, source: 'webhook', environment: 'sandbox' }));
 }
 
 async function purge(...args: readonly string[]): Promise<PurgeResult> {
@@ -231,7 +231,7 @@ test('said again after a kill, whatever had been done, the same words stay', asy
     expect([...keepDeliveries(ledger, marked)].length).toBe(1);
     expect([...ledger.purge.forgetReplies(marked)]).toEqual([2]);
     // Killed here: before the first row was cleared. A report comes in that says less than what is kept.
-    ledger.events.record([report('hello-2', 'sent')], { nowMs: NOW, source: 'webhook' });
+    ledger.events.record([report('hello-2', 'sent')], { nowMs: NOW, source: 'webhook', environment: 'sandbox' });
   });
   await purge('--older-than', '90d');
   expect(await books(run)).toEqual(before);

@@ -66,7 +66,7 @@ beforeEach(() => {
         reply(3, "please don't\u001b[2J stop, call +44 7700 900 777", { meaning: 'review' }),
         reply(9, 'who is this', { meaning: 'review', atMs: null }),
       ],
-      { nowMs: NOON + 20 * MINUTE, source: 'webhook' },
+      { nowMs: NOON + 20 * MINUTE, source: 'webhook', environment: 'sandbox' },
     );
   }, NOON - MINUTE);
 });

@@ -24,7 +24,7 @@ afterEach(() => {
 async function receive(body: object): Promise<readonly string[]> {
   const reading = await projectHere({ cwd: project.root, env: {} }, undefined);
   const { events } = interpreterOf(reading).interpret(Buffer.from(JSON.stringify(body)), NOON);
-  return ledger.events.record(events, { nowMs: NOON, source: 'webhook' }).suppressed;
+  return ledger.events.record(events, { nowMs: NOON, source: 'webhook', environment: 'sandbox' }).suppressed;
 }
 
 const RULES = { forms: formsOf, isListed: () => false, hasher: null };

@@ -61,7 +61,7 @@ beforeAll(async () => {
   posted = (await lines()).map(({ messageId }) => messageId);
   const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
   const events = [say(posted[0], 'delivered'), say(posted[1], 'failed'), say(posted[2], 'undeliverable')];
-  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook' });
+  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
   ledger.close();
 });
 afterAll(() => remove());

@@ -42,7 +42,7 @@ function come(...reports: readonly (readonly [message: number, state: DeliverySt
     }),
   );
   const ledger = openLedger(join(root, '.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
-  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook' });
+  ledger.events.record(events, { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
   ledger.close();
 }
 

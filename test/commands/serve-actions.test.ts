@@ -9,7 +9,11 @@ let run: string;
 beforeEach(() => {
   project = createProject({ 'handbill.yaml': 'defaultCountry: GB\n' });
   run = withLedger(project.path('.handbill/ledger.db'), (ledger) => {
-    ledger.events.record([replyOf(numberOf(7), 'stop it', 'review')], { nowMs: NOW, source: 'webhook' });
+    ledger.events.record([replyOf(numberOf(7), 'stop it', 'review')], {
+      nowMs: NOW,
+      source: 'webhook',
+      environment: 'sandbox',
+    });
     return recordRun(ledger, { campaign: 'hello' }, [
       {},
       { state: 'in-doubt', reason: 'timeout' },

@@ -40,7 +40,7 @@ it('a report shows the replies to its run by what they mean', async () => {
   const { id } = withLedger(project.path('.handbill/ledger.db'), (ledger) => {
     const run = recordRun(ledger, { campaign: 'hello' }, [{}, {}]);
     const replies = [replyOf(numberOf(0), 'Yes please', 'answer'), replyOf(numberOf(0), 'Hm', 'review')];
-    ledger.events.record(replies, { nowMs: NOW + 5_000, source: 'webhook' });
+    ledger.events.record(replies, { nowMs: NOW + 5_000, source: 'webhook', environment: 'sandbox' });
     joinReplies(ledger, { startLifts: false, now: () => NOW + 5_000 });
     return run;
   });

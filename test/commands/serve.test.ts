@@ -37,7 +37,11 @@ function recordHello(): string {
       { state: 'skipped', reason: 'duplicate' },
     ] as const;
     const run = recordRun(ledger, { campaign: 'hello' }, rows);
-    ledger.events.record([reportOf('m-0', 'delivered')], { nowMs: NOW + 5_000, source: 'webhook' });
+    ledger.events.record([reportOf('m-0', 'delivered')], {
+      nowMs: NOW + 5_000,
+      source: 'webhook',
+      environment: 'sandbox',
+    });
     return run.id;
   });
 }
@@ -296,7 +300,7 @@ describe('pages', () => {
     withLedger(ledgerPath(), (ledger) => {
       recordRun(ledger, { campaign: 'hello' }, [{}]);
       const replies = [replyOf(numberOf(7), 'STOP please', 'review'), replyOf(numberOf(8), 'thanks', 'answer')];
-      ledger.events.record(replies, { nowMs: NOW, source: 'webhook' });
+      ledger.events.record(replies, { nowMs: NOW, source: 'webhook', environment: 'sandbox' });
       ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
       ledger.suppress('jane@example.com', { reason: null, untilMs: null, source: 'user', nowMs: NOW });
     });

@@ -202,7 +202,7 @@ function reportedIds(scene: Scene): ReadonlyMap<string, string> {
     for (const { key, channel, legs } of [...ledger.outcomes(run)].flat()) {
       for (const leg of legs ?? [{ channel }]) {
         const reference = referenceOf(key ?? '', leg.channel);
-        const [report] = ledger.events.reportsOf({ reference, messageId: null });
+        const [report] = ledger.events.reportsNaming({ reference, messageId: null });
         if (report !== undefined) found.set(reference, report.messageId ?? '');
       }
     }

@@ -84,6 +84,7 @@ describe('results', () => {
       encoding: 'GSM-7',
       cost: 0.045,
       updatedAt: '2026-11-21T12:00:01.234Z',
+      claimedAtMs: NOON,
     });
     expect(ledger.suppress(evil, { ...FOREVER, reason: kept, source: kept })).toBe(true);
     expect([...ledger.suppressions()]).toEqual([

@@ -39,7 +39,7 @@ function reply(text: string, meaning: Reply['meaning'], changes: Partial<Reply> 
   };
 }
 
-const FACTS = { nowMs: NOON, source: 'webhook' };
+const FACTS = { nowMs: NOON, source: 'webhook', environment: 'sandbox' };
 
 describe('events', () => {
   it('are held once, however often they come', () => {
@@ -48,14 +48,14 @@ describe('events', () => {
     expect(events.record([...group, ...group], FACTS)).toMatchObject({ reports: 1, replies: 1, unread: 1, known: 3 });
     expect(events.record(group, { ...FACTS, nowMs: NOON + MINUTE, source: 'file' })).toMatchObject({ known: 3 });
     expect(events.counts()).toEqual({ reports: 1, replies: 1, unread: 1 });
-    expect(events.reportsOf({ reference: null, messageId: 'm-1' })).toMatchObject([{ receivedAtMs: NOON }]);
+    expect(events.reportsNaming({ reference: null, messageId: 'm-1' })).toMatchObject([{ receivedAtMs: NOON }]);
   });
 
   it('are found by either id, and once by both', () => {
     const { events } = open(scratchPath());
     events.record([report({ reference: 'r-1' }), report({ messageId: null, reference: 'r-1', state: 'sent' })], FACTS);
     const states = (reference: string | null, messageId: string | null) =>
-      events.reportsOf({ reference, messageId }).map(({ state }) => state);
+      events.reportsNaming({ reference, messageId }).map(({ state }) => state);
     expect(states('r-1', 'm-1')).toEqual(['delivered', 'sent']);
     expect(states(null, 'm-1')).toEqual(['delivered']);
     expect(states('r-2', 'm-2')).toEqual([]);
@@ -124,7 +124,12 @@ describe('a reply that opts out', () => {
     const timeless = { ...stop, atMs: null };
     const words = [timeless, { ...start, atMs: null }, timeless];
     for (const [at, word] of words.entries()) {
-      ledger.events.record([word], { nowMs: NOON + at * MINUTE, source: 'webhook', startLifts: true });
+      ledger.events.record([word], {
+        nowMs: NOON + at * MINUTE,
+        source: 'webhook',
+        environment: 'sandbox',
+        startLifts: true,
+      });
     }
     expect(ledger.isSuppressed('+447700900001', NOON)).toBe(true);
     expect(ledger.events.counts().replies).toBe(2);
@@ -134,7 +139,12 @@ describe('a reply that opts out', () => {
     const ledger = open(scratchPath());
     const words = [stop, { ...start, atMs: NOON + 1_000 * MINUTE }, again];
     for (const [at, word] of words.entries()) {
-      ledger.events.record([word], { nowMs: NOON + at * MINUTE, source: 'webhook', startLifts: true });
+      ledger.events.record([word], {
+        nowMs: NOON + at * MINUTE,
+        source: 'webhook',
+        environment: 'sandbox',
+        startLifts: true,
+      });
     }
     expect(ledger.isSuppressed('+447700900001', NOON)).toBe(true);
   });

@@ -10,7 +10,7 @@ import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 
 const MINUTE = 60_000;
-const WEBHOOK = { nowMs: NOON + MINUTE, source: 'webhook' };
+const WEBHOOK = { nowMs: NOON + MINUTE, source: 'webhook', environment: 'sandbox' };
 
 function report(state: DeliveryReport['state'], changes: Partial<DeliveryReport>): DeliveryReport {
   const nothing = { reference: null, messageId: null, address: null, channel: null, cause: null, error: null };
@@ -151,6 +151,66 @@ describe('a report that quotes the text', () => {
     given({ textHash: TEXT }, { ledger, atMs });
     ledger.events.record([quoting({ atMs: atMs + 2 * MINUTE })], { ...WEBHOOK, nowMs: atMs + 3 * MINUTE });
     expect(settleByReports(ledger, NOON)).toBe(count);
+  });
+});
+
+describe('a report of another environment, address or time', () => {
+  const fallbacks = [{ channel: 'rcs' }] as unknown as Parameters<typeof unreachedRows>[2]['fallbacks'];
+  const due = (ledger: Ledger, run: RunRecord) => [...unreachedRows(ledger, run, { fallbacks })].map(({ row }) => row);
+  const own = { messageId: 'm-0', address: keyOf(0) };
+
+  it.each<[string, string, Partial<DeliveryReport>, readonly number[]]>([
+    ['as it should be', 'sandbox', own, [0]],
+    ['for another environment', 'live', own, []],
+    ['for an environment that nobody knows', '', own, []],
+    ['for none, with our reference', '', { ...own, reference: referenceOf(0) }, [0]],
+    ['for another environment, with our reference', 'live', { ...own, reference: referenceOf(0) }, []],
+    ['that names somebody else', 'sandbox', { ...own, address: keyOf(1) }, []],
+    ['that names somebody else, with our reference', 'sandbox', { reference: referenceOf(0), address: keyOf(1) }, []],
+    ['that names an email address', 'sandbox', { ...own, address: 'ann@example.com' }, []],
+    ['that names the id of a contact, who may be anybody', 'sandbox', { ...own, address: 'contact-7' }, [0]],
+    ['with the reference of another message', 'sandbox', { ...own, reference: referenceOf(1) }, []],
+    ['an hour before the message', 'sandbox', { ...own, atMs: NOON - 60 * MINUTE }, []],
+    ['an hour before the message, with our reference', 'sandbox', { reference: referenceOf(0), atMs: NOON - 1e7 }, []],
+    ['a little before, by another clock', 'sandbox', { ...own, atMs: NOON - 5 * MINUTE }, [0]],
+  ])('makes a fallback due only where all of it agrees: %s', (_, environment, changes, expected) => {
+    const { ledger, run } = given();
+    ledger.events.record([report('undeliverable', changes)], { ...WEBHOOK, environment });
+    expect(due(ledger, run)).toEqual(expected);
+  });
+
+  it.each<[string, string, Partial<DeliveryReport>, number]>([
+    ['as it should be', 'sandbox', {}, 1],
+    ['for another environment', 'live', {}, 0],
+    ['for none', '', {}, 0],
+    ['that names somebody else', 'sandbox', { address: keyOf(0) }, 0],
+    ['before the message', 'sandbox', { atMs: NOON - 60 * MINUTE }, 0],
+  ])('ends no doubt about a message whose id is known: %s', (_, environment, changes, count) => {
+    const { ledger } = given({ messageId: 'm-1' });
+    ledger.events.record([report('delivered', { messageId: 'm-1', ...changes })], { ...WEBHOOK, environment });
+    expect(settleByReports(ledger, NOON)).toBe(count);
+  });
+
+  it('that quotes the text ends no doubt, and does not stand in the way of the one that does', () => {
+    const text = 'a'.repeat(64);
+    const { ledger } = given({ textHash: text });
+    const quoting = report('delivered', { messageId: 'm-9', address: keyOf(1), textHash: text });
+    ledger.events.record([quoting, { ...quoting, messageId: 'm-0' }], { ...WEBHOOK, environment: 'live' });
+    expect(settleByReports(ledger, NOON)).toBe(0);
+    ledger.events.record([quoting], WEBHOOK);
+    expect(settleByReports(ledger, NOON)).toBe(1);
+  });
+
+  it('is held beside the same words for this one, and a purge of one leaves the other', () => {
+    const { ledger, run } = given();
+    const said = report('delivered', { messageId: 'm-0' });
+    for (const environment of ['sandbox', 'live', 'sandbox']) {
+      ledger.events.record([said], { ...WEBHOOK, environment });
+    }
+    expect(ledger.events.counts().reports).toBe(2);
+    ledger.purge.keepDeliveries(run, [{ row: 0, leg: 0, delivery: 'delivered', reference: null, messageId: 'm-0' }]);
+    const left = ledger.events.reportsNaming({ reference: null, messageId: 'm-0' });
+    expect(left.map(({ environment }) => environment)).toEqual(['live']);
   });
 });
 

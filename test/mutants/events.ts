@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const SAID = 'src/ledger/said-states.ts';
+const MATCH = 'src/ledger/report-match.ts';
+const ANSWERED = 'src/ledger/reply-messages.ts';
 const EVENTS = 'src/ledger/events.ts';
 const EVIDENCE = 'src/ledger/evidence.ts';
 const SETTLE = 'src/run/evidence.ts';
@@ -114,8 +115,64 @@ export const CAME_BACK: readonly Mutant[] = [
   {
     name: 'report-of-a-whole-request',
     planted: 'a report about one recipient is taken for one about all to whom the API gave one id',
-    edits: [{ file: SAID, was: 'reference === null || named === reference;', is: "reference !== '';" }],
+    edits: [
+      {
+        file: MATCH,
+        was: "reference !== message.reference) return 'reference';",
+        is: "reference === '') return null;",
+      },
+    ],
     proof: settled('is about one recipient'),
+  },
+  {
+    name: 'report-of-another-account',
+    planted: 'a report of another environment, whose messages have the same ids, counts',
+    edits: [
+      { file: MATCH, was: "if (environment !== message.environment && !isProven) return 'environment';\n", is: '' },
+    ],
+    proof: settled('for another environment'),
+  },
+  {
+    name: 'report-about-somebody-else',
+    planted: 'a report that names another address than that of the message counts',
+    edits: [{ file: MATCH, was: 'isAnother(address, message.to)) return', is: 'isAnother(address, address)) return' }],
+    proof: settled('that names somebody else'),
+  },
+  {
+    name: 'report-from-before',
+    planted: 'a report that is older than the message counts',
+    edits: [{ file: MATCH, was: 'saidAtMs < message.claimedAtMs - SKEW_MS', is: 'saidAtMs < SKEW_MS' }],
+    proof: settled('an hour before the message'),
+  },
+  {
+    name: 'report-forgotten-with-another',
+    planted: 'a purge takes away reports of another environment whose messages have the same ids',
+    edits: [
+      {
+        file: 'src/ledger/purge-events.ts',
+        was: 'message_id = ? AND environment = ?',
+        is: 'message_id = ? AND ? IS NOT NULL',
+      },
+    ],
+    proof: settled('a purge of one leaves the other'),
+  },
+  {
+    name: 'reply-to-another-account',
+    planted: 'a reply of another environment is taken for an answer to a message of this one',
+    edits: [
+      {
+        file: ANSWERED,
+        was: 'environment === found.environment ? [own, any] : [any]',
+        is: "environment === '?' ? [any] : [own, any]",
+      },
+    ],
+    proof: { in: 'ledger/replies.test.ts', only: 'of the environment that it came in for' },
+  },
+  {
+    name: 'contact-not-opted-out',
+    planted: 'an opt-out for an environment that nobody names spares the contact whose number it came from',
+    edits: [{ file: ANSWERED, was: 'bestOf(reply.any)', is: 'bestOf(reply.own)' }],
+    proof: { in: 'ledger/replies.test.ts', only: 'to opt out suppresses the contact too' },
   },
   {
     name: 'unsettled-after-a-kill',

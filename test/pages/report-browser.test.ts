@@ -148,7 +148,7 @@ describe('of a real run', () => {
     const events = ids.slice(0, 20).flatMap((id, i) => (id === null ? [] : [said(id, states[i % 4] ?? 'sent', i)]));
     const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs: Date.now() });
     const replies = ids.slice(0, 3).map((id, i) => reply(id, i));
-    ledger.events.record([...events, ...replies], { nowMs: Date.now(), source: 'webhook' });
+    ledger.events.record([...events, ...replies], { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
     ledger.close();
     json = JSON.parse((await run('report', '--format', 'json')).out);
     expect(await run('report', '--format', 'html', '-o', 'report.html')).toMatchObject({ status: 0, err: '' });

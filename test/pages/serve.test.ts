@@ -43,7 +43,7 @@ function recordAll(): string {
     const run = recordRun(ledger, { campaign: 'past' }, rows);
     const reports = [reportOf('m-0', 'delivered'), reportOf('m-1', 'undeliverable')];
     const replies = [replyOf(numberOf(0), 'no more, please', 'review'), replyOf(numberOf(1), 'thanks', 'answer')];
-    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook' });
+    ledger.events.record([...reports, ...replies], { nowMs: NOW + 9_000, source: 'webhook', environment: 'sandbox' });
     ledger.suppress(numberOf(5), { reason: 'by phone', untilMs: null, source: 'user', nowMs: NOW });
     return run.id;
   });
@@ -237,7 +237,7 @@ describe('every page', () => {
       );
       ledger.events.record(
         SCRIPTS.map((text) => replyOf(text, text, 'review')),
-        { nowMs: NOW, source: 'webhook' },
+        { nowMs: NOW, source: 'webhook', environment: 'sandbox' },
       );
       for (const text of SCRIPTS) ledger.suppress(text, { reason: text, untilMs: null, source: text, nowMs: NOW });
       return run.id;

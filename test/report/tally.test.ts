@@ -155,6 +155,7 @@ describe('schemas/report.schema.json', () => {
     expect(printed).toBe(`${JSON.stringify(report, null, 2)}\n`);
   });
   it('has the fields of the contract in its order', () => {
+    const unmatched = { variant: null, delivery: null, unmatched: 'environment', count: 20 } as const;
     expect(Object.keys(PLAIN)).toEqual(schema.required);
     const winner = { variant: 'A', by: 'read', why: 'tie', minimum: 1, shares: [{ name: 'A', part: 1, whole: 2 }] };
     const times = { purgedAt: RUN.startedAt, opensAt: RUN.startedAt, winnerAt: RUN.startedAt };
@@ -163,8 +164,10 @@ describe('schemas/report.schema.json', () => {
     const whole = { ...RUN, state: 'partial', ...times, changed, winner: winner as WinnerDecision } as const;
     const everything = buildReport(whole, SPLIT_COUNTS, REQUESTS, {
       campaign: SPLIT_CAMPAIGN,
-      cameBack: CAME_BACK,
+      cameBack: { ...CAME_BACK, deliveries: [...CAME_BACK.deliveries, unmatched] },
     });
+    expect(everything.unmatchedReports).toEqual({ environment: 20 });
+    expect(everything.deliveries).toEqual(RETURNED.deliveries);
     expect(Object.keys(everything)).toEqual(Object.keys(schema.properties));
     expect(validate(JSON.parse(JSON.stringify(everything)))).toBe(true);
     const { leg, variant, significance } = schema.definitions;

@@ -150,7 +150,7 @@ function stop(row: number): Reply {
 /** What `listen` does with events. */
 function receive(project: TestProject, nowMs: number, events: readonly (DeliveryReport | Reply)[]): void {
   const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(events, { nowMs, source: 'webhook' });
+  ledger.events.record(events, { nowMs, source: 'webhook', environment: 'live' });
   ledger.close();
 }
 

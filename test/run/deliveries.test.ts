@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { foldDelivery } from '../../src/delivery/fold.ts';
 import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { countDeliveries, openDeliveries } from '../../src/run/deliveries.ts';
+import { countDeliveries, messageOf, openDeliveries } from '../../src/run/deliveries.ts';
 import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from '../ledger/values.ts';
@@ -26,7 +26,7 @@ function given() {
   return { ledger, run };
 }
 
-const WEBHOOK = { nowMs: NOON + 1, source: 'webhook' };
+const WEBHOOK = { nowMs: NOON + 1, source: 'webhook', environment: 'sandbox' };
 
 describe('what came back about the messages of a run', () => {
   it('is joined by the id of the API, or by our reference', () => {
@@ -78,6 +78,40 @@ describe('what came back about the messages of a run', () => {
     expect(countDeliveries(ledger, run)).toEqual([]);
   });
 
+  it('is shown as unmatched, by why, where it names a message and is not about it', () => {
+    const { ledger, run } = given();
+    const reference = createReference(HELLO, 'sms');
+    const record = (environment: string, ...changes: Partial<DeliveryReport>[]) =>
+      ledger.events.record(changes.map(report), { ...WEBHOOK, environment });
+    record('staging', { messageId: 'm-0' }, { messageId: 'm-1', state: 'sent' });
+    record('', { messageId: 'm-0' }, { reference: reference(keyOf(3)) });
+    record(
+      'sandbox',
+      { messageId: 'm-0', reference: reference(keyOf(1)) },
+      { messageId: 'm-1', address: keyOf(2) },
+      { messageId: 'm-2', atMs: NOON - 301_000 },
+      { messageId: 'm-2', atMs: NOON - 299_000, state: 'sent', address: keyOf(2) },
+    );
+    const deliveries = openDeliveries(ledger, run);
+    const joined = [...ledger.outcomes(run)].flatMap((batch) => deliveries?.join(batch) ?? []);
+    expect(joined.map(({ delivery }) => delivery ?? null)).toEqual([null, 'delivered', 'sent', 'delivered', null]);
+    const counts = countDeliveries(ledger, run);
+    expect(counts.filter(({ delivery }) => delivery === null)).toEqual([
+      { variant: null, delivery: null, unmatched: 'environment', count: 3 },
+      { variant: null, delivery: null, unmatched: 'address', count: 1 },
+      { variant: null, delivery: null, unmatched: 'time', count: 1 },
+    ]);
+  });
+
+  it('of one who shares an id with others is not unmatched to those', () => {
+    const ledger = open(scratchPath());
+    const run = givenRun(ledger, rows(2));
+    ledger.commit(run, [], [claimOf(0), claimOf(1)], NOON);
+    ledger.commit(run, [resultOf(0, { messageId: 'shared' }), resultOf(1, { messageId: 'shared' })], [], NOON);
+    ledger.events.record([report({ messageId: 'shared', address: keyOf(1) })], WEBHOOK);
+    expect(countDeliveries(ledger, run)).toEqual([{ variant: null, delivery: 'delivered', count: 1 }]);
+  });
+
   it('of another environment is not that of this one, although the campaign has the same name', () => {
     const { ledger, run } = given();
     const reference = createReference({ ...HELLO, environment: 'live' }, 'sms')(keyOf(3));
@@ -113,26 +147,29 @@ describe('what came back about the messages of a run', () => {
         row: fc.nat(4),
         by: fc.constantFrom('reference' as const, 'messageId' as const, 'both' as const, 'neither' as const),
         state: fc.constantFrom(...DELIVERY_STATES),
-        atMs: fc.constantFrom(null, NOON, NOON + 1, NOON + 2),
+        atMs: fc.constantFrom(null, NOON, NOON + 1, NOON + 2, NOON - 3_600_000),
+        environment: fc.constantFrom('sandbox', 'sandbox', 'live', ''),
+        whose: fc.constantFrom(null, 0, 1, 2, 3),
       }),
       { minLength: 1, maxLength: 6 },
     );
     fc.assert(
       fc.property(reports, (drawn) => {
-        const events = drawn.map(({ row, by, state, atMs }) =>
-          report({
+        for (const { row, by, state, atMs, environment, whose } of drawn) {
+          const event = report({
             reference: by === 'reference' || by === 'both' ? referenceOf(keyOf(row)) : null,
             messageId: by === 'messageId' || by === 'both' ? `m-${row}` : null,
+            address: whose === null ? null : keyOf(whose),
             state,
             atMs,
-          }),
-        );
-        ledger.events.record(events, WEBHOOK);
+          });
+          ledger.events.record([event], { ...WEBHOOK, environment });
+        }
         const outcomes = [...ledger.outcomes(run)].flat();
         const joined = openDeliveries(ledger, run)?.join(outcomes) ?? [];
-        const alone = outcomes.map(({ key, messageId, outcome }) => {
-          const ids = { reference: referenceOf(key ?? ''), messageId };
-          return outcome === 'skipped' ? null : (foldDelivery(ledger.events.reportsOf(ids))?.state ?? null);
+        const alone = outcomes.map((outcome) => {
+          const message = messageOf(run, referenceOf, outcome.key ?? '', outcome);
+          return outcome.outcome === 'skipped' ? null : (foldDelivery(ledger.events.reportsOf(message))?.state ?? null);
         });
         expect(joined.map(({ delivery }) => delivery ?? null)).toEqual(alone);
       }),

@@ -63,7 +63,7 @@ async function given() {
 
 it('K1: a report that came before a kill settles whom it left without an outcome, although nobody is left to send to', async () => {
   await using run = await given();
-  run.inLedger((ledger) => ledger.events.record([REPORT], { nowMs: NINE, source: 'webhook' }));
+  run.inLedger((ledger) => ledger.events.record([REPORT], { nowMs: NINE, source: 'webhook', environment: 'live' }));
   const { started, exit, posted, report } = await run.sendAgain();
   // It starts, because only a start knows that nobody else is at it; nothing is posted.
   expect({ started, exit, posted }).toEqual({ started: true, exit: 0, posted: 0 });
@@ -74,7 +74,7 @@ it('K2: what was held when the process that receives was killed settles doubts a
   await using run = await given();
   run.inLedger((ledger, record) => {
     ledger.start(record, NINE);
-    ledger.events.record([REPORT], { nowMs: NINE, source: 'webhook' });
+    ledger.events.record([REPORT], { nowMs: NINE, source: 'webhook', environment: 'live' });
   });
   const { started, report } = await run.sendAgain();
   expect(started).toBe(false);
@@ -84,7 +84,7 @@ it('K2: what was held when the process that receives was killed settles doubts a
 it('stays in doubt where no report is about it', async () => {
   await using run = await given();
   const other = { ...REPORT, reference: createReference(identity, 'sms')(ANN), messageId: 'm-1' };
-  run.inLedger((ledger) => ledger.events.record([other], { nowMs: NINE, source: 'webhook' }));
+  run.inLedger((ledger) => ledger.events.record([other], { nowMs: NINE, source: 'webhook', environment: 'live' }));
   const { exit, report } = await run.sendAgain();
   expect(exit).toBe(4);
   expect(report.totals).toMatchObject({ accepted: 1, inDoubt: 1 });

@@ -82,7 +82,7 @@ function report(state: DeliveryReport['state'], changes: Partial<DeliveryReport>
 /** What `listen` does with a report. */
 function receive(project: TestProject, nowMs: number, ...reports: DeliveryReport[]): number {
   const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(reports, { nowMs, source: 'webhook' });
+  ledger.events.record(reports, { nowMs, source: 'webhook', environment: 'live' });
   const settled = settleByReports(ledger, nowMs);
   ledger.close();
   return settled;
@@ -271,7 +271,7 @@ describe('a STOP from another address of the same person', () => {
     const nothing = { replyId: null, reference: null, to: null, channel: null, atMs: null };
     ledger.events.record(
       [{ kind: 'reply', ...nothing, messageId: 'm-1', from: '+447700900999', text: 'STOP', meaning: 'opt-out' }],
-      { nowMs: NINE + HOUR, source: 'webhook' },
+      { nowMs: NINE + HOUR, source: 'webhook', environment: 'live' },
     );
     ledger.close();
     const { report: summary } = await send('hello', { ...optionsOf(project, NINE + HOUR), occurrence: 'again' });

@@ -87,7 +87,7 @@ function reply(row: number, meaning: ReplyMeaning): Reply {
 /** What `listen` does with events. */
 function receive(project: TestProject, events: readonly (DeliveryReport | Reply)[], nowMs = NINE + 200_000): void {
   const ledger = openLedger(project.path('.handbill/ledger.db'), { mode: 'write', nowMs });
-  ledger.events.record(events, { nowMs, source: 'webhook' });
+  ledger.events.record(events, { nowMs, source: 'webhook', environment: 'live' });
   ledger.close();
 }
 

@@ -198,7 +198,7 @@ describe('a campaign that is sent', () => {
     const more = { kind: 'reply', ...ids, from: 'canary.person@example.com', text: 'hm', meaning: 'review' } as const;
     ledger.events.record(
       [...replies, more].map((one, i) => ({ ...one, replyId: String(i) })),
-      { nowMs: Date.now(), source: 'webhook' },
+      { nowMs: Date.now(), source: 'webhook', environment: 'test' },
     );
     ledger.close();
     expect(leaks((await run(project.root, ['replies', '--format', 'csv'])).stdout).length).toBeGreaterThan(4);

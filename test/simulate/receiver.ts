@@ -98,7 +98,12 @@ export function createOtherSide({ world, random, folder, views, mostClaimed }: O
     operation = 'record';
     const events = told.map(({ event }) => event);
     try {
-      ledger.events.record(events, { nowMs: world.wallMs, source: 'webhook', startLifts: plan.startLifts });
+      ledger.events.record(events, {
+        nowMs: world.wallMs,
+        source: 'webhook',
+        environment: 'test',
+        startLifts: plan.startLifts,
+      });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
     }

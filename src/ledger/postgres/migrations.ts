@@ -1,5 +1,6 @@
 import type { Value } from '../connection.ts';
 import { unusable } from '../ledger-error.ts';
+import { EVENTS_OF_ENVIRONMENTS } from '../schema-events.ts';
 import { COMMIT_ROWS } from './commit-rows.ts';
 import { type AskedServer, ask, CONNECT_MS } from './first-questions.ts';
 import { CORRECTED, SCHEDULES } from './schema.ts';
@@ -16,8 +17,9 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   // Runs that several workers share: who claims in which shard.
   { version: 2, statements: [...SHARED_RUNS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
-  // When the schedule of a campaign was first seen; addresses that were corrected after the message had gone out.
-  { version: 3, statements: [SCHEDULES, ...CORRECTED] },
+  // When the schedule of a campaign was first seen; addresses that were corrected after the message had gone out; the
+  // environment that what came back is about.
+  { version: 3, statements: [SCHEDULES, ...CORRECTED, ...EVENTS_OF_ENVIRONMENTS] },
 ];
 
 /** Of the newest schema; older ones are brought up to date, newer ones refused. */

@@ -257,11 +257,15 @@ END $$`,
   text_hash TEXT,
   happened_at BIGINT,
   received_at BIGINT NOT NULL,
-  source TEXT NOT NULL
+  source TEXT NOT NULL,
+  environment TEXT NOT NULL DEFAULT ''
 )`,
-  'CREATE UNIQUE INDEX delivery_reports_digest ON handbill.delivery_reports (digest)',
-  'CREATE INDEX delivery_reports_reference ON handbill.delivery_reports (reference, state) WHERE reference IS NOT NULL',
-  `CREATE INDEX delivery_reports_message ON handbill.delivery_reports (message_id, state, reference)
+  'CREATE UNIQUE INDEX delivery_reports_digest ON handbill.delivery_reports (digest, environment)',
+  `CREATE INDEX delivery_reports_reference
+  ON handbill.delivery_reports (reference, state, environment, address, happened_at, received_at)
+  WHERE reference IS NOT NULL`,
+  `CREATE INDEX delivery_reports_message
+  ON handbill.delivery_reports (message_id, state, environment, reference, address, happened_at, received_at)
   WHERE message_id IS NOT NULL`,
   `CREATE INDEX delivery_reports_unreached ON handbill.delivery_reports (message_id, reference)
   WHERE state = 'undeliverable' OR cause = 'unsupported-channel'`,
@@ -285,9 +289,10 @@ END $$`,
   row BIGINT,
   reviewed_as TEXT,
   reviewed_by TEXT,
-  reviewed_at BIGINT
+  reviewed_at BIGINT,
+  environment TEXT NOT NULL DEFAULT ''
 )`,
-  'CREATE UNIQUE INDEX replies_digest ON handbill.replies (digest)',
+  'CREATE UNIQUE INDEX replies_digest ON handbill.replies (digest, environment)',
   'CREATE INDEX replies_sender ON handbill.replies (sender)',
   'CREATE INDEX replies_run ON handbill.replies (run, row)',
   `CREATE TABLE handbill.unread_events (
