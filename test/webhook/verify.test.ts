@@ -179,15 +179,44 @@ describe('hmac', () => {
       'with a nonce and a time behind it (Sinch)',
       { signed: '{body}.{id}.{timestamp}', timestampHeader: 'x-time', idHeader: 'x-nonce', encoding: 'base64' },
       {
-        'x-signature': mac(`${BODY}.$&n.1614265330`, { encoding: 'base64' }),
+        'x-signature': mac(`${BODY}.n-1_X.1614265330`, { encoding: 'base64' }),
         'x-time': '1614265330',
-        'x-nonce': '$&n',
+        'x-nonce': 'n-1_X',
       },
     ],
   ])('%s', (_label, scheme, headers) => {
     expect(check(scheme, headers)).toBe(true);
     expect(check(scheme, headers, `${BODY} `)).toBe(false);
     expect(check({ ...scheme, header: 'x-other' }, headers)).toBe(false);
+  });
+
+  test('a nonce before the body may hold what it likes', () => {
+    const scheme = { signed: '{id}.{body}', idHeader: 'x-nonce' };
+    expect(check(scheme, { 'x-signature': mac(`$&n.${BODY}`), 'x-nonce': '$&n' })).toBe(true);
+  });
+
+  test.each([
+    ['{body}.{id}.{timestamp}', 'status=failed&to=447700900123.5'],
+    ['{body}{id}{timestamp}', 'status=failed&to=447700900123'],
+    ['{body}{id}{timestamp}', '{"status":"failed"}'],
+    ['{body}-{timestamp}{id}', 'status=failed&note=12-34'],
+  ])('a string with the body first, %s, cannot be cut anew: %s', (signed, body) => {
+    const scheme = { signed, idHeader: 'x-nonce', timestampHeader: 'x-time' };
+    const text = signed.replace('{body}', body).replace('{id}', 'n1').replace('{timestamp}', '1614265330');
+    const taken: [string, string][] = [];
+    for (let end = 0; end <= text.length; end += 1) {
+      for (let from = end; from <= text.length; from += 1) {
+        for (let to = from + 1; to <= text.length; to += 1) {
+          const [cut, id] = [text.slice(0, end), text.slice(from, to)];
+          if (signed.replace('{body}', cut).replace('{id}', id).replace('{timestamp}', '1614265330') !== text) continue;
+          if (check(scheme, { 'x-signature': mac(text), 'x-nonce': id, 'x-time': '1614265330' }, cut))
+            taken.push([cut, id]);
+        }
+      }
+    }
+    // A form whose end nothing parts from its id is not taken at all.
+    const isParted = body.startsWith('{') || (!signed.includes('{body}{id}') && !signed.includes('{body}-'));
+    expect(taken).toEqual(isParted ? [[body, 'n1']] : []);
   });
 
   const timed: Partial<HmacScheme> = { signed: '{timestamp}.{body}', timestampHeader: 'x-time' };
