@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIPv4 } from 'node:net';
 
 /** This machine alone. `localhost` may resolve to either family. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+  return host === 'localhost' || host === '::1' || (host.startsWith('127.') && isIPv4(host));
 }
 
 const HOST_HEADER = /^(?<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i;
@@ -17,7 +18,8 @@ export function isKnownHost(header: string | undefined, names: readonly string[]
   const host = HOST_HEADER.exec(header ?? '')
     ?.groups?.['host']?.toLowerCase()
     .replace(/^\[|\]$/g, '');
-  if (host === undefined) return false;
+  // Numbers that are no address, or no port: the address of the request could not be read.
+  if (host === undefined || !URL.canParse(`http://${header}`)) return false;
   return isLoopback(host) || names.some((name) => name.toLowerCase() === host);
 }
 

@@ -31,6 +31,7 @@ const PING_MS = 15_000;
 /** A listener that is this far behind reads no more: it connects again. */
 const MOST_BEHIND_BYTES = 4 << 20;
 
+/** With one more, the oldest of the client that has most goes: nobody is shut out by another one's streams. */
 const MOST_LISTENERS = 500;
 
 interface Group {
@@ -47,7 +48,8 @@ interface Group {
 
 export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
   const groups = new Map<string, Group>();
-  let count = 0;
+  /** Every stream with the address of its client, the oldest first. */
+  const clients = new Map<ServerResponse, string>();
   let timer: NodeJS.Timeout | null = null;
   let pingedMs = 0;
 
@@ -90,26 +92,23 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
 
   const leave = (key: string, group: Group, outgoing: ServerResponse): void => {
     if (!group.listeners.delete(outgoing)) return;
-    count -= 1;
+    clients.delete(outgoing);
     if (group.listeners.size === 0 && groups.get(key) === group) groups.delete(key);
-    if (count > 0 || timer === null) return;
+    if (clients.size > 0 || timer === null) return;
     clearInterval(timer);
     timer = null;
   };
 
   return {
     get listeners() {
-      return count;
+      return clients.size;
     },
     listen(key, outgoing, make) {
-      if (count >= MOST_LISTENERS) {
-        outgoing.writeHead(503, { 'Content-Length': 0, 'Retry-After': 30 }).end();
-        return;
-      }
+      if (clients.size >= MOST_LISTENERS) oldestOfMost(clients)?.destroy();
       const group = groups.get(key) ?? createGroup(make);
       groups.set(key, group);
       group.listeners.add(outgoing);
-      count += 1;
+      clients.set(outgoing, outgoing.socket?.remoteAddress ?? '');
       outgoing.on('close', () => leave(key, group, outgoing));
       outgoing.writeHead(200, STREAM_HEADERS);
       outgoing.write('retry: 2000\n\n');
@@ -124,6 +123,14 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
       groups.clear();
     },
   };
+}
+
+/** The oldest stream of the client that has most of them. */
+function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerResponse | undefined {
+  const counts = new Map<string, number>();
+  for (const client of clients.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return [...clients].find(([, client]) => counts.get(client) === most)?.[0];
 }
 
 function createGroup(make: () => Promise<Made>): Group {

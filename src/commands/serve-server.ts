@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { problem, refuse } from '../errors.ts';
+import { limitConnections } from '../webhook/server-connections.ts';
 import { type AppNeeds, createPagesApp, SAFE_HEADERS } from './serve-app.ts';
 import { isForeignPart, isKnownHost, isLoopback } from './serve-guard.ts';
 
@@ -23,8 +24,8 @@ export interface PagesOptions {
 /** An address that is longer than this nobody means. */
 const LONGEST_ADDRESS = 4_096;
 
-/** 500 streams of events, and those who read pages beside them. */
-const MOST_CONNECTIONS = 1_000;
+/** A reader who takes nothing of an answer for so long is gone. Streams of events say something more often. */
+const SILENT_MS = 60_000;
 
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -48,11 +49,18 @@ export async function startPages({ host, port, names, needs: make }: PagesOption
   // Without patching the globals, which no library may do to the process that it runs in.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const server = createServer(TIMEOUTS, (incoming, outgoing) => {
+    const { socket } = incoming;
+    // A form is not whole with its headers.
+    connections.began(socket);
+    if (incoming.method === 'POST') incoming.once('end', () => connections.answering(socket));
+    else connections.answering(socket);
+    outgoing.once('finish', () => connections.answered(socket));
     const status = refusalOf(incoming, names, needs.allowActions);
     if (status === null) void listener(incoming, outgoing);
     else refuseAtOnce(outgoing, status);
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  const connections = limitConnections(server);
+  server.setTimeout(SILENT_MS);
   server.listen(port, host);
   try {
     await once(server, 'listening');

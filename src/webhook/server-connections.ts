@@ -1,7 +1,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections of senders, and which of them go when there are too many. */
+/**
+ * Connections of a server, of webhooks or of pages, and which of them go when there are too many. Whoever reads pages has
+ * proved itself with a request that was answered.
+ */
 export interface Connections {
   /** The headers of a request are complete; the rest of it may not be. */
   began(socket: Socket): void;

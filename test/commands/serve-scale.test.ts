@@ -106,6 +106,24 @@ describe('200 streams of events', () => {
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
+  it('of one client do not shut others out: with one more than 500 the oldest goes', async () => {
+    const live = createLive({ mark: () => 'mark' });
+    const content = { title: 'x', parts: [{ id: 'a', content: new Html('b'), isLive: true }] };
+    const server = createServer((_, outgoing) => live.listen('x', outgoing, async () => ({ content, isOld: false })));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const first = await openStream(port, '/');
+    const others = await Promise.all(Array.from({ length: 499 }, () => openStream(port, '/')));
+    const last = await openStream(port, '/');
+    await first.ended;
+    await until('what the last is told', () => last.text().includes('event: parts'), 20_000);
+    expect(live.listeners).toBe(500);
+    for (const stream of [...others, last]) stream.close();
+    live.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
   it('ask nothing of the ledger once nobody looks, and once for all who do', async () => {
     let asked = 0;
     const mark = () => `mark ${Math.floor(++asked / 3)}`;

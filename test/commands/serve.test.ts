@@ -6,6 +6,7 @@ import { localeOf } from '../../src/commands/serve-locale.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
+import { silentConnection } from '../webhook/sender.ts';
 import {
   ask,
   NOW,
@@ -65,6 +66,8 @@ describe('whoever asks', () => {
     ['as a name that was made to mean this machine', '/', { headers: { host: 'evil.example' } }, 421],
     ['as such a name with a port', '/', { headers: { host: 'evil.example:4012' } }, 421],
     ['as a name that begins like this machine', '/', { headers: { host: '127.0.0.1.evil.example' } }, 421],
+    ['as numbers that are no address', '/', { headers: { host: '127.999.1.1' } }, 421],
+    ['at a port that there is not', '/', { headers: { host: '127.0.0.1:99999' } }, 421],
     ['for events as such a name', '/events?page=/', { headers: { host: 'evil.example' } }, 421],
     ['to change something', '/suppressions', { method: 'POST', body: 'do=add&address=x' }, 405],
     ['to delete', '/', { method: 'DELETE' }, 405],
@@ -136,6 +139,15 @@ describe('whoever asks', () => {
     expect((await ask(pages.port, '/suppressions', { method: 'POST', headers: { cookie } })).status).toBe(405);
   });
 
+  it('beside a thousand connections that send half a request', async () => {
+    await using pages = await servePages(project.root);
+    const silent = await Promise.all(
+      Array.from({ length: 1_000 }, () => silentConnection(pages.port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n')),
+    );
+    for (let i = 0; i < 5; i += 1) expect((await ask(pages.port, '/')).status).toBe(200);
+    for (const socket of silent) socket.destroy();
+  });
+
   it.each<[string | undefined, boolean]>([
     ['127.0.0.1:4012', true],
     ['LOCALHOST', true],
@@ -143,6 +155,8 @@ describe('whoever asks', () => {
     ['ops.example.com:80', true],
     ['ops.example.com.evil.example', false],
     ['a@127.0.0.1', false],
+    ['127.999.1.1', false],
+    ['127.0.0.1:99999', false],
     ['127.0.0.1, evil', false],
     ['', false],
     [undefined, false],
