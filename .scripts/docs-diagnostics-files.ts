@@ -125,6 +125,12 @@ export const FILES = {
     cure: 'Write `apiKey: { env: NAME }` or `{ file: PATH }`, leave the password to PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER, and have one that was committed replaced.',
     example: { files: { 'handbill.yaml': PRODUCTION.replace('{ env: HANDBILL_API_KEY }', 'abc123') } },
   },
+  'other-project': {
+    cause:
+      'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has a handbill.yaml of its own inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could take over where messages go, who must approve and whom is known to have got them.',
+    cure: 'Remove the inner handbill.yaml, or go to the folder of the project that you mean. [Which project and which ledger](project.md#which-project-and-which-ledger) says how it is found.',
+    example: { files: { 'hello/handbill.yaml': '{}\n' } },
+  },
   'unknown-environment': {
     cause:
       '`--env` names an environment that handbill.yaml does not have, or there is no handbill.yaml above the campaign.',
@@ -142,11 +148,20 @@ export const FILES = {
     cure: 'Name the file, its folder, or the folder in `campaigns/`; `handbill validate` lists them all.',
     example: { files: {}, run: 'validate helo' },
   },
+  'campaign-ambiguous': {
+    cause: 'A bare name means the `name` of a campaign, or the folder of one. Here these are two files.',
+    cure: 'Name the file or the folder with a slash, such as `./hello` or `campaigns/hello/campaign.yaml`, or rename one of the two.',
+    example: {
+      files: { 'campaigns/hello/campaign.yaml': withKeys('name: welcome') },
+      run: 'preview hello',
+    },
+  },
   'duplicate-campaign-name': {
     cause: 'The ledger knows campaigns by their names: two with one name would share who has been sent to.',
     cure: 'Give the copy another name.',
     example: {
       files: { 'copy/campaign.yaml': withKeys('recipients: ../hello/people.csv\ntemplate: ../hello/hello.hbs') },
+      run: 'validate hello/campaign.yaml',
     },
   },
   'validity-past': {

@@ -251,6 +251,17 @@ export const RUNS = {
       run: 'send hello --occurrence second',
     },
   },
+  'second-ledger': {
+    cause:
+      'There is a ledger already, above or below the folder of the project, or one that several machines share. A second one would not know whom the first has sent to, or who opted out.',
+    cure: 'Use the one that exists: move its folder, or name it with `--ledger`. [Which project and which ledger](project.md#which-project-and-which-ledger) says where it is looked for.',
+    example: {
+      files: {},
+      first: ['send hello'],
+      afterwards: { 'handbill.yaml': 'ledger: state/ledger.db\n' },
+      run: 'send hello',
+    },
+  },
   'ledger-permissions': {
     cause:
       'Others could change the ledger, it belongs to somebody else, or it is a link that could be turned to another file.',

@@ -97,9 +97,23 @@ come from \`defaults\` in [handbill.yaml](project.md), then from the defaults be
 [templates](templates.md), [content](content.md) of each channel, [recipients](recipients.md), [segments](segments.md),
 [provider templates](provider-templates.md), [fallback](fallback.md), [variants](variants.md).`;
 
-const PROJECT_INTRO = `Every key of \`handbill.yaml\`, which is looked for upwards from the campaign. The file may be absent; then the root of
-the project is the root of the git repository, else the folder of the campaign. Keys of a campaign are explained in
-[campaign.md](campaign.md).`;
+const PROJECT_INTRO = `Every key of \`handbill.yaml\`, the file at the root of a project. Keys of a campaign are explained in
+[campaign.md](campaign.md).
+
+## Which project and which ledger
+
+All commands find the project in the same way, from the current folder. It is the folder of the outermost
+\`handbill.yaml\`, from the current folder up to the root of the git repository; if there is none, the folder of the only
+\`handbill.yaml\` at most three levels below that root (\`node_modules\`, hidden folders and other repositories are not
+searched); if there is none either, the root of the repository. Several below the root are refused: go to the folder of one.
+Outside of git, folders above the current one count as long as they belong to you or to root and not everybody can write to
+them: the outermost \`handbill.yaml\`, else the nearest folder with a \`.handbill\` ledger, else the current folder. Only
+where the current folder is in no project at all, and a campaign is named by its path (cron, with an absolute path), the
+same rule starts at the folder of the campaign. The ledger is \`.handbill/ledger.db\` in the folder of the project, unless
+\`--ledger\`, \`HANDBILL_LEDGER\` or \`ledger\` in \`handbill.yaml\` name another, of which the first that is given counts; a
+relative path is always taken from the folder of the project. A campaign that has a \`handbill.yaml\` of its own, or is
+outside of the project or behind a link that leads out of it, is refused; so is a command that would make a second ledger
+where one exists in a folder above or below, or use a file where the project has sent with a shared ledger.`;
 
 function schemaPage(title: string, file: string, intro: string): string {
   const root = readSchema(file);

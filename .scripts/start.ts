@@ -4,8 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
+/** The project of the examples, with its ledger. */
+const project = join(root, 'campaigns');
 const reports = join('.handbill', 'reports');
-const campaign = join('campaigns', 'notification', 'campaign.yaml');
+const campaign = join('notification', 'campaign.yaml');
 // Colons are not welcome in file names everywhere, and the occurrence may become one.
 const occurrence = `start-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
 
@@ -16,20 +18,20 @@ if (summary === undefined) {
   process.exit(sent.status === 0 ? 1 : sent.status);
 }
 
-const report = handbill(['report', summary.run, ...ledgerOption(summary)]);
+const report = handbill(['report', summary.run]);
 process.stdout.write(report.stdout);
 
-mkdirSync(join(root, reports), { recursive: true, mode: 0o700 });
+mkdirSync(join(project, reports), { recursive: true, mode: 0o700 });
 const page = join(reports, `${summary.run.replaceAll(/[^\w.-]/g, '_')}.html`);
-const written = handbill(['report', summary.run, ...ledgerOption(summary), '--format', 'html', '-o', page]);
-if (written.status === 0) process.stdout.write(`\nThe report as a page: ${page}\n`);
+const written = handbill(['report', summary.run, '--format', 'html', '-o', page]);
+if (written.status === 0) process.stdout.write(`\nThe report as a page: ${join('campaigns', page)}\n`);
 
 process.exit([sent, report, written].find((step) => step.status !== 0)?.status ?? 0);
 
 /** Runs one command of this checkout; progress and complaints go straight to the terminal. */
 function handbill(args: string[]): { status: number; stdout: string } {
   const done = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), ...args], {
-    cwd: root,
+    cwd: project,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
     maxBuffer: 64 * 1024 * 1024,
@@ -39,18 +41,11 @@ function handbill(args: string[]): { status: number; stdout: string } {
 }
 
 /** What `send --format json` says of its run; undefined when it was refused before there was one. */
-function readSummary(text: string): { run: string; ledger: string } | undefined {
+function readSummary(text: string): { run: string } | undefined {
   try {
-    const value = JSON.parse(text) as { run?: unknown; ledger?: unknown };
-    return typeof value.run === 'string' && typeof value.ledger === 'string'
-      ? { run: value.run, ledger: value.ledger }
-      : undefined;
+    const value = JSON.parse(text) as { run?: unknown };
+    return typeof value.run === 'string' ? { run: value.run } : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** The campaign's project has a ledger of its own, which is not the one of the folder we stand in. */
-function ledgerOption(of: { ledger: string }): string[] {
-  return ['--ledger', of.ledger];
 }

@@ -46,9 +46,12 @@ export const CODES = {
   'invalid-value': 'A value is not one that the schema allows.',
   'not-supported': 'A value is part of the format, but this version of handbill cannot carry it out yet.',
   'literal-key': 'A key stands in a file. Keys come from the environment or from a private file.',
+  'other-project':
+    'A campaign does not belong to the project of the command, or it is not clear which project is meant.',
   'unknown-environment': 'The named environment is not in handbill.yaml.',
   'invalid-base-url': 'The base URL of an environment is not one that a key may be sent to.',
   'campaign-not-found': 'No campaign file was found where one was named.',
+  'campaign-ambiguous': 'The name of a campaign may mean two files.',
   'duplicate-campaign-name': 'Two campaign files have the same name, which is their identity in the ledger.',
   'validity-past': 'The message would expire before it is sent.',
   // Recipients
@@ -155,6 +158,7 @@ export const CODES = {
   // Ledger
   'ledger-unusable': 'The ledger cannot be opened or is not a ledger.',
   'ledger-write': 'The ledger could not be written.',
+  'second-ledger': 'A ledger would be used that does not know whom another ledger of this project has sent to.',
   'ledger-missing': 'This project has sent before, but its ledger is gone.',
   'ledger-replaced': 'The ledger was removed or replaced while a command was using it.',
   'ledger-permissions': 'Others can write to the ledger, or it is a link.',

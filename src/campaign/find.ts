@@ -1,56 +1,103 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Diagnostic, problem } from '../errors.ts';
+import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import { maskNumbers } from '../util/mask.ts';
-import { findFileAnywhere } from '../util/paths.ts';
+import { displayPath, findFileAnywhere, isInside } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { peekCampaign } from './names.ts';
+import { campaignNames, type NamedCampaign, peekCampaign } from './names.ts';
+import { type CampaignPath, findProject, PROJECT_FILE, type ProjectPlace, repositoryOf } from './place.ts';
 import { faultAt } from './read-text.ts';
 import { entriesOf, kindOf, yamlFilesBelow } from './walk.ts';
 
 const CAMPAIGN_FILE = 'campaign.yaml';
 const CAMPAIGNS_FOLDER = 'campaigns';
-const PROJECT_FILE = 'handbill.yaml';
 
-/** A campaign file: its real path, and the path by which it was found. */
-export interface FoundCampaign {
-  readonly path: string;
-  readonly named: string;
+/** A campaign file that was found. */
+export interface FoundCampaign extends CampaignPath {
+  /** All campaigns of the project, where they had to be looked at. */
+  readonly siblings?: readonly NamedCampaign[];
 }
 
+type Finding = FoundCampaign | { readonly problem: Diagnostic };
+
 /**
- * Finds the campaign that was named: a file, a folder with a campaign.yaml, or a bare name for
- * `campaigns/<name>/campaign.yaml` here or in a folder above, up to the root of the git repository.
+ * Finds the campaign that was named: a file, a folder with a campaign.yaml, or a bare name. That is the `name` of a
+ * campaign of the project, or the name of a folder here or in `campaigns/`, here or in a folder above, up to the root of
+ * the git repository. A bare name that means two files is refused: the wrong one may be to thousands of people.
+ *
+ * @param known - the project, where it is known already
  */
-export async function findCampaign(
-  target: string,
-  cwd: string,
-): Promise<FoundCampaign | { readonly problem: Diagnostic }> {
+export async function findCampaign(target: string, cwd: string, known?: ProjectPlace): Promise<Finding> {
   if (target === '' || target.includes('\0'))
     return notFound(target, [], 'Name a campaign file, a folder or a campaign.');
   const path = resolve(cwd, target);
   const kind = await kindOf(path);
-  if (kind === 'file') return await regular(path, target);
-  if (kind === 'folder' && (await kindOf(join(path, CAMPAIGN_FILE))) !== null) {
-    return await regular(join(path, CAMPAIGN_FILE), target);
+  const file = kind === 'folder' ? join(path, CAMPAIGN_FILE) : path;
+  const isThere = kind === 'file' || (kind === 'folder' && (await kindOf(file)) !== null);
+  if (/[/\\]|^\.{1,2}$/.test(target)) {
+    if (isThere) return await regular(file, target);
+    if (kind === 'folder') return notFound(target, [], NO_FILE);
+    const found = await findFileAnywhere(cwd, target);
+    return notFound(target, [], ('fault' in found ? found.fault.hint : undefined) ?? NONE);
   }
-  const isName = !/[/\\]/.test(target);
-  const known: string[] = [];
-  for (const folder of isName ? await foldersUpwards(cwd) : []) {
-    const file = join(folder, CAMPAIGNS_FOLDER, target, CAMPAIGN_FILE);
-    if ((await kindOf(file)) !== null) return await regular(file, target);
-    known.push(...(await namesIn(join(folder, CAMPAIGNS_FOLDER))));
+  const { files: folders, names } = await inCampaignsFolders(target, cwd);
+  const { named, siblings, root, problem: unclear } = await inProject(target, cwd, known);
+  const all = new Map<string, string>();
+  for (const one of [...(isThere ? [file] : []), ...folders, ...named]) {
+    const real = await realpath(one).catch(() => one);
+    if (!all.has(real)) all.set(real, one);
   }
-  if (kind === 'folder') return notFound(target, known, `The folder holds no ${CAMPAIGN_FILE}.`);
-  if (isName)
-    return notFound(target, known, known.length > 0 ? `Campaigns here: ${known.slice(0, 20).join(', ')}.` : NONE);
-  const found = await findFileAnywhere(cwd, target);
-  return notFound(target, [], ('fault' in found ? found.fault.hint : undefined) ?? NONE);
+  // A folder above may be of another project: it is no answer where this one has one.
+  const own = [...all].filter(([real, one]) => one === file || root === null || isInside(root, real));
+  const files = own.length > 0 ? own : [...all];
+  const [only, another] = files.map(([, one]) => one);
+  if (another !== undefined) return { problem: ambiguous(target, files, cwd) };
+  if (only !== undefined) return { ...(await regular(only, target)), ...(siblings === null ? {} : { siblings }) };
+  if (unclear !== null) return { problem: unclear };
+  const here = [...new Set([...names, ...(siblings ?? []).map(({ name }) => name)])];
+  if (kind === 'folder') return notFound(target, here, NO_FILE);
+  return notFound(target, here, here.length > 0 ? `Campaigns here: ${here.slice(0, 20).join(', ')}.` : NONE);
 }
 
 /** What lists of recipients are called. */
 const LIST = /\.(?:csv|tsv|xlsx?|ods)$/i;
 
+/** The nearest `campaigns/NAME/campaign.yaml`, and the names of all folders that were looked at. */
+async function inCampaignsFolders(
+  target: string,
+  cwd: string,
+): Promise<{ readonly files: readonly string[]; readonly names: readonly string[] }> {
+  const names: string[] = [];
+  for (const folder of await foldersUpwards(await realpath(cwd))) {
+    const file = join(folder, CAMPAIGNS_FOLDER, target, CAMPAIGN_FILE);
+    if ((await kindOf(file)) !== null) return { files: [file], names };
+    names.push(...(await namesIn(join(folder, CAMPAIGNS_FOLDER))));
+  }
+  return { files: [], names };
+}
+
+/** The campaigns of the project that have this name; with all of them, where handbill.yaml says what the project is. */
+async function inProject(target: string, cwd: string, known: ProjectPlace | undefined) {
+  try {
+    const place = known ?? (await findProject(cwd));
+    const all = await campaignNames(place, null);
+    const named = all.filter(({ name }) => name === target).map(({ file }) => file);
+    const root = place.isMarked ? place.root : null;
+    return { named, siblings: place.file === null ? null : all, root, problem: null };
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    return { named: [], siblings: null, root: null, problem: error.diagnostics[0] ?? null };
+  }
+}
+
+function ambiguous(target: string, files: readonly (readonly [real: string, file: string])[], cwd: string): Diagnostic {
+  const names = NAMES.format(files.map(([, file]) => displayPath(file, cwd)).sort());
+  const hint = 'Name the file that you mean.';
+  return problem('campaign-ambiguous', `"${target}" may mean ${names}.`, { hint });
+}
+
+const NAMES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const NO_FILE = `The folder holds no ${CAMPAIGN_FILE}.`;
 const NONE = `A campaign is a YAML file, or a folder with a ${CAMPAIGN_FILE}.`;
 
 function notFound(target: string, known: readonly string[], otherwise: string): { readonly problem: Diagnostic } {
@@ -59,7 +106,7 @@ function notFound(target: string, known: readonly string[], otherwise: string): 
   return { problem: problem('campaign-not-found', `There is no campaign "${maskNumbers(name)}".`, { hint }) };
 }
 
-async function regular(path: string, target: string): Promise<FoundCampaign | { readonly problem: Diagnostic }> {
+async function regular(path: string, target: string): Promise<Finding> {
   if (LIST.test(path)) {
     const hint = 'Name the campaign, and set `recipients` in it to the list, or add --recipients FILE.';
     return {
@@ -77,11 +124,13 @@ async function regular(path: string, target: string): Promise<FoundCampaign | { 
 
 /** The folder and those above it, up to the root of the git repository; without one, all. */
 async function foldersUpwards(cwd: string): Promise<readonly string[]> {
-  const folders: string[] = [];
-  for (let folder = await realpath(cwd); ; folder = dirname(folder)) {
+  const repository = await repositoryOf(cwd);
+  const folders = [cwd];
+  for (let folder = cwd; folder !== repository && dirname(folder) !== folder; ) {
+    folder = dirname(folder);
     folders.push(folder);
-    if (dirname(folder) === folder || (await kindOf(join(folder, '.git'))) !== null) return folders;
   }
+  return folders;
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -110,13 +159,11 @@ export async function findCampaigns(
   for (const path of paths) {
     const full = resolve(cwd, path);
     const kind = path.includes('\0') ? null : await kindOf(full);
-    if (kind === 'file') files.add(full);
-    else if (kind === 'folder') for (const file of await campaignsBelow(full)) files.add(file);
-    else {
-      const found = await findCampaign(path, cwd);
-      if ('problem' in found) diagnostics.push(found.problem);
-      else files.add(found.named);
-    }
+    const found = kind === 'file' ? null : await findCampaign(path, cwd);
+    if (found !== null && 'problem' in found && (kind === null || found.problem.code === 'campaign-ambiguous')) {
+      diagnostics.push(found.problem);
+    } else if (kind === 'folder') for (const file of await campaignsBelow(full)) files.add(file);
+    else files.add(found !== null && 'named' in found ? found.named : full);
   }
   return { files: [...files].sort(), diagnostics };
 }

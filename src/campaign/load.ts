@@ -8,7 +8,8 @@ import { type FoundCampaign, findCampaign } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { campaignNames, type NamedCampaign, sameNames } from './names.ts';
 import { normalizeCampaign } from './normalize.ts';
-import { findProject, fromRoot, readProject } from './project.ts';
+import { otherProject, type ProjectPlace, projectOf } from './place.ts';
+import { fromRoot, type ReadProjectOptions, readProject } from './project.ts';
 import { readSchedule } from './read-schedule.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { faultAt } from './read-text.ts';
@@ -16,15 +17,15 @@ import { readSources } from './sources.ts';
 import { checkCampaign, whereValue } from './validate.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 
-export interface ReadOptions {
+export interface ReadOptions extends ReadProjectOptions {
   /** The current folder: paths of the command line are relative to it, and paths in messages too. */
   readonly cwd: string;
   /** Ms since 1970: an instant that has passed cannot be a validity. */
   readonly now: number;
   /** A list to use instead of the campaign's; relative to `cwd`, and free to lie anywhere. */
   readonly recipients?: string;
-  /** What `--ledger` or HANDBILL_LEDGER says. */
-  readonly ledger?: string;
+  /** The project, where it is known already: many campaigns are read faster that way. */
+  readonly place?: ProjectPlace;
   /** The campaigns of the project, where they are known already (`campaignNames`): many are read faster that way. */
   readonly siblings?: readonly NamedCampaign[];
 }
@@ -37,26 +38,37 @@ export interface CampaignReading {
   readonly diagnostics: readonly Diagnostic[];
   /** Path of the campaign file as the user would name it; null when there is none. */
   readonly file: string | null;
+  /** Why its ledger must not be used, for commands that do; see `secondLedger`. */
+  readonly ledgerFault: Diagnostic | null;
 }
 
 /**
  * Reads a campaign with its project, template and partials, and finds its list. Everything that is wrong comes back at
  * once; nothing is thrown for it.
  *
- * @param target - a campaign file, a folder with a campaign.yaml, or the name of a folder in `campaigns/`
+ * The project is that of the command (`projectOf`); a campaign that does not belong to it is refused.
+ *
+ * @param target - a campaign file, a folder with a campaign.yaml, or a name (see `findCampaign`)
  */
 export async function readCampaign(target: string, options: ReadOptions): Promise<CampaignReading> {
   const cwd = await realpath(options.cwd);
-  const found = await findCampaign(target, cwd);
-  if ('problem' in found) return { campaign: null, diagnostics: [found.problem], file: null };
+  const found = await findCampaign(target, cwd, options.place);
+  if ('problem' in found) return { ...NOTHING, diagnostics: [found.problem], file: null };
   const file = displayPath(found.named, cwd);
-  const { campaign, diagnostics } = await readFound(found, file, { ...options, cwd });
+  const read = await readFound(found, file, { ...options, cwd }).catch((error: unknown) => {
+    // Such as that it is not clear which project is meant.
+    if (error instanceof HandbillError) return { ...NOTHING, diagnostics: error.diagnostics };
+    throw error;
+  });
+  const { campaign, diagnostics, ledgerFault } = read;
   const failed = diagnostics.some((d) => d.severity === 'error');
-  return { campaign: failed ? null : campaign, diagnostics: diagnostics.toSorted(byPlace), file };
+  return { campaign: failed ? null : campaign, diagnostics: diagnostics.toSorted(byPlace), file, ledgerFault };
 }
 
+const NOTHING = { campaign: null, ledgerFault: null };
+
 /**
- * As `readCampaign`, for those who need the campaign to go on.
+ * As `readCampaign`, for those who need the campaign and its ledger to go on.
  *
  * @throws HandbillError with exit status 2 and everything that is wrong
  */
@@ -64,25 +76,28 @@ export async function loadCampaign(
   target: string,
   options: ReadOptions,
 ): Promise<{ readonly campaign: Campaign; readonly warnings: readonly Diagnostic[] }> {
-  const { campaign, diagnostics } = await readCampaign(target, options);
+  const { campaign, diagnostics, ledgerFault } = await readCampaign(target, options);
   const warnings = diagnostics.filter((d) => d.severity === 'warning');
-  if (campaign !== null) return { campaign, warnings };
+  if (campaign !== null && ledgerFault === null) return { campaign, warnings };
   const errors = diagnostics.filter((d) => d.severity === 'error');
-  throw new HandbillError(EXIT.refused, [...errors, ...warnings]);
+  throw new HandbillError(EXIT.refused, [...errors, ...(ledgerFault === null ? [] : [ledgerFault]), ...warnings]);
 }
 
 type Reading = Omit<CampaignReading, 'file'>;
 
 async function readFound(found: FoundCampaign, file: string, options: ReadOptions): Promise<Reading> {
   const folder = dirname(found.path);
-  const project = await readProject(folder, options);
-  const { root } = project.project;
+  const place = options.place ?? (await projectOf(options.cwd, found));
+  const other = await otherProject(place, found, options.cwd);
+  if (other !== null) return { ...NOTHING, diagnostics: [other] };
+  const project = await readProject(place, options);
+  const { root } = place;
   const read = await readSmallFile(found.path, MAX_YAML_BYTES, file);
   if ('fault' in read) {
-    return { campaign: null, diagnostics: [faultAt(read.fault, { at: { file } }), ...project.diagnostics] };
+    return { ...NOTHING, diagnostics: [faultAt(read.fault, { at: { file } }), ...project.diagnostics] };
   }
   const { yaml, diagnostics: syntax } = readYaml(read.bytes, file);
-  if (yaml === null) return { campaign: null, diagnostics: [...syntax, ...project.diagnostics] };
+  if (yaml === null) return { ...NOTHING, diagnostics: [...syntax, ...project.diagnostics] };
 
   const checked = checkCampaign(yaml);
   const merged = mergeDefaults(checked.value, project.written, { campaign: checked.yaml, project: project.yaml });
@@ -110,7 +125,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     folder,
     cwd: options.cwd,
   });
-  const siblings = options.siblings ?? (await campaignNames(await findProject(folder), found.path));
+  const siblings = options.siblings ?? found.siblings ?? (await campaignNames(place, found.path));
   const { campaign, diagnostics } = normalizeCampaign({
     merged,
     sources,
@@ -128,6 +143,7 @@ async function readFound(found: FoundCampaign, file: string, options: ReadOption
     checked.value.name === undefined ? [] : twinsOf(found, file, checked.value.name, yaml, siblings, options.cwd);
   return {
     campaign,
+    ledgerFault: project.ledgerFault,
     diagnostics: [
       ...checked.diagnostics,
       ...project.diagnostics,

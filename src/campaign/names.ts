@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import { valueAt } from '../util/json.ts';
 import { isInside, readSmallFile } from '../util/paths.ts';
-import type { ProjectPlace } from './project.ts';
+import type { ProjectPlace } from './place.ts';
 import { yamlFilesBelow } from './walk.ts';
 import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 
@@ -27,18 +27,13 @@ export function sameNames(campaigns: readonly NamedCampaign[]): readonly Diagnos
 }
 
 /**
- * The other campaigns of a project, by real path. In a folder with handbill.yaml that is everything below; without one
- * (the root may be a large repository of something else) it is `campaigns/` and what lies around the campaign.
+ * The campaigns of a project, by real path. In a folder with handbill.yaml that is everything below; without one
+ * (the root may be a large repository of something else) it is `campaigns/` and what is around the campaign.
  *
- * @param file - real path of a campaign file
+ * @param file - real path of a campaign file; null: only what is in `campaigns/`
  */
-export async function campaignNames(project: ProjectPlace, file: string): Promise<readonly NamedCampaign[]> {
-  const { root } = project;
-  const around = dirname(dirname(file));
-  const folders =
-    project.file !== null
-      ? [root]
-      : [join(root, 'campaigns'), isInside(root, around) && around !== root ? around : dirname(file)];
+export async function campaignNames(project: ProjectPlace, file: string | null): Promise<readonly NamedCampaign[]> {
+  const folders = project.file !== null ? [project.root] : [join(project.root, 'campaigns'), ...around(project, file)];
   const files = new Set((await Promise.all(folders.map(yamlFilesBelow))).flat());
   const named: NamedCampaign[] = [];
   for (const path of files) {
@@ -46,6 +41,12 @@ export async function campaignNames(project: ProjectPlace, file: string): Promis
     if (name !== null) named.push({ name, file: await realpath(path) });
   }
   return named;
+}
+
+function around({ root }: ProjectPlace, file: string | null): readonly string[] {
+  if (file === null) return [];
+  const folder = dirname(dirname(file));
+  return [isInside(root, folder) && folder !== root ? folder : dirname(file)];
 }
 
 /** The name in a campaign file, looked for without reading all of it; null where it does not look like a campaign. */

@@ -1,62 +1,42 @@
 import { hash } from 'node:crypto';
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, relative, resolve, sep } from 'node:path';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile, KeySource, Project, SenderRule } from '../model.ts';
-import { isAddress, isPostgres, shownLedger } from '../util/ledger-address.ts';
-import { displayPath, findFileInside, placeInside, readSmallFile, realPlace } from '../util/paths.ts';
+import { displayPath, findFileInside, readSmallFile } from '../util/paths.ts';
 import { checkCountry, checkTimeZone } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
 import { readEnvironments } from './environments.ts';
+import { findLedger, type LedgerUse, PROJECT_FILE, type ProjectPlace, secondLedger } from './place.ts';
 import { readWebhook } from './read-webhook.ts';
 import { checkProject, whereValue } from './validate.ts';
 import { readCountryWindows } from './window-hours.ts';
 import type { ProjectFile } from './written.ts';
 import { MAX_YAML_BYTES, readYaml, type YamlFile } from './yaml.ts';
 
-export const PROJECT_FILE = 'handbill.yaml';
-
-/** Where a project is. */
-export interface ProjectPlace {
-  /** Real path of the root. */
-  readonly root: string;
-  /** Real path of handbill.yaml, null without one. */
-  readonly file: string | null;
-}
-
 /** A project as it was read, with what a campaign needs of it. */
 export interface ProjectReading {
   readonly project: Project;
+  readonly place: ProjectPlace;
   readonly written: ProjectFile;
   readonly yaml: YamlFile | null;
   readonly inputs: readonly InputFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Why the ledger must not be used, for commands that do; see `secondLedger`. */
+  readonly ledgerFault: Diagnostic | null;
 }
 
-/**
- * Finds the project of a folder: upwards to the first handbill.yaml; without one, the git repository; without that, the
- * folder itself. The search ends at the root of the git repository: a handbill.yaml above it (in a shared `/tmp`, say)
- * was put there by somebody else, and it would decide where the API key goes.
- */
-export async function findProject(startFolder: string): Promise<ProjectPlace> {
-  const start = await realpath(startFolder);
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (await exists(join(folder, PROJECT_FILE))) return { root: folder, file: join(folder, PROJECT_FILE) };
-    if (await exists(join(folder, '.git'))) return { root: folder, file: null };
-    if (dirname(folder) === folder) return { root: start, file: null };
-  }
+export interface ReadProjectOptions {
+  /** The current folder: paths in messages are relative to it. */
+  readonly cwd: string;
+  /** What `--ledger` or HANDBILL_LEDGER says; relative to the root of the project, and free to be anywhere. */
+  readonly ledger?: string;
+  /** The ledger is to be sent with. */
+  readonly toSend?: LedgerUse['toSend'];
 }
 
-/**
- * Reads the project that a folder belongs to; everything that is wrong with handbill.yaml comes back as diagnostics.
- *
- * @param options.ledger - what `--ledger` or HANDBILL_LEDGER says; relative to `cwd`, and free to lie anywhere
- */
-export async function readProject(
-  startFolder: string,
-  options: { readonly cwd: string; readonly ledger?: string },
-): Promise<ProjectReading> {
-  const place = await findProject(startFolder);
+/** Reads a project; everything that is wrong with handbill.yaml comes back as diagnostics. */
+export async function readProject(place: ProjectPlace, options: ReadProjectOptions): Promise<ProjectReading> {
   const cwd = await realpath(options.cwd);
   const { yaml, written, inputs, diagnostics: found } = await readProjectFile(place, cwd);
   const diagnostics = [...found];
@@ -68,10 +48,15 @@ export async function readProject(
   };
   const { environments, diagnostics: wrong } = readEnvironments(written, yaml, place.root);
   diagnostics.push(...wrong);
+  const names = { option: options.ledger ?? null, written: written.ledger };
+  const { ledger, fault } = await findLedger(place.root, names);
+  if (fault !== null) report(names.option === null ? '/ledger' : null, fault);
+  const use = { cwd, names, toSend: options.toSend ?? null };
+  const ledgerFault = fault === null ? await secondLedger(place.root, ledger, use) : null;
   const project: Project = {
     root: place.root,
     file: place.file === null ? null : displayPath(place.file, cwd),
-    ledger: await ledgerOf(place.root, written.ledger, { cwd, ledger: options.ledger ?? null }, report),
+    ledger,
     environments,
     prices: written.prices === undefined ? null : await pricesOf(place.root, written.prices, report),
     senderRules: senderRulesOf(written.senders, report),
@@ -81,7 +66,7 @@ export async function readProject(
     timeZone: timeZoneOf(written.timeZone),
     webhook: readWebhook(written.webhook, place.root, report),
   };
-  return { project, written, yaml, inputs, diagnostics };
+  return { project, place, written, yaml, inputs, diagnostics, ledgerFault };
 }
 
 /** A path inside the project as everyone names it: from the root, with `/`. */
@@ -89,7 +74,10 @@ export function fromRoot(root: string, path: string): string {
   return relative(root, path).split(sep).join('/');
 }
 
-async function readProjectFile(place: ProjectPlace, cwd: string): Promise<Omit<ProjectReading, 'project'>> {
+async function readProjectFile(
+  place: ProjectPlace,
+  cwd: string,
+): Promise<Pick<ProjectReading, 'written' | 'yaml' | 'inputs' | 'diagnostics'>> {
   const nothing = { written: Object.create(null) as ProjectFile, yaml: null, inputs: [], diagnostics: [] };
   if (place.file === null) return nothing;
   const file = displayPath(place.file, cwd);
@@ -115,50 +103,6 @@ async function readProjectFile(place: ProjectPlace, cwd: string): Promise<Omit<P
 /** `pointer` is null for what was said on the command line. */
 type Report = (pointer: string | null, fault: Fault) => null;
 type Fault = Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string | undefined };
-
-/** Option before project file before default. The last part of the path is not resolved: a link there must be seen. */
-/** What is wrong with the address of a shared ledger. It may hold a password, and is not repeated. */
-function addressProblem(address: string, isInFile: boolean): Pick<Diagnostic, 'code' | 'message' | 'hint'> | null {
-  if (!isPostgres(address)) {
-    const message = 'A ledger lies in a file, or in a PostgreSQL that several machines share.';
-    return { code: 'invalid-value', message, hint: 'Name a file, or postgres://user@host/database.' };
-  }
-  if (!URL.canParse(address)) {
-    const hint = 'Write postgres://user@host/database, with %40 for an @ in its parts.';
-    return { code: 'invalid-value', message: 'The address of the ledger cannot be read.', hint };
-  }
-  if (!isInFile || shownLedger(address) === address) return null;
-  const message = 'The address of the ledger holds a password, and whoever reads the repository has it.';
-  return {
-    code: 'literal-key',
-    message,
-    hint: 'Leave it out: it comes from PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER.',
-  };
-}
-
-async function ledgerOf(
-  root: string,
-  written: string | undefined,
-  option: { readonly cwd: string; readonly ledger: string | null },
-  report: Report,
-): Promise<string> {
-  const fallback = join(root, DEFAULTS.ledger);
-  const chosen = option.ledger ?? written ?? DEFAULTS.ledger;
-  if (isAddress(chosen)) {
-    const problem = addressProblem(chosen, option.ledger === null);
-    if (problem === null) return chosen;
-    report(option.ledger === null ? '/ledger' : null, problem);
-    return fallback;
-  }
-  if (option.ledger !== null) return await realPlace(resolve(option.cwd, option.ledger));
-  const place = await placeInside(root, root, chosen);
-  if ('path' in place) return place.path;
-  report('/ledger', {
-    ...place.fault,
-    hint: 'A ledger outside the project is named with --ledger or HANDBILL_LEDGER.',
-  });
-  return fallback;
-}
 
 async function pricesOf(root: string, written: string, report: Report): Promise<string | null> {
   const found = await findFileInside(root, root, written);
@@ -190,13 +134,4 @@ function senderRulesOf(written: ProjectFile['senders'], report: Report): Readonl
     if ('code' in finding) report(`/senders/${country}`, finding);
   }
   return written ?? {};
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

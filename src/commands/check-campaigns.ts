@@ -1,9 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { findCampaigns } from '../campaign/find.ts';
-import { readCampaign } from '../campaign/load.ts';
+import { type ReadOptions, readCampaign } from '../campaign/load.ts';
 import { campaignNames, type NamedCampaign } from '../campaign/names.ts';
-import { findProject } from '../campaign/project.ts';
+import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { decisions } from '../plan/decide.ts';
@@ -79,7 +78,7 @@ export async function validate(paths: readonly string[], options: ValidateOption
     const hint = 'Name a campaign file or a folder, or make campaigns/NAME/campaign.yaml.';
     await collector.add(problem('campaign-not-found', 'There is no campaign to check here.', { hint }));
   }
-  const shared: Shared = { siblings: new Map(), lists: new Map() };
+  const shared: Shared = { projects: await projectsFrom(cwd), lists: new Map() };
   const files: CheckedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
@@ -98,7 +97,7 @@ export async function validate(paths: readonly string[], options: ValidateOption
 
 /** What the campaigns of a project have in common, and is read once. */
 interface Shared {
-  readonly siblings: Map<string, readonly NamedCampaign[]>;
+  readonly projects: Projects;
   readonly lists: SharedLists;
 }
 
@@ -109,13 +108,13 @@ async function checkFile(
   shared: Shared,
 ): Promise<Estimate | null> {
   const { cwd, now, recipients, ledger } = options;
-  const siblings = await siblingsOf(file, shared.siblings);
+  const known = await shared.projects(file);
   const reading = await readCampaign(file, {
     cwd,
     now,
     ...(recipients === undefined ? {} : { recipients }),
     ...(ledger === undefined ? {} : { ledger }),
-    ...(siblings === null ? {} : { siblings }),
+    ...known,
   });
   await collector.addOnce(reading.diagnostics);
   if (reading.campaign === null) return null;
@@ -175,16 +174,27 @@ function withoutKey(found: Diagnostic): Diagnostic {
   return found.code === 'missing-suppression-key' ? { ...found, severity: 'warning' } : found;
 }
 
-/** The other campaigns of a project, looked for once; null without a handbill.yaml, where each file has its own. */
-export async function siblingsOf(
-  file: string,
-  cache: Map<string, readonly NamedCampaign[]>,
-): Promise<readonly NamedCampaign[] | null> {
-  const path = await realpath(file).catch(() => null);
-  if (path === null) return null;
-  const project = await findProject(dirname(path));
-  if (project.file === null) return null;
-  const known = cache.get(project.root) ?? (await campaignNames(project, path));
-  cache.set(project.root, known);
-  return known;
+/** What is known of the project of a campaign file before it is read. */
+export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
+
+/** Looks for the projects of campaign files, and for the campaigns of each project, once for many files. */
+export async function projectsFrom(cwd: string): Promise<Projects> {
+  const here = await findProject(cwd).catch(nothing);
+  const siblings = new Map<string, readonly NamedCampaign[]>();
+  return async (named) => {
+    const path = await realpath(named).catch(nothing);
+    if (path === null) return {};
+    const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
+    if (place === null) return {};
+    // Without a handbill.yaml, the siblings of each file are others.
+    if (place.file === null) return { place };
+    const known = siblings.get(place.root) ?? (await campaignNames(place, path));
+    siblings.set(place.root, known);
+    return { place, siblings: known };
+  };
+}
+
+/** What is wrong is said by reading the campaign. */
+function nothing(): null {
+  return null;
 }

@@ -1,7 +1,7 @@
-import { dirname } from 'node:path';
 import process from 'node:process';
-import { findCampaign, findCampaigns } from '../campaign/find.ts';
+import { type FoundCampaign, findCampaign, findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
+import { findProject, projectOf } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
@@ -55,8 +55,8 @@ export async function doctor(options: DoctorOptions): Promise<Checkup> {
   const { cwd, env, now } = options;
   const nowMs = now();
   const named = await namedCampaign(options);
-  const folder = named === null ? cwd : dirname(named);
-  const reading = await readProject(folder, {
+  const place = named === null ? await findProject(cwd) : await projectOf(cwd, named);
+  const reading = await readProject(place, {
     cwd,
     ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
   });
@@ -64,7 +64,7 @@ export async function doctor(options: DoctorOptions): Promise<Checkup> {
   const { node, sqlite = '0' } = process.versions;
   const ledger =
     reading.yaml === null && project.file !== null ? NO_PLACE : checkLedger(project.ledger, { cwd, nowMs });
-  const campaign = named === null ? null : await checkCampaign(named, options);
+  const campaign = named === null ? null : await checkCampaign(named.named, options);
   const checks = [
     ...checkRuntime({ node, sqlite, handbill: version(), offsetAt: offsetHere }, options),
     ...projectChecks(reading),
@@ -72,6 +72,7 @@ export async function doctor(options: DoctorOptions): Promise<Checkup> {
     await checkSchemas(project.root),
     await checkGit(project, env),
     ...(await checkListsInGit(await campaignsOf(project.root, campaign?.campaign ?? null, options), project, env)),
+    ...(reading.ledgerFault === null ? [] : [asCheck('ledger', reading.ledgerFault)]),
     ...ledger.checks,
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
   ];
@@ -84,11 +85,11 @@ const NO_PLACE: LedgerCheckup = {
   facts: null,
 };
 
-async function namedCampaign({ campaign, cwd }: DoctorOptions): Promise<string | null> {
+async function namedCampaign({ campaign, cwd }: DoctorOptions): Promise<FoundCampaign | null> {
   if (campaign === undefined) return null;
   const place = await findCampaign(campaign, cwd);
   if ('problem' in place) throw refuse(place.problem);
-  return place.path;
+  return place;
 }
 
 function projectChecks({ project, diagnostics }: ProjectReading): readonly Check[] {

@@ -16,7 +16,7 @@ import { doubtsOf, runsNamed } from './doubt-list.ts';
 import { type ResolveQuestion, type ResolveResult, resolveDoubts } from './doubt-resolve.ts';
 import type { Named } from './doubt-select.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
-import { projectHere, withLedger } from './project-ledger.ts';
+import { projectHere, sayLedger, withLedger } from './project-ledger.ts';
 import { PLAN_FILE } from './takes-plans.ts';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -124,7 +124,9 @@ function configureResolve(command: Command, context: CommandContext): void {
         return given.yes === true || (await askYes('Type "yes" to record this', context));
       },
     });
-    if (!quiet) await context.out(said(result, verdictOf(given), context));
+    if (quiet) return;
+    await context.out(said(result, verdictOf(given), context));
+    if (result.resolved.length > 0) await sayLedger(context, given.ledger);
   });
 }
 

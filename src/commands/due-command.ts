@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
+import { placeOfLedger } from '../util/ledger-address.ts';
+import { safeLine } from '../util/safe.ts';
 import { instantMs } from '../util/units.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
@@ -93,6 +95,8 @@ async function run(paths: readonly string[], flags: DueFlags, context: CommandCo
     });
     if (flags.format === 'json') await printResult(result, printing);
     printLast(result, printing);
+    const ledgers = new Set(result.items.flatMap(({ result: sent }) => (sent === null ? [] : [sent.report.ledger])));
+    if (!quiet) for (const ledger of ledgers) context.err(`Ledger: ${safeLine(placeOfLedger(ledger, context.cwd))}\n`);
     if (result.exit === EXIT.bug || result.exit === EXIT.ledger) return result.exit;
     return signals.status() ?? result.exit;
   } finally {

@@ -1,4 +1,13 @@
-import { type Code, type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, warning } from '../errors.ts';
+import {
+  type Code,
+  type Diagnostic,
+  EXIT,
+  type ExitStatus,
+  HandbillError,
+  problem,
+  refuse,
+  warning,
+} from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { sendCommand, zonelessOf } from '../report/next-steps.ts';
@@ -128,6 +137,7 @@ async function* stepsOf(
   let runs: readonly DueRun[];
   let seen: Seen;
   try {
+    if (one.ledgerFault !== null) throw refuse(one.ledgerFault);
     const longestMs = waitsMs(campaign.send, campaign.split.decides);
     const sinceMs = firstInstantMs(nowMs, longestMs);
     const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs, dryRun });

@@ -1,6 +1,6 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { findProject } from '../campaign/project.ts';
+import { PROJECT_FILE, projectsAround, repositoryOf } from '../campaign/place.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { IGNORED } from '../scaffold/repository-files.ts';
@@ -47,18 +47,31 @@ export async function init(options: InitOptions): Promise<InitResult> {
     node: await pinnedNode(),
     schemas: await readSchemas(),
   });
+  await refuseInsideAnother(root, options.cwd);
   const { existing, faults: blocked } = await lookAround(root, files.keys(), options.cwd);
   if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
   if (existing.length > 0 && !options.addMissing) throw refuseExisting(root, existing, options.cwd);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
-  const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root, options.cwd))];
+  const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root))];
   return { root, made: [...missing.keys()], kept: existing, notes, next: await nextCommands(root, options) };
 }
 
 function folderFaults(folder: string): readonly Diagnostic[] {
   if (folder !== '' && !folder.includes('\0')) return [];
   return [problem('usage', 'The name of the folder is empty or holds a NUL character.')];
+}
+
+/** The outermost handbill.yaml is that of the project: a second one inside it would be refused with its campaigns. */
+async function refuseInsideAnother(root: string, cwd: string): Promise<void> {
+  const { above, below } = await projectsAround(root);
+  const [other] = [...above, ...below];
+  if (other === undefined) return;
+  const name = displayPath(join(other, PROJECT_FILE), cwd);
+  const where = above.length > 0 ? 'inside another project' : 'around another project';
+  const hint =
+    above.length > 0 ? 'Add a campaign to that project, or name a folder outside of it.' : 'Name a folder beside it.';
+  throw refuse(problem('other-project', `The new project would be ${where} (${name}).`, { hint }));
 }
 
 function refuseExisting(root: string, existing: readonly string[], cwd: string): HandbillError {
@@ -126,17 +139,12 @@ async function ignoreNotes(root: string, existing: readonly string[]): Promise<r
   ];
 }
 
-async function placeNotes(root: string, cwd: string): Promise<readonly string[]> {
+async function placeNotes(root: string): Promise<readonly string[]> {
   const notes: string[] = [];
-  const repository = await folderAbove(root, '.git');
+  const repository = await repositoryOf(root);
   if (repository === null) notes.push('This is no git repository yet: git init makes it one.');
   else if (repository !== root) {
     notes.push('GitHub reads .github at the root of a repository: move it there, or give this folder its own.');
-  }
-  const around = dirname(root) === root ? null : await findProject(dirname(root)).catch(() => null);
-  const file = around?.file ?? null;
-  if (file !== null) {
-    notes.push(`It lies inside another project: what ${displayPath(file, cwd)} says does not hold here.`);
   }
   return notes;
 }

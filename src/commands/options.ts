@@ -15,7 +15,7 @@ export function addFormat(command: Command, formats: readonly [string, ...string
 export function addLedger(command: Command): Command {
   return command.option(
     '--ledger <place>',
-    'the ledger to use, a file or postgres://... (default: that of the project, or HANDBILL_LEDGER)',
+    'the ledger to use: a file, relative to the project, or postgres://... (default: HANDBILL_LEDGER, else that of the project)',
   );
 }
 

@@ -1,24 +1,37 @@
+import { findProject } from '../campaign/place.ts';
 import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
+import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { ledgerOption } from './options.ts';
 
 /**
- * The project of the current folder.
+ * The project of the current folder, for commands that use its ledger.
  *
- * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml
+ * @throws HandbillError (exit status 2) with everything that is wrong with its handbill.yaml, and its ledger
  */
 export async function projectHere(
   context: Pick<CommandContext, 'cwd' | 'env'>,
   ledger: string | undefined,
 ): Promise<ProjectReading> {
-  const reading = await readProject(context.cwd, { cwd: context.cwd, ...ledgerOption(ledger, context) });
-  const errors = reading.diagnostics.filter((one) => one.severity === 'error');
+  const place = await findProject(context.cwd);
+  const reading = await readProject(place, { cwd: context.cwd, ...ledgerOption(ledger, context) });
+  const { diagnostics, ledgerFault } = reading;
+  const errors = [...diagnostics.filter((one) => one.severity === 'error'), ...(ledgerFault ? [ledgerFault] : [])];
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   return reading;
+}
+
+/** Says on stderr which ledger a command has written to, for those whose result does not name it. */
+export async function sayLedger(
+  context: Pick<CommandContext, 'cwd' | 'env' | 'err'>,
+  ledger: string | undefined,
+): Promise<void> {
+  const { project } = await projectHere(context, ledger);
+  context.err(`Ledger: ${safeLine(placeOfLedger(project.ledger, context.cwd))}\n`);
 }
 
 /**

@@ -1,7 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { campaignNames } from '../campaign/names.ts';
-import { findProject } from '../campaign/project.ts';
+import type { ProjectPlace } from '../campaign/place.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunIdentity } from '../ledger/records.ts';
@@ -25,15 +24,14 @@ export async function refuseUnknown(
   { campaign, environment }: { readonly campaign: string | null; readonly environment: string | null },
   held: Held,
   project: Pick<Project, 'environments' | 'file'>,
-  cwd: string,
+  place: ProjectPlace,
 ): Promise<void> {
   if (environment !== null) {
     const known = new Set([...project.environments.keys(), ...held.map((run) => run.environment)]);
     if (!known.has(environment)) throw refuse(unknownEnvironment(environment, known, project));
   }
   if (campaign === null || held.some((run) => run.campaign === campaign)) return;
-  const here = await realpath(cwd);
-  const inProject = await campaignNames(await findProject(here), join(here, 'campaign.yaml'));
+  const inProject = await campaignNames(place, join(place.root, 'campaign.yaml'));
   const known = new Set([...held.map((run) => run.campaign), ...inProject.map(({ name }) => name)]);
   if (!known.has(campaign)) throw refuse(unknownCampaign(campaign, known));
 }

@@ -69,7 +69,7 @@ const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'pu
  * purge is under way), 7 (ledger)
  */
 export async function purge(options: PurgeOptions): Promise<PurgeResult> {
-  const { project } = await projectHere(options, options.ledger);
+  const { project, place } = await projectHere(options, options.ledger);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
   const limits = {
@@ -86,7 +86,7 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
     const events = all ? ledger.purge.oldEvents(limits.beforeMs) : NO_EVENTS;
     return { ...selectRuns(ledger, limits), old, events, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
   });
-  await refuseUnknown(limits, found.held, project, options.cwd);
+  await refuseUnknown(limits, found.held, project, place);
   const hashed = hasher === null ? 0 : found.old.active;
   const planned: PurgeResult = {
     version: 1,

@@ -33,6 +33,7 @@ export function purgeText(result: PurgeResult, width: number): string {
       ...leftLines(left, 'open', width, OPEN_NEXT),
       ...leftLines(left, 'held', width, HELD_NEXT),
       rewritten === null ? '' : REWRITTEN[rewritten],
+      nothing || dryRun ? '' : `\nLedger: ${result.ledger}\n`,
     ].join(''),
   );
 }

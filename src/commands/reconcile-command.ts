@@ -5,6 +5,7 @@ import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { withProgress } from './progress.ts';
+import { sayLedger } from './project-ledger.ts';
 import { type ReconcileResult, reconcile } from './reconcile.ts';
 import { reconcileText } from './reconcile-text.ts';
 import { addLog } from './telemetry-options.ts';
@@ -54,7 +55,9 @@ async function run(files: readonly string[], given: Given, context: CommandConte
   if (given.format === 'text' && result.diagnostics.length > 0 && !isQuiet) {
     context.err(formatDiagnostics(result.diagnostics, { colour: context.colour.err }));
   }
-  if (!isQuiet) await context.out(given.format === 'json' ? jsonOf(result) : reconcileText(result));
+  if (isQuiet) return;
+  await context.out(given.format === 'json' ? jsonOf(result) : reconcileText(result));
+  if (given.dryRun !== true) await sayLedger(context, given.ledger);
 }
 
 function tell(

@@ -11,6 +11,7 @@ import { askLine } from './ask.ts';
 import type { CommandContext } from './context.ts';
 import { userHere } from './doubt.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { sayLedger } from './project-ledger.ts';
 import { exportCsv, exportJsonl, exportReplies } from './reply-export.ts';
 import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './reply-formats.ts';
 import { listReplies, type ReceivedReply, type ReplyListOptions, readReplies, readSince } from './reply-list.ts';
@@ -114,8 +115,9 @@ function configureReview(command: Command, context: CommandContext): void {
     }
     if (given.as !== undefined) {
       const done = await enter(numbers, given.as, given, context);
-      if (given.quiet !== true) await context.out(said(done, given.as));
-      return;
+      if (given.quiet === true) return;
+      await context.out(said(done, given.as));
+      return await sayLedger(context, given.ledger);
     }
     const waiting = { ...filtersOf(given, context), meanings: ['review'] as const };
     if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
@@ -164,6 +166,7 @@ async function askAll(waiting: ReplyListOptions, given: ReviewFlags, context: Co
     count++;
   }
   await context.out(`${countOf(count, 'reply', 'replies')} reviewed.\n`);
+  if (count > 0) await sayLedger(context, given.ledger);
 }
 
 function questionOf(reply: ReceivedReply, which: string, full: boolean): string {

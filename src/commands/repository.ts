@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
+import { repositoryOf } from '../campaign/place.ts';
 import { isInside } from '../util/paths.ts';
 
 /** A file as its repository knows it: a path with `/` from its root, or null where the file lies outside. */
@@ -12,18 +12,9 @@ export type RepositoryPath = (file: string) => string | null;
  * @param cwd - real path, from which files are named
  */
 export async function repositoryPaths(cwd: string): Promise<RepositoryPath> {
-  const root = (await rootAbove(cwd)) ?? cwd;
+  const root = (await repositoryOf(cwd)) ?? cwd;
   return (file) => {
     const path = resolve(cwd, file);
     return path !== root && isInside(root, path) ? relative(root, path).split(sep).join('/') : null;
   };
 }
-
-/** The nearest folder with a `.git`, which in a worktree or a submodule is a file. */
-async function rootAbove(folder: string): Promise<string | null> {
-  if (await lstat(join(folder, '.git')).then(always, never)) return folder;
-  return dirname(folder) === folder ? null : await rootAbove(dirname(folder));
-}
-
-const always = () => true;
-const never = () => false;

@@ -1,6 +1,6 @@
-import { lstat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { onlyEnvironment } from '../campaign/environments.ts';
+import { repositoryOf } from '../campaign/place.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
@@ -28,7 +28,7 @@ export interface CallerOptions {
   readonly user: string;
   /** Default: the only one of handbill.yaml. */
   readonly environment?: string;
-  /** What the caller is to name; relative to `cwd`, or a `postgres://` address. */
+  /** What the caller is to name; relative to the project, or a `postgres://` address. */
   readonly ledger?: string;
   readonly envFile?: string;
   /** Kubernetes: the container image, and the project's folder in it. */
@@ -50,7 +50,12 @@ export async function scheduleCallers(
   options: CallerOptions,
 ): Promise<readonly CallerFile[]> {
   const nowMs = options.now();
-  const { campaigns, refused } = await readScheduled(paths, { cwd: options.cwd, now: nowMs });
+  const { cwd, ledger } = options;
+  const { campaigns, refused } = await readScheduled(paths, {
+    cwd,
+    now: nowMs,
+    ...(ledger === undefined ? {} : { ledger }),
+  });
   const problems = refused.flatMap(({ diagnostics }) => diagnostics);
   if (problems.length > 0) throw new HandbillError(EXIT.refused, problems);
   const [first] = campaigns.map(({ campaign }) => campaign);
@@ -59,7 +64,7 @@ export async function scheduleCallers(
   const stranger = campaigns.find(({ campaign }) => campaign.project.root !== root);
   if (stranger !== undefined) throw severalProjects(first, stranger.campaign);
 
-  const onServer = isPostgres(options.ledger ?? first.project.ledger);
+  const onServer = isPostgres(first.project.ledger);
   const environment = environmentOf(first, options.environment ?? onlyOf(first));
   const named = paths.length === 0 ? [] : campaigns.map(({ path }) => `./${relative(root, path).replaceAll(sep, '/')}`);
   if (environment.approval !== null) throw takesPlansAlone(environment.name);
@@ -67,7 +72,7 @@ export async function scheduleCallers(
     ...['due', ...named, '--env', environment.name, '--yes', '--quiet'],
     ...ledger,
   ];
-  const here = options.ledger === undefined ? [] : ['--ledger', resolve(options.cwd, options.ledger)];
+  const here = ledger === undefined ? [] : ['--ledger', first.project.ledger];
   const caller: Caller = {
     program: options.program,
     args: args(kind === 'kubernetes' || onServer ? [] : here),
@@ -139,11 +144,8 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
 
 /** The project's folder below the root of its repository; null where it is that, or in none. */
 async function belowRepository(root: string): Promise<string | null> {
-  for (let folder = root; ; folder = dirname(folder)) {
-    const isRepository = (await lstat(join(folder, '.git')).catch(() => null)) !== null;
-    if (isRepository) return folder === root ? null : relative(folder, root).replaceAll(sep, '/');
-    if (dirname(folder) === folder) return null;
-  }
+  const repository = await repositoryOf(root);
+  return repository === null || repository === root ? null : relative(repository, root).replaceAll(sep, '/');
 }
 
 function takesPlansAlone(environment: string): HandbillError {

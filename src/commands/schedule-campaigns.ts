@@ -1,14 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
-import type { NamedCampaign } from '../campaign/names.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Campaign, Schedule } from '../model.ts';
 import { clockOf } from '../schedule/occurrence.ts';
 import type { CronClock } from '../util/cron.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
-import { siblingsOf } from './check-campaigns.ts';
+import { projectsFrom } from './check-campaigns.ts';
 
 /** Somebody who put a schedule into a campaign elsewhere has to learn that nobody looks there. */
 export const NOTHING_SCHEDULED =
@@ -21,6 +20,8 @@ export interface Scheduled {
   readonly clock: CronClock;
   /** The campaign file, as it was found. */
   readonly path: string;
+  /** Why the ledger must not be used. */
+  readonly ledgerFault: Diagnostic | null;
 }
 
 /** A campaign file with a schedule that cannot be sent as it is. */
@@ -51,20 +52,20 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
   const cwd = await realpath(options.cwd);
   const found = await findCampaigns(paths, cwd);
   if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);
-  const siblings = new Map<string, readonly NamedCampaign[]>();
+  const projects = await projectsFrom(cwd);
   const campaigns: Scheduled[] = [];
   const refused: Unscheduled[] = [];
   for (const path of found.files) {
     if (!(await mentionsSchedule(path))) continue;
-    const others = await siblingsOf(path, siblings);
-    const { campaign, diagnostics } = await readCampaign(path, {
+    const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
       ...options,
       cwd,
-      ...(others === null ? {} : { siblings: others }),
+      ...(await projects(path)),
     });
     if (campaign === null) refused.push({ file: displayPath(path, cwd), diagnostics });
     else if (campaign.schedule !== null) {
-      campaigns.push({ campaign, schedule: campaign.schedule, clock: await clockOf(campaign.schedule), path });
+      const clock = await clockOf(campaign.schedule);
+      campaigns.push({ campaign, schedule: campaign.schedule, clock, path, ledgerFault });
     }
   }
   return { campaigns, refused };

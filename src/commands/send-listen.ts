@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { findProject } from '../campaign/place.ts';
 import { readProject } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -34,7 +35,7 @@ export async function prepareListening(
   { plan, env, now }: ListenNeeds,
 ): Promise<(ledger: Ledger) => Promise<SendListener>> {
   const { project } = plan.campaign;
-  const reading = await readProject(project.root, { cwd: project.root, ledger: project.ledger });
+  const reading = await readProject(await findProject(project.root), { cwd: project.root, ledger: project.ledger });
   const { webhook } = reading.project;
   const own = isSandbox(plan) ? ownReceiver() : null;
   const receiver = own?.receiver ?? webhook.receiver;

@@ -36,6 +36,7 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
     cwd,
     now: now(),
     ...given(options, 'recipients', 'ledger'),
+    toSend: { newLedger: options.newLedger === true },
   });
   const { environment = 'sandbox' } = options;
   const meant = await meantOccurrence(campaign, {

@@ -4,7 +4,7 @@ import type { Project } from '../model.ts';
 import { checkHashKey } from '../plan/suppression.ts';
 import { createUntilReader } from '../suppression/until.ts';
 import type { CommandContext } from './context.ts';
-import { projectHere } from './project-ledger.ts';
+import { projectHere, sayLedger } from './project-ledger.ts';
 import { checkHashes, countryOf, hasherOf, type NamedAddresses, readAddresses } from './suppress-addresses.ts';
 
 export interface ChangeOptions {
@@ -58,7 +58,9 @@ export async function addAll(raw: readonly string[], given: AddOptions, context:
   const { added, known } = await addSuppressions(raw, given, context);
   const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
   const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
-  if (given.quiet !== true) await context.out(`${plural(added)} suppressed.${before}\n`);
+  if (given.quiet === true) return;
+  await context.out(`${plural(added)} suppressed.${before}\n`);
+  await sayLedger(context, given.ledger);
 }
 
 /** How many of those who were named are off the list, and how many were not on it. */
@@ -88,7 +90,9 @@ export async function removeSuppressions(
 export async function removeAll(raw: readonly string[], given: ChangeOptions, context: CommandContext): Promise<void> {
   const { removed, absent } = await removeSuppressions(raw, given, context);
   const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
-  if (given.quiet !== true) await context.out(`${plural(removed)} removed.${rest}\n`);
+  if (given.quiet === true) return;
+  await context.out(`${plural(removed)} removed.${rest}\n`);
+  await sayLedger(context, given.ledger);
 }
 
 /** How many were on the list, as they stand or as hashes. */

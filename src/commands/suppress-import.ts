@@ -11,7 +11,7 @@ import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { paced } from './paced.ts';
-import { projectHere } from './project-ledger.ts';
+import { projectHere, sayLedger } from './project-ledger.ts';
 import { countryOf } from './suppress-addresses.ts';
 import type { ChangeOptions } from './suppress-change.ts';
 
@@ -30,7 +30,9 @@ export interface Imported {
 export async function importFile(written: string, given: ChangeOptions, context: CommandContext): Promise<void> {
   const { file, entries, added } = await importSuppressions(written, given, context);
   const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
-  if (given.quiet !== true) await context.out(said);
+  if (given.quiet === true) return;
+  await context.out(said);
+  await sayLedger(context, given.ledger);
 }
 
 /**

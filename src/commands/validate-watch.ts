@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
-import { findProject } from '../campaign/project.ts';
+import { projectOf } from '../campaign/place.ts';
 import { kindOf } from '../campaign/walk.ts';
 import { HandbillError } from '../errors.ts';
 import { countOf } from '../report/words.ts';
@@ -133,11 +133,11 @@ async function foldersOf(paths: readonly string[], cwd: string): Promise<readonl
   }
   const { files } = await findCampaigns(paths, cwd);
   for (const file of files) {
-    const folder = await realpath(file).then(dirname, () => null);
-    if (folder === null) continue;
+    const path = await realpath(file).catch(() => null);
+    if (path === null) continue;
     // Without a handbill.yaml the root is a whole repository, of which campaigns may be a small part.
-    const project = await findProject(folder).catch(() => null);
-    folders.add(project?.file == null ? folder : project.root);
+    const project = await projectOf(cwd, { path, named: file }).catch(() => null);
+    folders.add(project?.file == null ? dirname(path) : project.root);
   }
   if (folders.size === 0) folders.add(cwd);
   return [...folders];

@@ -1,16 +1,17 @@
 import { mkdir, realpath, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import { findProject, PROJECT_FILE } from '../campaign/project.ts';
+import { join, relative, resolve } from 'node:path';
+import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
+import { fromRoot } from '../campaign/project.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isInside } from '../util/paths.ts';
 import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
 import { checkout } from './checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from './compare-campaign.ts';
 import type { GitPlace } from './git.ts';
-import type { CampaignDiff, Diff } from './result.ts';
+import type { CampaignDiff, Diff, RuleChange } from './result.ts';
 import { type Range, type Revision, readRange } from './revision.ts';
 import { changedRules, readRules } from './rules.ts';
-import { type CampaignFile, campaignFiles, namedCampaign, type Placed, type Side } from './side.ts';
+import { type CampaignFile, campaignFiles, namedCampaign, type Placed, projectFiles, type Side } from './side.ts';
 
 export interface DiffOptions {
   readonly cwd: string;
@@ -38,18 +39,18 @@ export interface DiffOptions {
 export async function diff(revision: string, target: string | null, options: DiffOptions): Promise<Diff> {
   const signal = options.signal ?? new AbortController().signal;
   const cwd = await realpath(options.cwd);
-  const { root } = await findProject(await folderOf(target, cwd));
+  const project = await projectFor(target, cwd);
+  const { root } = project;
   const place: GitPlace = { folder: root, env: options.env, signal };
   const folder = await makeTemporaryFolder('handbill-diff-');
   try {
     const range = await readRange(place, revision);
     const here = isInside(root, cwd) ? relative(root, cwd) : '';
+    const workTree: Side = { root, cwd, place: project };
     const before = await sideOf(place, range.before, join(folder.root, 'before'), here);
-    const after =
-      range.after === null ? { root, cwd } : await sideOf(place, range.after, join(folder.root, 'after'), here);
+    const after = range.after === null ? workTree : await sideOf(place, range.after, join(folder.root, 'after'), here);
     const emptyList = join(folder.root, 'empty.csv');
     await writeFile(emptyList, '', { mode: 0o600 });
-    const workTree: Side = { root, cwd };
     return await compare({ before, after, target, range }, { ...options, cwd, signal, emptyList, workTree });
   } catch (error) {
     if (!signal.aborted || error instanceof HandbillError) throw temporaryFault(error, folder.root);
@@ -59,12 +60,12 @@ export async function diff(revision: string, target: string | null, options: Dif
   }
 }
 
-/** A campaign may lie in another project than the current folder. */
-async function folderOf(target: string | null, cwd: string): Promise<string> {
-  if (target === null || target.includes('\0')) return cwd;
-  const path = await realpath(resolve(cwd, target)).catch(() => null);
-  if (path === null) return cwd;
-  return /\.ya?ml$/.test(path) ? dirname(path) : path;
+/** The project of the command, or of the campaign where the current folder is in none (`projectOf`). */
+async function projectFor(target: string | null, cwd: string): Promise<ProjectPlace> {
+  if (target === null || target.includes('\0')) return await findProject(cwd);
+  const named = /\.ya?ml$/.test(target) ? resolve(cwd, target) : resolve(cwd, target, 'campaign.yaml');
+  const path = await realpath(named).catch(() => null);
+  return path === null ? await findProject(cwd) : await projectOf(cwd, { path, named });
 }
 
 async function sideOf(place: GitPlace, { commit }: Revision, into: string, here: string): Promise<Side> {
@@ -76,7 +77,10 @@ async function sideOf(place: GitPlace, { commit }: Revision, into: string, here:
     () => true,
     () => false,
   );
-  return { root: into, cwd: made ? cwd : into };
+  const side = { root: into, cwd: made ? cwd : into };
+  const unclear: ProjectPlace = { root: into, file: null, isMarked: true };
+  // What several projects in one repository mean is said of the side that is to be sent.
+  return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
 }
 
 interface Sides {
@@ -108,15 +112,15 @@ async function compare({ before, after, target, range }: Sides, options: Options
   }
   const changed = all.filter((one) => !isUnchanged(one));
   const project = changedRules(
-    await readRules('project', await projectFile(before)),
-    await readRules('project', await projectFile(after)),
+    await readRules('project', before.place.file),
+    await readRules('project', after.place.file),
   );
   return {
     version: 1,
     before: { name: range.before.name, commit: range.before.commit, mergeBase: range.before.isMergeBase },
     after: { name: range.after?.name ?? 'work tree', commit: range.after?.commit ?? null, mergeBase: false },
     environment: compareOptions.environment,
-    project,
+    project: [...(await projectFileChanges(before, after)), ...project],
     campaigns: changed.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     unchanged: all
       .filter(isUnchanged)
@@ -135,8 +139,22 @@ function nameOf({ name, commit }: Revision): string {
   return `${name} ${commit.slice(0, 8)}`;
 }
 
-async function projectFile({ root }: Side): Promise<string | null> {
-  return await realpath(join(root, PROJECT_FILE)).catch(() => null);
+/**
+ * Project files that are added, changed or removed, except for the settings of the one that counts on both sides: such a
+ * file can take over where messages go, who must approve and which ledger counts.
+ */
+async function projectFileChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
+  const [old, now] = [await projectFiles(before), await projectFiles(after)];
+  const [main, newMain] = [before, after].map(({ root, place }) => place.file && fromRoot(root, place.file));
+  return [...new Set([...old.keys(), ...now.keys()])].sort().flatMap((key) => {
+    const [was, is] = [old.get(key), now.get(key)];
+    if (main === newMain && key === main) return [];
+    if (was && is && Buffer.compare(was, is) === 0 && (key === main) === (key === newMain)) return [];
+    const said = (bytes: Uint8Array | null | undefined, counts: boolean): string | null =>
+      bytes === undefined ? null : counts ? 'the project file' : 'a second project file, whose campaigns are refused';
+    const [first, second] = [said(was, key === main), said(is, key === newMain)];
+    return [{ key, before: first, after: first === second ? `${second} (changed)` : second }];
+  });
 }
 
 type Pair = readonly [before: Placed | null, after: Placed | null];

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fromRoot, PROJECT_FILE } from '../campaign/project.ts';
+import { fromRoot } from '../campaign/project.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import { valueAt } from '../util/json.ts';
 import { isInside, readSmallFile } from '../util/paths.ts';
@@ -14,10 +14,11 @@ import type { Placed, Side } from './side.ts';
  */
 export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {
   if (side.root === workTree.root) return [];
-  const project = join(side.root, PROJECT_FILE);
   const needed = [
     ...(await namesIn(file.path, ['/suppressions'])),
-    ...(await namesIn(project, ['/suppressions', '/prices', '/defaults/suppressions'])),
+    ...(side.place.file === null
+      ? []
+      : await namesIn(side.place.file, ['/suppressions', '/prices', '/defaults/suppressions'])),
   ];
   const notes: string[] = [];
   for (const path of new Set(needed)) {

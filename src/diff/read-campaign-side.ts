@@ -42,7 +42,12 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
   const { now, recipients } = options;
   const findings = createFindings(side);
   const override = recipients === null ? {} : { recipients };
-  const { campaign, diagnostics } = await readCampaign(file.path, { cwd: side.cwd, now, ...override });
+  const { campaign, diagnostics } = await readCampaign(file.path, {
+    cwd: side.cwd,
+    place: side.place,
+    now,
+    ...override,
+  });
   findings.add(diagnostics, null);
   const read = { campaign, findings, skipInvalid: options.skipInvalid || campaign?.recipients.onInvalid === 'skip' };
   if (campaign === null || !options.hasList) return { ...read, ...NOTHING };

@@ -2,7 +2,8 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { findCampaign } from '../campaign/find.ts';
 import { peekCampaign } from '../campaign/names.ts';
-import { fromRoot, PROJECT_FILE } from '../campaign/project.ts';
+import { PROJECT_FILE, type ProjectPlace } from '../campaign/place.ts';
+import { fromRoot } from '../campaign/project.ts';
 import { yamlFilesBelow } from '../campaign/walk.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import type { Diagnostic } from '../errors.ts';
@@ -15,6 +16,8 @@ export interface Side {
   readonly root: string;
   /** The folder in which the command was given, on this side. */
   readonly cwd: string;
+  /** The project, as the files of this side say it. */
+  readonly place: ProjectPlace;
 }
 
 /** A campaign file of a side. */
@@ -38,8 +41,8 @@ export type ListState = 'here' | 'lfs-pointer' | 'absent';
 
 /** The campaign files of a side: with handbill.yaml, all below it, else those of `campaigns/` and of the current folder. */
 export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
-  const hasProject = await isFile(join(side.root, PROJECT_FILE));
-  const folders = hasProject ? [side.root] : [join(side.root, 'campaigns'), side.cwd];
+  const { place } = side;
+  const folders = place.file !== null ? [place.root] : [join(side.root, 'campaigns'), side.cwd];
   const paths = new Set((await Promise.all(folders.map(yamlFilesBelow))).flat());
   const found: CampaignFile[] = [];
   for (const path of [...paths].sort()) {
@@ -56,12 +59,23 @@ export async function namedCampaign(
   side: Side,
   target: string,
 ): Promise<CampaignFile | { readonly problem: Diagnostic }> {
-  const found = await findCampaign(target, side.cwd);
+  const found = await findCampaign(target, side.cwd, side.place);
   if ('problem' in found) return found;
   // A link may lead anywhere: what lies outside has no other side.
   const path = await realpath(found.path);
   const place = isInside(side.root, path) ? fromRoot(side.root, path) : basename(path);
   return { path, place, name: await peekCampaign(path) };
+}
+
+/** Every project file below the root of a side, by its path from there: its bytes, null where they cannot be read. */
+export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, Uint8Array | null>> {
+  const files = new Map<string, Uint8Array | null>();
+  for (const path of await yamlFilesBelow(root)) {
+    if (basename(path) !== PROJECT_FILE) continue;
+    const read = await readSmallFile(path, MAX_YAML_BYTES);
+    files.set(fromRoot(root, path), 'bytes' in read ? read.bytes : null);
+  }
+  return files;
 }
 
 /** Where the list of a campaign is to be found on a side; null where the campaign lists its recipients itself. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { markerOf } from '../util/ledger-address.ts';
 import { unusable } from './ledger-error.ts';
 import { codeOf, syncFolder } from './private-files.ts';
 
@@ -12,10 +13,6 @@ import { codeOf, syncFolder } from './private-files.ts';
 
 /** How much room the reserve keeps: outcomes of some thousand requests in flight. */
 export const RESERVE_BYTES = 1024 * 1024;
-
-export function markerOf(ledger: string): string {
-  return `${ledger}.marker`;
-}
 
 export function reserveOf(ledger: string): string {
   return `${ledger}.reserve`;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { SHARED_MARKER } from '../util/ledger-address.ts';
 import { hasMarker, leaveMarker } from './companions.ts';
 import { ensurePrivateFolder } from './private-files.ts';
 
@@ -22,6 +24,12 @@ export function rememberSendingWith(root: string, address: string): void {
   } catch {
     // It is a second net: what decides who is sent to is the ledger.
   }
+}
+
+/** A shared ledger was given up for a file: from now on, that is what this project sends with. */
+export function forgetShared(root: string): void {
+  const folder = join(root, '.handbill');
+  for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));
 }
 
 /** By the server and the database, whoever the user is. */

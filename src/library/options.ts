@@ -4,7 +4,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 /** Where a function works, and by which clock. */
 export interface ProjectOptions {
   /**
-   * Folder that paths and names are relative to, and from which handbill.yaml is looked for upwards. Default: the
+   * Folder that paths and names are relative to, and from which the project is looked for. Default: the
    * current folder of the process.
    */
   readonly cwd?: string;
@@ -16,7 +16,7 @@ export interface ProjectOptions {
   /** Wall clock, in ms since 1970. Default: `Date.now`. */
   readonly now?: () => number;
   /**
-   * Path of the ledger, relative to `cwd`, or the address of a shared one. Default: HANDBILL_LEDGER in `env`, else the
+   * Path of the ledger, relative to the root of the project, or the address of a shared one. Default: HANDBILL_LEDGER in `env`, else the
    * ledger of the project.
    */
   readonly ledger?: string;

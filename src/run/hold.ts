@@ -5,7 +5,7 @@ import type { RunLock } from '../ledger/lock.ts';
 import type { Disk } from '../ledger/log-sync.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { RunIdentity } from '../ledger/records.ts';
-import { hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
+import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
 import type { Project } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 
@@ -36,6 +36,7 @@ export function holdRun(
     if (taken === null) throw locked(ledger, identity);
     lock = taken;
     if (isPostgres(path)) rememberSendingWith(root, path);
+    else if (opening.newLedger === true) forgetShared(root);
     ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: nowMs });
     return {
       ledger,

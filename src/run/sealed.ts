@@ -1,4 +1,4 @@
-import { findProject } from '../campaign/project.ts';
+import { findProject } from '../campaign/place.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { listInput } from '../plan/check.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -54,10 +54,10 @@ const HINT = 'Undo the change, or make and review a new plan.';
  * approvers with it.
  */
 async function refuseOtherProject(plan: Plan, cwd: string): Promise<void> {
-  const { root, file } = await findProject(cwd);
+  const { root, isMarked } = await findProject(cwd);
   const { root: planned } = plan.campaign.project;
-  // A folder that is in no project may hold projects; one somewhere else was chosen by the plan alone.
-  if (root === planned || (file === null && isInside(root, planned))) return;
+  // A folder that is in no project may hold projects; one elsewhere was chosen by the plan alone.
+  if (root === planned || (!isMarked && isInside(root, planned))) return;
   throw refuse(
     problem(
       'plan-invalid',

@@ -317,20 +317,35 @@ describe('an environment with approvers', () => {
 
   it('is not left by a plan that leads to another project', async () => {
     const mine = projectFile(api.url).replace(/approvers: .*\n.*\n/, '\n');
-    project.write('evil/handbill.yaml', mine);
-    project.write('evil/campaign.yaml', CAMPAIGN);
-    project.write('evil/hello.hbs', 'Hello {{first}}');
-    project.write('evil/people.csv', PEOPLE);
-    write(await plan('evil', { cwd: project.root, now: () => NOW, environment: 'production' }));
-    const refused = await run('send', '--plan', 'hello.plan.json', '--yes');
-    expect(refused.stderr).toContain('another project');
-    expect(refused).toMatchObject({ status: 2 });
-    await expect(approve('hello.plan.json', asPerson(keys.ben))).rejects.toMatchObject({ code: 'plan-invalid' });
+    const files = {
+      'handbill.yaml': mine,
+      'campaign.yaml': CAMPAIGN,
+      'hello.hbs': 'Hello {{first}}',
+      'people.csv': PEOPLE,
+    };
+    using evil = createProject(files);
+    for (const [name, text] of Object.entries(files)) project.write(`evil/${name}`, text);
+    const {
+      seal: _,
+      version: __,
+      ...facts
+    } = await plan('.', {
+      cwd: evil.root,
+      now: () => NOW,
+      environment: 'production',
+    });
+    for (const file of ['evil/campaign.yaml', evil.path('campaign.yaml')]) {
+      write(sealPlan({ ...facts, campaign: { ...facts.campaign, file } }));
+      const refused = await run('send', '--plan', 'hello.plan.json', '--yes');
+      expect(refused.stderr).toContain('error[other-project]');
+      expect(refused).toMatchObject({ status: 2 });
+      await expect(approve('hello.plan.json', asPerson(keys.ben))).rejects.toMatchObject({ code: 'other-project' });
+    }
     expect(received()).toBe(0);
   });
 
   it('is not left from a folder without a project either, unless the project lies below it', async () => {
-    using outside = createProject({ '.git/HEAD': '', 'notes/a.txt': '' });
+    using outside = createProject({ 'notes/a.txt': '' });
     const path = outside.path('p.json');
     const made = await runCli(['plan', project.path('hello'), '--env', 'staging', '-o', path], { cwd: outside.root });
     expect(made, made.stderr).toMatchObject({ status: 0 });

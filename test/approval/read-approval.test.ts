@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCampaign } from '../../src/campaign/load.ts';
+import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { createProject } from '../helpers/project.ts';
 import { certify, type Key, type Keyring, openKeyring } from './keys.ts';
@@ -19,7 +20,7 @@ afterAll(() => ring.remove());
 async function read(lines: string, environment = 'production') {
   const api = environment === 'sandbox' ? '' : '    baseUrl: https://api.example.com\n    apiKey: { env: K }\n';
   using project = createProject({ 'handbill.yaml': `environments:\n  ${environment}:\n${api}${lines}` });
-  const { project: found, diagnostics } = await readProject(project.root, { cwd: project.root });
+  const { project: found, diagnostics } = await readProject(await findProject(project.root), { cwd: project.root });
   return { approval: found.environments.get(environment)?.approval, diagnostics, root: project.root };
 }
 

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { findCampaigns } from '../../src/campaign/find.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { sameNames } from '../../src/campaign/names.ts';
-import { findProject, readProject } from '../../src/campaign/project.ts';
+import { findProject } from '../../src/campaign/place.ts';
+import { readProject } from '../../src/campaign/project.ts';
 import { folderWith, hello, NOW, SMALLEST } from './helper.ts';
 
 describe('a campaign is found', () => {
@@ -60,12 +61,19 @@ describe('a campaign is found', () => {
 });
 
 describe('a project', () => {
-  it('is the folder of the nearest handbill.yaml, else the repository, else the folder', async () => {
-    await using folder = await folderWith({ 'a/handbill.yaml': '', 'a/b/c/x': '', 'd/e/x': '' });
-    const at = (path: string) => findProject(join(folder.root, path));
-    expect(await at('a/b/c')).toEqual({ root: join(folder.root, 'a'), file: join(folder.root, 'a/handbill.yaml') });
-    expect(await at('a')).toEqual({ root: join(folder.root, 'a'), file: join(folder.root, 'a/handbill.yaml') });
-    expect(await at('d/e')).toEqual({ root: folder.root, file: null });
+  it('is the folder of the outermost handbill.yaml, else of the only one below, else the repository', async () => {
+    await using folder = await folderWith({
+      'a/handbill.yaml': '',
+      'a/b/handbill.yaml': '',
+      'a/b/c/x': '',
+      'd/e/x': '',
+    });
+    const at = async (path: string) => (await findProject(join(folder.root, path))).file;
+    for (const path of ['a/b/c', 'a/b', 'a', 'd/e', '.']) {
+      expect(await at(path), path).toBe(join(folder.root, 'a/handbill.yaml'));
+    }
+    await rm(join(folder.root, 'a'), { recursive: true });
+    expect(await findProject(join(folder.root, 'd/e'))).toEqual({ root: folder.root, file: null, isMarked: true });
   });
 
   it('does not reach beyond its repository', async () => {
@@ -77,6 +85,7 @@ describe('a project', () => {
     expect(await findProject(join(folder.root, 'repository/x'))).toEqual({
       root: join(folder.root, 'repository'),
       file: null,
+      isMarked: true,
     });
   });
 
@@ -89,11 +98,11 @@ describe('a project', () => {
   test.each([
     ['by default', '', undefined, '.handbill/ledger.db'],
     ['as the project says', 'ledger: state/l.db\n', undefined, 'state/l.db'],
-    ['as the command line says', 'ledger: state/l.db\n', 'other/l.db', 'cwd/other/l.db'],
+    ['as the command line says', 'ledger: state/l.db\n', 'other/l.db', 'other/l.db'],
   ])('has its ledger %s', async (_label, yaml, ledger, expected) => {
     await using folder = await folderWith({ 'handbill.yaml': yaml, 'cwd/x': '' });
     const options = { cwd: join(folder.root, 'cwd'), ...(ledger === undefined ? {} : { ledger }) };
-    const { project, diagnostics } = await readProject(folder.root, options);
+    const { project, diagnostics } = await readProject(await findProject(folder.root), options);
     expect(diagnostics).toEqual([]);
     expect(project.ledger).toBe(join(folder.root, expected));
   });
@@ -109,18 +118,18 @@ describe('a project', () => {
     ['prices: gone.csv\n', 'file-not-found'],
   ])('with %j is refused', async (yaml, code) => {
     await using folder = await folderWith({ 'handbill.yaml': yaml });
-    const { diagnostics } = await readProject(folder.root, { cwd: folder.root });
+    const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
     expect(diagnostics).toMatchObject([{ code, at: { file: 'handbill.yaml', line: 1 } }]);
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
 
   it('has its ledger on a database server, whose password comes from outside of the file', async () => {
     await using folder = await folderWith({ 'handbill.yaml': 'ledger: postgres://me@host/db\n' });
-    const inFile = await readProject(folder.root, { cwd: folder.root });
+    const inFile = await readProject(await findProject(folder.root), { cwd: folder.root });
     expect(inFile.diagnostics).toEqual([]);
     expect(inFile.project.ledger).toBe('postgres://me@host/db');
     const ledger = 'postgresql://me:SEKRET@host/db';
-    const given = await readProject(folder.root, { cwd: folder.root, ledger });
+    const given = await readProject(await findProject(folder.root), { cwd: folder.root, ledger });
     expect(given.diagnostics).toEqual([]);
     expect(given.project.ledger).toBe(ledger);
   });
@@ -129,7 +138,7 @@ describe('a project', () => {
     'with --ledger %s is refused',
     async (ledger) => {
       await using folder = await folderWith({});
-      const { diagnostics } = await readProject(folder.root, { cwd: folder.root, ledger });
+      const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root, ledger });
       expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value']);
       expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
     },
@@ -143,7 +152,7 @@ describe('a project', () => {
   ])('with the proxy %s is refused', async (proxy, code) => {
     const yaml = `environments:\n  p:\n    baseUrl: https://a.example\n    apiKey: { env: K }\n    proxy: ${proxy}\n`;
     await using folder = await folderWith({ 'handbill.yaml': yaml });
-    const { diagnostics } = await readProject(folder.root, { cwd: folder.root });
+    const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
     expect(diagnostics.map((d) => d.code)).toEqual([code]);
     expect(JSON.stringify(diagnostics)).not.toContain('SEKRET');
   });
@@ -153,7 +162,7 @@ describe('a project', () => {
     async (header) => {
       const yaml = `environments:\n  sandbox: { wire: { idempotencyHeader: ${header} } }\n`;
       await using folder = await folderWith({ 'handbill.yaml': yaml });
-      const { diagnostics } = await readProject(folder.root, { cwd: folder.root });
+      const { diagnostics } = await readProject(await findProject(folder.root), { cwd: folder.root });
       expect(diagnostics.map((d) => d.code)).toEqual(['invalid-value']);
     },
   );
@@ -161,25 +170,27 @@ describe('a project', () => {
   it('whose handbill.yaml is no file, or says nothing', async () => {
     await using folder = await folderWith({});
     await mkdir(join(folder.root, 'handbill.yaml'));
-    expect((await readProject(folder.root, { cwd: folder.root })).diagnostics).toMatchObject([
+    expect((await readProject(await findProject(folder.root), { cwd: folder.root })).diagnostics).toMatchObject([
       { code: 'file-not-regular' },
     ]);
     await using empty = await folderWith({ 'handbill.yaml': '# nothing yet\n' });
-    expect((await readProject(empty.root, { cwd: empty.root })).diagnostics).toEqual([]);
+    expect((await readProject(await findProject(empty.root), { cwd: empty.root })).diagnostics).toEqual([]);
   });
 });
+
+const OTHER = SMALLEST.replace('hello\n', 'other\n');
 
 describe('campaigns to validate', () => {
   const files = {
     ...hello(),
-    'campaigns/a/b/campaign.yaml': SMALLEST,
-    'campaigns/hello/sms.yaml': SMALLEST,
+    'campaigns/a/b/campaign.yaml': OTHER,
+    'campaigns/hello/sms.yaml': OTHER,
     'campaigns/hello/other.yaml': 'x: 1\n',
     'campaigns/node_modules/x/campaign.yaml': SMALLEST,
     'campaigns/.hidden/campaign.yaml': SMALLEST,
-    'elsewhere/campaign.yaml': SMALLEST,
+    'elsewhere/campaign.yaml': OTHER,
     'handbill.yaml': '',
-    'sub/campaigns/c/campaign.yaml': SMALLEST,
+    'sub/campaigns/c/campaign.yaml': OTHER,
     'twelve/1.yaml': '['.repeat(20_000),
     'twelve/2.yml': '['.repeat(20_000),
   };
@@ -235,7 +246,13 @@ describe('two campaigns of one name', () => {
     ['with content, as JSON', '{ "name": "hello", "content": { "text": "Hi" } }'],
   ])('are an error for both: %s', async (_label, second) => {
     await using folder = await folderWith(pair(second));
-    const { diagnostics } = await folder.read('hello');
+    expect((await folder.read('hello')).diagnostics).toMatchObject([
+      {
+        code: 'campaign-ambiguous',
+        message: '"hello" may mean campaigns/hello/campaign.yaml or campaigns/second/campaign.yaml.',
+      },
+    ]);
+    const { diagnostics } = await folder.read('campaigns/hello');
     expect(diagnostics).toMatchObject([
       {
         code: 'duplicate-campaign-name',
@@ -258,7 +275,8 @@ describe('two campaigns of one name', () => {
     await using folder = await folderWith({ ...hello(), 'deep/er/x.yaml': SMALLEST });
     expect((await folder.read('hello')).diagnostics).toEqual([]);
     await folder.write('handbill.yaml', '');
-    expect((await folder.read('hello')).diagnostics.map((d) => d.code)).toEqual(['duplicate-campaign-name']);
+    const read = await folder.read('./campaigns/hello');
+    expect(read.diagnostics.map((d) => d.code)).toEqual(['duplicate-campaign-name']);
   });
 
   it('are reported for each of a list', () => {

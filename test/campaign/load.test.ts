@@ -1,24 +1,34 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile, symlink } from 'node:fs/promises';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { loadCampaign, readCampaign } from '../../src/campaign/load.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Campaign } from '../../src/model.ts';
 import { brief, folderWith, hello, NOW, SMALLEST } from './helper.ts';
 
-const FIXTURES = fileURLToPath(new URL('../fixtures/campaign', import.meta.url));
+// Copied, because here they would belong to the project of this repository.
+const SMALL = await fixture('smallest');
+const FIXTURES = await fixture('everything');
+
+async function fixture(name: string): Promise<string> {
+  const copy = await folderWith({});
+  afterAll(() => copy[Symbol.asyncDispose]());
+  const original = fileURLToPath(new URL(`../fixtures/campaign/${name}`, import.meta.url));
+  await cp(original, join(copy.root, name), { recursive: true });
+  return copy.root;
+}
 
 async function load(name: string): Promise<Campaign> {
-  return (await loadCampaign(name, { cwd: FIXTURES, now: NOW })).campaign;
+  return (await loadCampaign(name, { cwd: name === 'smallest' ? SMALL : FIXTURES, now: NOW })).campaign;
 }
 
 describe('the smallest campaign', () => {
   it('is loaded as it is written, with every default', async () => {
-    const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+    const root = SMALL;
     const campaign = await load('smallest');
     const { inputs, partials, project, ...rest } = campaign;
     expect(rest).toEqual({
@@ -45,7 +55,7 @@ describe('the smallest campaign', () => {
       fallbacks: [],
       recipientMetaData: null,
       recipients: {
-        path: join(FIXTURES, 'smallest/people.csv'),
+        path: join(SMALL, 'smallest/people.csv'),
         file: 'smallest/people.csv',
         inline: null,
         kind: 'msisdn',
@@ -94,8 +104,8 @@ describe('the smallest campaign', () => {
       approval: null,
     });
     expect(inputs.map(({ role, file }) => [role, file])).toEqual([
-      ['campaign', 'test/fixtures/campaign/smallest/campaign.yaml'],
-      ['template', 'test/fixtures/campaign/smallest/hello.hbs'],
+      ['campaign', 'smallest/campaign.yaml'],
+      ['template', 'smallest/hello.hbs'],
     ]);
   });
 

@@ -1,10 +1,11 @@
 import { expect, it, test } from 'vitest';
+import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { folderWith } from './helper.ts';
 
 async function projectWith(yaml: string) {
   await using folder = await folderWith({ 'handbill.yaml': yaml });
-  return await readProject(folder.root, { cwd: folder.root });
+  return await readProject(await findProject(folder.root), { cwd: folder.root });
 }
 
 test.each<[label: string, yaml: string, rules: Readonly<Record<string, string>>]>([
@@ -22,7 +23,7 @@ test.each<[label: string, yaml: string, rules: Readonly<Record<string, string>>]
 
 it('has no rules without handbill.yaml', async () => {
   await using folder = await folderWith({});
-  const { project } = await readProject(folder.root, { cwd: folder.root });
+  const { project } = await readProject(await findProject(folder.root), { cwd: folder.root });
   expect(project.senderRules).toEqual({});
 });
 

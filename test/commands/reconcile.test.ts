@@ -85,7 +85,11 @@ describe('a CSV', () => {
       '',
     ].join('\n');
     const { status, result, err } = await run(await file('reports.csv', text));
-    expect({ status, err, diagnostics: result.diagnostics }).toEqual({ status: 0, err: '', diagnostics: [] });
+    expect({ status, err, diagnostics: result.diagnostics }).toEqual({
+      status: 0,
+      err: 'Ledger: .handbill/ledger.db\n',
+      diagnostics: [],
+    });
     expect(result.files).toEqual([{ file: 'reports.csv', events: 2, reports: 2, replies: 0, unread: 0, known: 0 }]);
     expect(await deliveries()).toEqual(['delivered', 'failed', null]);
   });

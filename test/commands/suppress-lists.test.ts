@@ -43,7 +43,11 @@ describe('import', () => {
       'outs.csv',
       `\ufeffMSISDN;Email;Hash;Until;Note\n07700 900123;;;;"a;b"\n0044 7700 900124;Jane@EXAMPLE.com;;2999-12-31;\n;;${hashOf('+447700900125').toUpperCase()};;\n`,
     );
-    expect(await run('import outs.csv')).toEqual({ status: 0, out: '4 entries read from outs.csv, 4 new.\n', err: '' });
+    expect(await run('import outs.csv')).toEqual({
+      status: 0,
+      out: '4 entries read from outs.csv, 4 new.\n',
+      err: 'Ledger: .handbill/ledger.db\n',
+    });
     expect((await run('import outs.csv')).out).toBe('4 entries read from outs.csv, 0 new.\n');
     const { suppressions, hashes } = await held();
     expect(suppressions).toMatchObject([
@@ -152,7 +156,7 @@ describe('export', () => {
     for (const address of before) await run(`remove contact:${address}`);
     expect((await held()).suppressions).toEqual([]);
     expect(await run('import all.csv')).toMatchObject({
-      err: '',
+      err: 'Ledger: .handbill/ledger.db\n',
       status: 0,
       out: '8 entries read from all.csv, 8 new.\n',
     });

@@ -46,7 +46,7 @@ test('numbers are added as they will be compared, listed, and removed', async ()
     '--reason',
     'asked, twice',
   ]);
-  expect(added).toEqual({ status: 0, out: '1 address suppressed.\n', err: '' });
+  expect(added).toEqual({ status: 0, out: '1 address suppressed.\n', err: 'Ledger: .handbill/ledger.db\n' });
   const again = await handbill(root, ['suppress', 'add', '+447700900123', '+447700900124', '--until', '2999-12-31']);
   expect(again.out).toBe('1 address suppressed. 1 address was suppressed before.\n');
 

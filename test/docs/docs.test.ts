@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { MAKERS, makePages, stalePages } from '../../.scripts/docs.ts';
 import { FORMATS } from '../../.scripts/docs-schemas.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
+import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { CODES, EXIT } from '../../src/errors.ts';
@@ -138,7 +139,7 @@ describe('the smallest campaign of the README', () => {
 
   it('names its schema where it lies in a clone', () => {
     const schema = /\$schema=(\S+)/.exec(files.get('hello/campaign.yaml') ?? '')?.[1] ?? 'none';
-    expect(existsSync(join(ROOT, 'hello', schema).replace(`hello/../`, ''))).toBe(true);
+    expect(existsSync(join(ROOT, 'campaigns', 'hello', schema).replace(`hello/../`, ''))).toBe(true);
   });
 
   it('pastes into a shell', () => {
@@ -171,7 +172,7 @@ async function withFile(path: string, text: string, run: (folder: string) => Pro
 
 test("the README's handbill.yaml is a project file", async () => {
   await withFile('handbill.yaml', yamlOf('defaults'), async (folder) => {
-    const { project, diagnostics } = await readProject(folder, { cwd: folder });
+    const { project, diagnostics } = await readProject(await findProject(folder), { cwd: folder });
     expect(diagnostics).toEqual([]);
     expect([...project.environments.keys()].toSorted()).toEqual(['production', 'sandbox']);
   });

@@ -283,9 +283,9 @@ describe('GitHub Actions', () => {
   });
 
   it('works in the folder of a project that is not the root of its repository', async () => {
-    const root = projectIn('hub/below');
+    const root = projectIn('other-hub/below');
     rmSync(join(root, '.git'), { recursive: true });
-    mkdirSync(join(folder, 'hub', '.git'), { recursive: true });
+    mkdirSync(join(folder, 'other-hub', '.git'), { recursive: true });
     const text = await only('github-actions', options(root, { runner: 'ours', ledger: '/l.db' }));
     expect(parse(text).jobs.due.defaults).toEqual({ run: { 'working-directory': 'below' } });
   });

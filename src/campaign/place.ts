@@ -1,0 +1,320 @@
+import type { Stats } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import process from 'node:process';
+import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import {
+  holdsPassword,
+  isPostgres,
+  markerOf,
+  placeOfLedger,
+  readLedgerName,
+  SHARED_MARKER,
+} from '../util/ledger-address.ts';
+import { displayPath, isInside, placeInside, realPlace } from '../util/paths.ts';
+import { DEFAULTS } from './defaults.ts';
+import { entriesOf } from './walk.ts';
+
+/*
+ * Which project a command is about, and which ledger: one rule for all commands (docs/project.md says it to users). Two
+ * commands that answer differently would send to the same people twice, or to people who opted out.
+ */
+
+export const PROJECT_FILE = 'handbill.yaml';
+
+/** Where a project is. */
+export interface ProjectPlace {
+  /** Real path of the root. */
+  readonly root: string;
+  /** Real path of handbill.yaml, null without one. */
+  readonly file: string | null;
+  /** A handbill.yaml, a git repository or a ledger marks the root. If not, it is only where the command was called. */
+  readonly isMarked: boolean;
+}
+
+/**
+ * Finds the project of a folder: the outermost handbill.yaml from this folder up to the root of the git repository; if
+ * there is none, the only one below that root; else the root itself. Outside of git, folders above count as long as they
+ * belong to this user: the outermost handbill.yaml, else the nearest folder with a ledger, else this folder.
+ *
+ * @throws HandbillError exit 2 (`other-project`): several projects are below the root of the repository
+ */
+export async function findProject(folder: string): Promise<ProjectPlace> {
+  const here = await realpath(folder);
+  const { folders, repository } = await treeAbove(here);
+  const outermost = (await withEntry(folders, PROJECT_FILE)).at(-1);
+  if (outermost !== undefined) return projectAt(outermost);
+  if (repository === null) {
+    const withLedger = await firstWith(folders, (one) => isLedger(join(one, DEFAULTS.ledger)));
+    return { root: withLedger ?? here, file: null, isMarked: withLedger !== null };
+  }
+  const below = await foldersBelow(repository, (one) => exists(join(one, PROJECT_FILE)));
+  const [only, another] = below;
+  if (only === undefined) return { root: repository, file: null, isMarked: true };
+  if (another === undefined) return projectAt(only);
+  const names = LIST.format(below.map((one) => displayPath(one, here)));
+  const message = `It is not clear which project is meant: this repository has ${below.length} (${names}).`;
+  throw refuse(problem('other-project', message, { hint: 'Go to the folder of one of them.' }));
+}
+
+function projectAt(root: string): ProjectPlace {
+  return { root, file: join(root, PROJECT_FILE), isMarked: true };
+}
+
+/**
+ * The project of a command that is about a campaign: that of the current folder. Only where that folder is in no project
+ * (cron, with an absolute path), the same rule starts at the folder of the campaign.
+ *
+ * @param campaign its real path, and the path by which it was found
+ * @throws HandbillError exit 2 (`other-project`), as `findProject`
+ */
+export async function projectOf(cwd: string, campaign: CampaignPath): Promise<ProjectPlace> {
+  const here = await findProject(cwd).catch((error: unknown) => {
+    if (error instanceof HandbillError) return null;
+    throw error;
+  });
+  if (here?.isMarked === true) return here;
+  // The root of the file system is no project of a single file: cron starts there.
+  const isHere = here !== null && dirname(here.root) !== here.root && isInside(here.root, resolve(campaign.named));
+  if (isHere && !isInside(here.root, campaign.path)) return here;
+  const there = await findProject(dirname(campaign.path));
+  return isHere && !there.isMarked ? here : there;
+}
+
+/** A campaign file: its real path, and the path by which it was found. */
+export interface CampaignPath {
+  readonly path: string;
+  readonly named: string;
+}
+
+/**
+ * Why a campaign does not belong to the project of the command: it is outside of it, perhaps behind a link, or has a
+ * handbill.yaml of its own between. That file would decide where the key goes, who must approve, and which ledger counts.
+ */
+export async function otherProject(
+  { root, file }: ProjectPlace,
+  campaign: CampaignPath,
+  cwd: string,
+): Promise<Diagnostic | null> {
+  const at = { file: displayPath(campaign.named, cwd) };
+  const project = displayPath(file ?? root, cwd);
+  if (!isInside(root, campaign.path)) {
+    const isLink = isInside(root, resolve(campaign.named));
+    const message = `The campaign is outside of the project of this command (${project})${isLink ? ', behind a link' : ''}.`;
+    const hint = isLink ? 'Move it into the project.' : 'Go to the folder of its project, or move it into this one.';
+    return problem('other-project', message, { at, hint });
+  }
+  for (let folder = dirname(campaign.path); folder !== root; folder = dirname(folder)) {
+    const nearer = join(folder, PROJECT_FILE);
+    if (!(await exists(nearer))) continue;
+    const message = `The campaign has a project file of its own, ${displayPath(nearer, cwd)}, inside the project of this command (${project}).`;
+    const hint = `A project has one ${PROJECT_FILE}: remove the inner one, or take its settings into the outer one.`;
+    return problem('other-project', message, { at, hint });
+  }
+  return null;
+}
+
+/**
+ * Folders with a handbill.yaml around a folder, which need not exist: above it, as far as a project reaches, and a few
+ * levels below.
+ */
+export async function projectsAround(folder: string): Promise<{ above: readonly string[]; below: readonly string[] }> {
+  let base = folder;
+  while (!(await exists(base))) base = dirname(base);
+  const { folders } = await treeAbove(base);
+  const above = await withEntry(base === folder ? folders.slice(1) : folders, PROJECT_FILE);
+  const below = await foldersBelow(folder, (one) => exists(join(one, PROJECT_FILE)));
+  return { above, below };
+}
+
+/** Root of the git repository that a folder is in; null outside of git. */
+export async function repositoryOf(folder: string): Promise<string | null> {
+  for (let root = folder; ; root = dirname(root)) {
+    // In a worktree or a submodule it is a file.
+    if (await exists(join(root, '.git'))) return root;
+    if (dirname(root) === root) return null;
+  }
+}
+
+/**
+ * The folders that may decide about a folder, nearest first: up to the root of its repository. Outside of git, up to the
+ * first that other users may write to, as `/tmp`, or that is theirs: a handbill.yaml there decides where a key goes.
+ */
+async function treeAbove(here: string): Promise<{ folders: readonly string[]; repository: string | null }> {
+  const above: string[] = [here];
+  for (let folder = here; dirname(folder) !== folder; ) {
+    folder = dirname(folder);
+    above.push(folder);
+  }
+  const own = await stat(here);
+  const mine: string[] = [];
+  for (const folder of above) {
+    if (folder !== here && !isTrusted(await stat(folder), own.uid)) break;
+    mine.push(folder);
+  }
+  const found = await repositoryOf(here);
+  const repository = found !== null && !isOpenToAll(await stat(found)) ? found : mine.find((one) => one === found);
+  if (repository === undefined) return { folders: mine, repository: null };
+  return { folders: above.slice(0, above.indexOf(repository) + 1), repository };
+}
+
+/** As ssh decides about the folders above a key. */
+function isTrusted(facts: Stats, uid: number): boolean {
+  const user = process.geteuid?.();
+  if (user === undefined) return true;
+  return [user, uid, 0].includes(facts.uid) && !isOpenToAll(facts);
+}
+
+function isOpenToAll({ mode }: Stats): boolean {
+  return process.platform !== 'win32' && (mode & 0o002) !== 0;
+}
+
+/** What `--ledger` or HANDBILL_LEDGER says and what handbill.yaml says, of which the first counts. */
+export interface LedgerNames {
+  readonly option: string | null;
+  readonly written: string | undefined;
+}
+
+type Fault = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
+
+/**
+ * Where the ledger of a project is: the real path of a file, or the address of a shared one. A relative path is taken from
+ * the root of the project, whoever says it and wherever. The last part is not resolved: a link there must be seen.
+ *
+ * @returns with a fault, also where the ledger would be without the name that is at fault
+ */
+export async function findLedger(
+  root: string,
+  { option, written }: LedgerNames,
+): Promise<{ readonly ledger: string; readonly fault: Fault | null }> {
+  const fallback = join(root, DEFAULTS.ledger);
+  const name = readLedgerName(option ?? written ?? DEFAULTS.ledger);
+  if (name.kind === 'refused') {
+    const { message, hint } = name;
+    return { ledger: fallback, fault: { code: 'invalid-value', message, hint } };
+  }
+  if (name.kind === 'shared') {
+    if (option !== null || !holdsPassword(name.address)) return { ledger: name.address, fault: null };
+    const message = 'The address of the ledger holds a password, which everybody can read who can read the repository.';
+    const hint = 'Leave it out: it comes from PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER.';
+    return { ledger: fallback, fault: { code: 'literal-key', message, hint } };
+  }
+  if (option !== null) return { ledger: await realPlace(resolve(root, name.path)), fault: null };
+  const place = await placeInside(root, root, name.path);
+  if ('path' in place) return { ledger: place.path, fault: null };
+  const hint = 'A ledger outside the project is named with --ledger or HANDBILL_LEDGER.';
+  return { ledger: fallback, fault: { ...place.fault, hint } };
+}
+
+export interface LedgerUse {
+  readonly cwd: string;
+  readonly names: LedgerNames;
+  /** It is sent with; `newLedger`: as with `--new-ledger`. Null: it is only read, or changed otherwise. */
+  readonly toSend: { readonly newLedger: boolean } | null;
+}
+
+/**
+ * Why the ledger of a project must not be used: it would be a second one in the same tree, which does not know whom the
+ * first has sent to.
+ */
+export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {
+  if (isPostgres(ledger)) return null;
+  const { cwd, names, toSend } = use;
+  const isThere = await isLedger(ledger);
+  const isNamed = names.option !== null;
+  if ((await hasSharedMarker(root)) && toSend?.newLedger !== true && !(isNamed && isThere && toSend === null)) {
+    const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know whom that has sent to.`;
+    const hint =
+      'Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: send --new-ledger.';
+    return problem('second-ledger', message, { hint });
+  }
+  if (isThere) return null;
+  const other = isNamed ? await asSeenFrom(cwd, root, names.option) : await otherLedger(root, ledger);
+  if (other === null) return null;
+  const [mine, theirs] = [placeOfLedger(ledger, cwd), placeOfLedger(other, cwd)];
+  const fromRoot = (path: string): string => relative(root, path).split(sep).join('/');
+  if (isNamed) {
+    const message = `There is no ledger at ${mine}, but there is one at ${theirs}. A relative path is taken from the project (${displayPath(root, cwd)}).`;
+    return problem('second-ledger', message, { hint: `Write --ledger ${fromRoot(other)}` });
+  }
+  const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know whom the other has sent to.`;
+  const hint = `Move the folder ${displayPath(dirname(other), cwd)} to ${displayPath(dirname(ledger), cwd)}, or name its ledger with --ledger ${fromRoot(other)}. If it belongs to something else: --ledger ${ledger}`;
+  return problem('second-ledger', message, { hint });
+}
+
+/** A ledger that a relative name would mean from the current folder. */
+async function asSeenFrom(cwd: string, root: string, option: string | null): Promise<string | null> {
+  const name = option === null ? null : readLedgerName(option);
+  if (name?.kind !== 'file' || isAbsolute(name.path) || cwd === root) return null;
+  const path = await realPlace(resolve(cwd, name.path));
+  return (await isLedger(path)) ? path : null;
+}
+
+/** Another ledger in the tree of a project: its own default, or one of a folder above or below. */
+async function otherLedger(root: string, ledger: string): Promise<string | null> {
+  const { folders } = await treeAbove(root);
+  const hasLedger = async (folder: string): Promise<boolean> =>
+    join(folder, DEFAULTS.ledger) !== ledger && (await isLedger(join(folder, DEFAULTS.ledger)));
+  const found = (await firstWith(folders, hasLedger)) ?? (await foldersBelow(root, hasLedger))[0] ?? null;
+  return found === null ? null : join(found, DEFAULTS.ledger);
+}
+
+/** A file, or the marker that remembers one which is gone. */
+async function isLedger(path: string): Promise<boolean> {
+  return (await exists(path)) || (await exists(markerOf(path)));
+}
+
+async function hasSharedMarker(root: string): Promise<boolean> {
+  return (await entriesOf(dirname(join(root, DEFAULTS.ledger)))).some(({ name }) => SHARED_MARKER.test(name));
+}
+
+const MAX_DEPTH = 3;
+/** A search that gets lost in something else ends here. */
+const MAX_FOLDERS = 2000;
+
+/**
+ * The outermost folders below `root`, at most three levels down, that a question is true of. What lies in node_modules,
+ * hidden folders, behind links or in another repository belongs to something else.
+ */
+async function foldersBelow(root: string, isOne: (folder: string) => Promise<boolean>): Promise<readonly string[]> {
+  const found: string[] = [];
+  let level = [root];
+  let seen = 0;
+  for (let depth = 0; depth < MAX_DEPTH && seen < MAX_FOLDERS; depth += 1) {
+    const next: string[] = [];
+    for (const folder of level) {
+      if (seen >= MAX_FOLDERS) break;
+      for (const entry of await entriesOf(folder)) {
+        if (!entry.isDirectory() || entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+        seen += 1;
+        const inner = join(folder, entry.name);
+        if (await exists(join(inner, '.git'))) continue;
+        if (await isOne(inner)) found.push(inner);
+        else next.push(inner);
+      }
+    }
+    level = next;
+  }
+  return found;
+}
+
+async function firstWith(
+  folders: readonly string[],
+  isOne: (folder: string) => Promise<boolean>,
+): Promise<string | null> {
+  for (const folder of folders) if (await isOne(folder)) return folder;
+  return null;
+}
+
+async function withEntry(folders: readonly string[], name: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of folders) if (await exists(join(folder, name))) found.push(folder);
+  return found;
+}
+
+/** Also a link that leads nowhere: what is wrong with it is said when it is read. */
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null;
+}
+
+const LIST = new Intl.ListFormat('en-GB');
