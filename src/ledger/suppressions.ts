@@ -29,17 +29,41 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const activeHash = connection.query(
     'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
   );
-  // Of two that last for ever it is the one that START does not take back.
+  // The entry that lasts longer stays: an import must not take back what a person asked for. Of two without an end it is
+  // the one that START does not take back. A reason is never lost: one that a user gives replaces the old one, and the
+  // reason of an import only fills a gap.
   const add = connection.statement(
     `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (address) ${keepStronger(
-        'suppressions',
-        "OR (suppressions.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)",
-      )}`,
+      ON CONFLICT (address) DO UPDATE SET
+        reason = CASE
+          WHEN excluded.reason IS NULL THEN suppressions.reason
+          WHEN excluded.source = 'user' OR suppressions.reason IS NULL
+            OR (suppressions.until_at IS NOT NULL
+              AND (excluded.until_at IS NULL OR excluded.until_at > suppressions.until_at))
+            OR (suppressions.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)
+          THEN excluded.reason ELSE suppressions.reason END,
+        until_at = CASE WHEN suppressions.until_at IS NULL OR excluded.until_at <= suppressions.until_at
+          THEN suppressions.until_at ELSE excluded.until_at END,
+        source = CASE
+          WHEN (suppressions.until_at IS NOT NULL
+              AND (excluded.until_at IS NULL OR excluded.until_at > suppressions.until_at))
+            OR (suppressions.source = 'reply' AND excluded.source <> 'reply' AND excluded.until_at IS NULL)
+          THEN excluded.source ELSE suppressions.source END`,
   );
   const addHash = connection.statement(
     `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (hash) ${keepStronger('suppressed_hashes', '')}`,
+      ON CONFLICT (hash) DO UPDATE SET
+        reason = CASE
+          WHEN excluded.reason IS NULL THEN suppressed_hashes.reason
+          WHEN excluded.source = 'user' OR suppressed_hashes.reason IS NULL
+            OR (suppressed_hashes.until_at IS NOT NULL
+              AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at))
+          THEN excluded.reason ELSE suppressed_hashes.reason END,
+        until_at = CASE WHEN suppressed_hashes.until_at IS NULL OR excluded.until_at <= suppressed_hashes.until_at
+          THEN suppressed_hashes.until_at ELSE excluded.until_at END,
+        source = CASE WHEN suppressed_hashes.until_at IS NOT NULL
+            AND (excluded.until_at IS NULL OR excluded.until_at > suppressed_hashes.until_at)
+          THEN excluded.source ELSE suppressed_hashes.source END`,
   );
   const remove = connection.statement('DELETE FROM suppressions WHERE address = ?');
   const removeHash = connection.statement('DELETE FROM suppressed_hashes WHERE hash = ?');
@@ -112,21 +136,6 @@ export function suppressionStore(connection: Connection): SuppressionStore {
       return { addresses: Number(addresses), hashes: Number(hashes) };
     },
   };
-}
-
-/**
- * The entry that lasts longer stays: an import must not take back what a person asked for. A reason is never lost, and one
- * that a user gives replaces the old one; the reason of an import only fills a gap.
- */
-function keepStronger(table: string, orWins: string): string {
-  const wins = `((${table}.until_at IS NOT NULL
-      AND (excluded.until_at IS NULL OR excluded.until_at > ${table}.until_at)) ${orWins})`;
-  const replaces = `(excluded.source = 'user' OR ${table}.reason IS NULL OR ${wins})`;
-  return `DO UPDATE SET
-      reason = CASE WHEN ${replaces} THEN COALESCE(excluded.reason, ${table}.reason) ELSE ${table}.reason END,
-      until_at = CASE WHEN ${wins} THEN excluded.until_at ELSE ${table}.until_at END,
-      source = CASE WHEN ${wins} THEN excluded.source ELSE ${table}.source END
-      WHERE ${wins} OR (${replaces} AND excluded.reason IS NOT NULL AND ${table}.reason IS DISTINCT FROM excluded.reason)`;
 }
 
 /** What has ended already suppresses nobody. */

@@ -52,7 +52,10 @@ function report(
     textHash: null,
     eventId: null,
   };
-  return { kind: 'delivery', messageId, address: keyOf(0), state, atMs: NOON, ...facts, ...changes };
+  // As `sent` gives ids: the first row has its message on another channel.
+  const row = /^hello-(\d+)$/.exec(messageId ?? '')?.[1];
+  const address = row === undefined ? null : row === '0' ? MAIL.to : keyOf(Number(row));
+  return { kind: 'delivery', messageId, address, state, atMs: NOON, ...facts, ...changes };
 }
 
 function reply(row: number, meaning: Reply['meaning'], changes: Partial<Reply> = {}): Reply {

@@ -71,7 +71,7 @@ export async function startRawServer(options: RawServerOptions = {}): Promise<Ra
   const server: RawServer = {
     port,
     url: `${options.tls === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${port}/v2/messages`,
-    behaviour: options.behaviour ?? answer(202, '{"id":"m-1"}'),
+    behaviour: options.behaviour ?? accepting(),
     onConnection: options.onConnection ?? (() => {}),
     get connections() {
       return connections;

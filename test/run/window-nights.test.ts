@@ -63,7 +63,12 @@ it.each(NIGHTS)('%s', async (_label, who, window, instants) => {
     'hello/people.csv': `msisdn\n${who}\n`,
   });
   for (const [at, isOpen] of Object.entries(instants)) {
-    const common = { cwd: here.root, env: {}, now: () => Date.parse(at), occurrence: at.replaceAll(/[^0-9]/g, '') };
+    const common = {
+      cwd: here.root,
+      env: {},
+      now: () => Date.parse(at),
+      occurrence: `at-${at.replaceAll(/[^0-9]/g, '')}`,
+    };
     const shown = await preview('hello', common);
     const decided: string[] = [];
     for await (const batch of shown.batches) decided.push(...batch.map(({ decision }) => decision.decision));
