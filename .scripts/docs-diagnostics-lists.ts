@@ -249,6 +249,12 @@ export const LISTS = {
     cure: 'Write the character itself.',
     example: { files: template('Hello {{first_name}}, fish &amp; chips are ready.') },
   },
+  'foreign-tag': {
+    cause:
+      '`{name}`, `%name%` and `{name}` after a `$` are placeholders of other tools. Here they are text, and everyone would read the brackets.',
+    cure: 'Write `{{name}}`. Where the brackets are meant as they stand, nothing has to be done: this is a warning.',
+    example: { files: template('Hello {first_name}, your order is ready.') },
+  },
   'template-needs': {
     cause:
       "`template.needs` names the variables of the provider's template, and `variables` or the list do not have exactly these.",

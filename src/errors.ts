@@ -93,6 +93,8 @@ export const CODES = {
   'render-error': 'The template could not be rendered for this row.',
   'column-is-helper': 'A column has the name of a block helper, so that the template cannot tell them apart.',
   'html-entity': 'The template of a text channel holds an HTML entity, which would be sent as it stands.',
+  'foreign-tag':
+    'The template holds a column in the brackets of another tool, such as `{name}`, which would be sent as they stand.',
   'template-needs': 'The variables of a provider template are not those that `template.needs` names.',
   'unused-column': 'No template uses this column.',
   // Content

@@ -143,7 +143,8 @@ export function explainValue(error: ErrorObject, context: Context): Explained {
   const pointer = error.instancePath;
   const where = context.whereValue(pointer);
   const name = pointer === '' ? 'The file' : `"${dotted(segmentsOf(pointer))}"`;
-  const { code, message, hint } = error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name);
+  const { code, message, hint } =
+    error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name, context);
   return { pointer, diagnostic: problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }) };
 }
 
@@ -166,7 +167,7 @@ function wrongType(error: ErrorObject, name: string, context: Context): Verdict 
   if (written !== null && types.includes('string') && quotingHelps(schema, written)) {
     const hint = `Put it in quotes: ${/^\d+$/.test(key) ? '-' : `${brief(key)}:`} "${brief(written)}"`;
     if (typeof data === 'number' && (IDENTIFIERS.has(key) || losesCharacters(written, data))) {
-      return { code: 'unquoted-number', message: `${name} is read as the number ${data}${whatIsLost(written)}.`, hint };
+      return { code: 'unquoted-number', message: `${name} is ${unquoted(written)}.`, hint };
     }
     return { code: 'wrong-type', message: `${name} must be text, but is ${TYPES[typeof data] ?? 'a value'}.`, hint };
   }
@@ -191,14 +192,23 @@ export function losesCharacters(written: string, value: number): boolean {
   return /^\+|^-?0\d/.test(written) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-export function whatIsLost(written: string): string {
-  if (written.startsWith('+')) return ', without its +';
-  if (/^-?0\d/.test(written)) return ', without its leading 0';
-  return '';
+/** What a number without quotes is, as it was written, and what would become of it. */
+export function unquoted(written: string): string {
+  const lost = written.startsWith('+')
+    ? ', and would lose its +'
+    : /^-?0\d/.test(written)
+      ? ', and would lose its leading 0'
+      : /^-?\d+$/.test(written) && !Number.isSafeInteger(Number(written))
+        ? ', and would lose its last digits'
+        : '';
+  return `written as a number, ${brief(written)}${lost}`;
 }
 
-function wrongValue(error: ErrorObject, name: string): Verdict {
-  const { keyword, params, data } = error;
+function wrongValue(error: ErrorObject, name: string, context: Context): Verdict {
+  const { keyword, params } = error;
+  // As the file has it: `1e3` and `0x10` are looked for, not 1000 and 16.
+  const data =
+    typeof error.data === 'number' ? brief(context.plain(error.instancePath) ?? String(error.data)) : error.data;
   const schema = schemaOf(error);
   const invalid = (message: string, hint?: string): Verdict => ({ code: 'invalid-value', message, hint });
   const limit = String(params['limit']);

@@ -13,7 +13,7 @@ import {
   explainValue,
   losesCharacters,
   meantKey,
-  whatIsLost,
+  unquoted,
 } from './explain.ts';
 import type { Where } from './file-text.ts';
 import { isObject, renumbered, without } from './leave-out.ts';
@@ -146,7 +146,7 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
     const value = valueAt(yaml.value, pointer);
     if (typeof value !== 'number' || !losesCharacters(plain, value)) continue;
     const name = dotted(segmentsOf(pointer));
-    const diagnostic = problem('unquoted-number', `"${name}" is read as the number ${value}${whatIsLost(plain)}.`, {
+    const diagnostic = problem('unquoted-number', `"${name}" is ${unquoted(plain)}.`, {
       ...whereValue(yaml, pointer),
       hint: `Put it in quotes: "${brief(plain)}"`,
     });

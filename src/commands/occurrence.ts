@@ -7,8 +7,10 @@ export interface OccurrenceOptions {
   readonly environment: string;
   readonly named: string | undefined;
   readonly nowMs: number;
-  /** For commands that send nothing: see `occurrenceFor`. */
+  /** For commands that send nothing: the ledger is only read, and see `occurrenceFor`. */
   readonly toShow?: boolean;
+  /** With `toShow`: all the same the occurrence that `send` would mean. */
+  readonly asSend?: boolean;
   readonly newLedger?: boolean;
 }
 
@@ -20,10 +22,10 @@ export interface OccurrenceOptions {
  */
 export async function meantOccurrence(
   campaign: Campaign,
-  { environment, named, nowMs, toShow = false, newLedger = false }: OccurrenceOptions,
+  { environment, named, nowMs, toShow = false, asSend = false, newLedger = false }: OccurrenceOptions,
 ): Promise<{ readonly occurrence: string; readonly warnings: readonly Diagnostic[] }> {
   const used = named === undefined && campaign.schedule === null ? [] : usedNames();
-  return await occurrenceFor(campaign, { named, nowMs, used, toShow });
+  return await occurrenceFor(campaign, { named, nowMs, used, toShow: toShow && !asSend });
 
   function usedNames(): readonly string[] {
     const open = toShow ? openExistingLedger : openToWriteLater;

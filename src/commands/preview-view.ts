@@ -1,16 +1,19 @@
+import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { RowState, RunRecord } from '../ledger/records.ts';
+import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
 import type { Campaign, Channel, Decision, SkipReason } from '../model.ts';
 import type { View } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Reached } from '../plan/reach.ts';
+import type { SealedPlan } from '../plan/seal.ts';
 import { duplicatesIn } from '../plan/second-look.ts';
 import { type Suppressions, suppressionView } from '../plan/suppression.ts';
 import { findWinner, type WinnerState, winnerIn } from '../run/decide-winner.ts';
 import { isTooLate } from '../run/late.ts';
-import { refusePurged } from '../run/prepare.ts';
+import { continueRefusals } from '../run/prepare.ts';
 import { unreachedRows } from '../run/unreached.ts';
 import { winnerOfRun } from '../run/winner.ts';
+import { overRefusal } from '../schedule/occurrence.ts';
 
 /** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
 export function onLeg(decision: Decision, used: readonly Channel[] | null, view: View): Decision {
@@ -36,11 +39,23 @@ export function onLeg(decision: Decision, used: readonly Channel[] | null, view:
   return { ...decision, ...message, fallbacks: rest };
 }
 
+/** What `send --dry-run` is told beside the options of a preview; each as in `SendOptions`. */
+export interface PreviewedStart {
+  readonly amend?: boolean;
+  readonly late?: boolean;
+  readonly retryRejected?: boolean;
+  readonly resendChanged?: boolean;
+  readonly newLedger?: boolean;
+  readonly limit?: number;
+  readonly sealed?: SealedPlan;
+}
+
 interface ViewOptions {
   readonly now: () => number;
   readonly skipInvalid?: boolean;
   readonly winner?: string;
   readonly at?: number;
+  readonly start?: PreviewedStart;
 }
 
 interface Known {
@@ -53,6 +68,8 @@ interface Known {
   readonly insteadOf: (decision: Decision) => Decision;
   /** A message to a corrected address, which has a reference of its own. */
   readonly numbered: (decision: Decision) => Decision;
+  /** Why `send` would not begin or continue the run; empty: it would. */
+  readonly refusals: readonly Diagnostic[];
 }
 
 /** What the ledger knows: final outcomes of this run, and suppressions. */
@@ -73,16 +90,18 @@ export async function viewOf(
     campaign: campaign.name,
     occurrence: plan.occurrence,
   });
-  if (run) refusePurged(run);
+  const { start = {} } = options;
+  const refusals = await refusalsOf({ plan, ledger, nowMs, start }, run ?? null);
+  const asksAgain = again(start, run && ledger ? () => ledger.earlier(run) : () => new Map());
   const stateOf = run && ledger ? ledger.stateOf(run) : null;
   // As `send` would do it: what is stale is left as it is.
-  const isStale = run && ledger ? await isTooLate({ ledger, campaign, nowMs }, run) : true;
+  const isStale = run && ledger ? start.late !== true && (await isTooLate({ ledger, campaign, nowMs }, run)) : true;
   const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
   const winner: WinnerState =
     ledger === null || options.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run ?? null, nowMs);
   const view: View = {
     duplicates: duplicatesIn(plan),
-    known: (row, key) => {
+    known: (row, key, to) => {
       const state = stateOf?.(row, key) ?? null;
       const used = state?.outcome === 'accepted' ? (fallsBack?.(row) ?? null) : null;
       if (state !== null && used !== null) {
@@ -90,9 +109,12 @@ export async function viewOf(
         accepted.set(row, state);
         return null;
       }
-      if (state === null || !UNDECIDED.has(state.outcome)) return state;
+      if (state === null) return null;
+      const resend = asksAgain(state, key, to);
+      if (resend === null && !UNDECIDED.has(state.outcome)) return state;
       if (state.used !== undefined) begun.set(row, state.used);
-      if (state.resend !== undefined) resent.set(row, state.resend);
+      const number = resend ?? state.resend ?? 0;
+      if (number > 0) resent.set(row, number);
       return null;
     },
     ...suppressionView(suppressions, ledger, () => nowMs),
@@ -104,6 +126,7 @@ export async function viewOf(
     view,
     winner,
     startedAtMs: run?.startedAtMs ?? null,
+    refusals,
     usedBy(row) {
       const used = begun.get(row) ?? null;
       if (used !== null) begun.delete(row);
@@ -122,6 +145,46 @@ export async function viewOf(
       if (state === undefined || decision.decision === 'send' || key === null || to === null) return decision;
       return { decision: 'done', row, line, key, to, outcome: state.outcome, reason: state.reason };
     },
+  };
+}
+
+async function refusalsOf(
+  {
+    plan,
+    ledger,
+    nowMs,
+    start,
+  }: {
+    readonly plan: Plan;
+    readonly ledger: Ledger | null;
+    readonly nowMs: number;
+    readonly start: PreviewedStart;
+  },
+  run: RunRecord | null,
+): Promise<readonly Diagnostic[]> {
+  const { amend = false, late = false } = start;
+  if (run !== null && ledger !== null) return await continueRefusals({ ledger, plan, nowMs, amend, late }, run);
+  const over = late ? null : await overRefusal(plan.campaign, plan.occurrence, nowMs);
+  return over === null ? [] : [over];
+}
+
+/**
+ * Says of a final outcome whether a start that asks for it sends to the recipient again, as `askAgain` in prepare.ts makes
+ * the ledger do it: how many messages went to earlier addresses; null: it does not.
+ */
+function again(start: PreviewedStart, earlierOf: () => ReadonlyMap<string, readonly EarlierRow[]>) {
+  let earlier: ReadonlyMap<string, readonly EarlierRow[]> | null = null;
+  const wasSentTo = (key: string, to: string): boolean => {
+    earlier ??= earlierOf();
+    return (earlier.get(key) ?? []).some((row) => row.to === to);
+  };
+  return ({ outcome, to: sentTo = null, resend = 0 }: RowState, key: string, to: string): number | null => {
+    const isCorrected = sentTo !== null && sentTo !== to;
+    if (outcome === 'rejected' && start.retryRejected === true) {
+      return resend > 0 && isCorrected && wasSentTo(key, to) ? null : resend;
+    }
+    const resends = outcome === 'accepted' && start.resendChanged === true && isCorrected && !wasSentTo(key, to);
+    return resends ? resend + 1 : null;
   };
 }
 

@@ -7,12 +7,14 @@ import { decisions } from '../plan/decide.ts';
 import { createEstimator } from '../plan/estimate.ts';
 import { legsOf } from '../plan/leg-of.ts';
 import { adviseLength, checkLimits } from '../plan/limits.ts';
-import { createPlan } from '../plan/plan.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openReach } from '../plan/reach.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { timeView } from '../plan/window.ts';
+import { countOf, number } from '../report/words.ts';
+import { refuseUnlessSealed } from '../run/sealed.ts';
 import { checkWinner } from '../run/winner.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
@@ -23,7 +25,7 @@ import type { CommandContext } from './context.ts';
 import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
-import { onLeg, viewOf } from './preview-view.ts';
+import { onLeg, type PreviewedStart, viewOf } from './preview-view.ts';
 import type { Preview, Previewed } from './previewed.ts';
 import { createPreviewer } from './previewer.ts';
 import { withProgress } from './progress.ts';
@@ -44,6 +46,8 @@ export interface PreviewOptions {
   readonly at?: number;
   /** Told how far the list was read. */
   readonly meter?: Meter;
+  /** A start of `send` is shown, with what it is told; default: what `send` does without such options. */
+  readonly start?: PreviewedStart;
 }
 
 const NAMED_PROBLEMS = 1000;
@@ -67,12 +71,18 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     named: options.occurrence,
     nowMs: options.at ?? options.now(),
     toShow: true,
+    asSend: options.start !== undefined,
+    newLedger: options.start?.newLedger === true,
   });
   const plan = await createPlan(campaign, { environment, occurrence: meant.occurrence });
   if (options.winner !== undefined) checkWinner(plan, options.winner);
+  if (options.start !== undefined) await refuseUnapproved(plan, options.start, options);
   const estimator = createEstimator(campaign, await loadPrices(campaign.project));
   const suppressions = await loadSuppressions(campaign, options.env ?? {});
-  const ledger = openExistingLedger(campaign.project.ledger, { nowMs: options.now() });
+  const ledger = openExistingLedger(campaign.project.ledger, {
+    nowMs: options.now(),
+    newLedger: options.start?.newLedger === true,
+  });
   const closing = (error: unknown): never => {
     ledger?.close();
     throw error;
@@ -121,8 +131,8 @@ export async function preview(target: string, options: PreviewOptions): Promise<
       const limits = checkLimits(campaign, estimate, estimator.worst());
       return {
         estimate,
-        problems: [...problems, ...limits],
-        problemCount: invalid + limits.length,
+        problems: [...known.refusals, ...problems, ...limits],
+        problemCount: known.refusals.length + invalid + limits.length,
         changed,
         warnings: adviseLength(campaign, estimate),
       };
@@ -131,7 +141,15 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   };
 }
 
-interface PreviewFlags {
+/** What `send` asks before it looks at the list: that the plan is the one that was sealed, and approved. */
+async function refuseUnapproved(plan: Plan, { sealed, amend }: PreviewedStart, options: PreviewOptions): Promise<void> {
+  const { requireApproval } = await import('../run/approved.ts');
+  if (sealed !== undefined) await refuseUnlessSealed(plan, sealed, { cwd: options.cwd, amend: amend === true });
+  await requireApproval(plan.environment, sealed ?? null, { env: options.env ?? {}, nowMs: options.now() });
+}
+
+/** What a preview is told on the command line, and `send --dry-run`. */
+export interface PreviewFlags {
   readonly env: string;
   readonly occurrence?: string;
   readonly skipInvalid?: boolean;
@@ -145,6 +163,7 @@ interface PreviewFlags {
   readonly format: PreviewFormat;
   readonly output?: string;
   readonly quiet?: boolean;
+  readonly start?: PreviewedStart;
 }
 
 /** `handbill preview CAMPAIGN`. */
@@ -169,11 +188,12 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
     ['handbill preview hello --format html -o hello.html', 'a page with every message, to look at and search'],
   ]).action(async (target: string, flags: PreviewFlags) => {
-    context.exit(await run(target, flags, context));
+    context.exit(await printPreview(target, flags, context));
   });
 }
 
-async function run(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
+/** Prints a preview, and says its exit status. */
+export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
   const work = {
     label: 'Preview',
     unit: 'bytes',
@@ -194,6 +214,7 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     ...(flags.at === undefined ? {} : { at: flags.at }),
     ...(flags.winner === undefined ? {} : { winner: flags.winner }),
     ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(flags.start === undefined ? {} : { start: flags.start }),
     ...ledgerOption(flags.ledger, context),
     meter,
   });
@@ -206,7 +227,12 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
     });
     if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
     else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
-    const { problems, problemCount, changed, warnings: ofList } = shown.result();
+    const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();
+    const most = flags.start?.limit;
+    if (most !== undefined && estimate.send > most && flags.quiet !== true) {
+      const posts = `this start posts to ${number(most)} of ${countOf(estimate.send, 'recipient')}`;
+      context.err(`--limit ${most}: ${posts}; the rest is left to the next start.\n`);
+    }
     const warnings = [...ofList, ...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
     const said = [...problems.slice(0, 20), ...warnings];
     if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {

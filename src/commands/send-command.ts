@@ -23,6 +23,7 @@ interface SendFlags {
   readonly plan?: string;
   readonly env: string;
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
   readonly occurrence?: string;
   readonly limit?: number;
   readonly concurrency?: number;
@@ -41,7 +42,7 @@ interface SendFlags {
   readonly recipients?: string;
   readonly newLedger?: boolean;
   readonly ledger?: string;
-  readonly format: 'text' | 'brief' | 'json';
+  readonly format: 'text' | 'brief' | 'json' | 'jsonl';
   readonly quiet?: boolean;
 }
 
@@ -52,6 +53,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--plan <file>', 'send exactly what a sealed plan says')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--yes', 'send without asking')
+    .option('--dry-run', 'show what this start would do, as `handbill preview` does: nothing is posted or recorded')
     .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
     .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
     .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
@@ -84,11 +86,12 @@ export function configure(command: Command, context: CommandContext): void {
       'begin a new ledger although this project has sent before, or trust a shared one that another server took over',
     )
     .option('--quiet', 'print nothing when all is well');
-  addFormat(addLedger(command), ['text', 'brief', 'json']);
+  addFormat(addLedger(command), ['text', 'brief', 'json', 'jsonl']);
   addMetricsFile(addLog(command));
   addExamples(command, [
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
+    ['handbill send hello --env production --amend --dry-run', 'what the corrected list would change'],
     ['handbill send --plan hello.plan.json --yes', 'exactly what was sealed'],
   ]).action(async (target: string | undefined, flags: SendFlags) => {
     await run(target, flags, command, context);
@@ -108,6 +111,12 @@ async function run(
   if (sealed !== undefined) refuseConflicts(command, sealed, flags);
   if (flags.listenFor !== undefined && flags.listen === undefined) {
     throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
+  }
+  if (flags.dryRun === true)
+    return await dryRun(target ?? sealed?.campaign.file ?? '', { flags, sealed, command }, context);
+  if (flags.format === 'jsonl') {
+    const hint = 'A run is printed as text, brief or json; `handbill report --format jsonl` prints each recipient.';
+    throw refuse(problem('usage', '--format jsonl prints the decisions of a dry run.', { hint }));
   }
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
@@ -191,6 +200,53 @@ async function run(
   } finally {
     signals.stop();
   }
+}
+
+/** Options that say how a start sends, not to whom: a dry run does nothing with them. */
+const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wait', 'workers', 'listen', 'listenFor'];
+
+interface DryRun {
+  readonly flags: SendFlags;
+  readonly sealed: SealedPlan | undefined;
+  readonly command: Command;
+}
+
+/** Shows the start as `preview` shows a campaign, with what this start is told. */
+async function dryRun(target: string, { flags, sealed, command }: DryRun, context: CommandContext): Promise<void> {
+  const { format, limit, winner, ledger, quiet } = flags;
+  if (format === 'brief') {
+    const hint = 'Use --format text, json or jsonl.';
+    throw refuse(problem('usage', '--format brief prints what a run came to; a dry run sends nothing.', { hint }));
+  }
+  const { printPreview } = await import('./preview.ts');
+  const previewed = {
+    env: sealed?.environment ?? flags.env,
+    format,
+    skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
+    ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
+    ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
+    ...optional('winner', winner),
+    ...optional('ledger', ledger),
+    ...optional('quiet', quiet),
+    start: {
+      amend: flags.amend === true,
+      late: flags.late === true,
+      retryRejected: flags.retryRejected === true,
+      resendChanged: flags.resendChanged === true,
+      newLedger: flags.newLedger === true,
+      ...optional('limit', limit),
+      ...optional('sealed', sealed),
+    },
+  };
+  const status = await printPreview(target, previewed, context);
+  const unused = command.options.filter(
+    (option) =>
+      HOW_IT_SENDS.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (unused.length > 0 && !(quiet === true && status === EXIT.done)) {
+    context.err(`Not part of a dry run: ${unused.map(({ long }) => long).join(', ')}.\n`);
+  }
+  context.exit(status);
 }
 
 /** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */

@@ -14,7 +14,7 @@ import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../run/
 import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
 import { sendRounds } from '../run/window-wait.ts';
 import { checkWinner } from '../run/winner.ts';
-import { refuseOver } from '../schedule/occurrence.ts';
+import { overRefusal } from '../schedule/occurrence.ts';
 import { meantOccurrence } from './occurrence.ts';
 import type { SendListener } from './send-listen.ts';
 import {
@@ -82,7 +82,8 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
   if (memory.last !== null) options.onLedger?.({ kind: 'back' });
   await callWorkersBack(ledger, identityOf(plan));
   if (options.late !== true && ledger.findRun(identityOf(plan)) === null) {
-    await refuseOver(campaign, plan.occurrence, now());
+    const over = await overRefusal(campaign, plan.occurrence, now());
+    if (over !== null) throw refuse(over);
   }
   const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
   const wanted = {

@@ -50,10 +50,18 @@ export function frameTelemetry(program: Command, given: CommandContext): Telemet
 
 function readAsked(command: Command, env: CommandContext['env']): AskedTelemetry | null {
   const takes = (flag: string): boolean => command.options.some(({ long }) => long === flag);
-  const given = command.opts<{ log?: string; logLevel?: string; metricsFile?: string; quiet?: boolean }>();
+  const given = command.opts<{
+    log?: string;
+    logLevel?: string;
+    metricsFile?: string;
+    quiet?: boolean;
+    dryRun?: boolean;
+  }>();
+  // What a dry run of `send` shows is no run: the figures of the last one stay.
+  const counts = takes('--metrics-file') && !(command.name() === 'send' && given.dryRun === true);
   const logs = takes('--log');
   const log = logs ? (given.log ?? env['HANDBILL_LOG'] ?? '') : '';
-  const metricsFile = takes('--metrics-file') ? (given.metricsFile ?? env['HANDBILL_METRICS_FILE'] ?? '') : '';
+  const metricsFile = counts ? (given.metricsFile ?? env['HANDBILL_METRICS_FILE'] ?? '') : '';
   const otel = logs && Object.keys(env).some((name) => name.startsWith('OTEL_'));
   if (log === '' && metricsFile === '' && !otel) return null;
   return {

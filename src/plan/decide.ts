@@ -32,6 +32,7 @@ export interface View {
   readonly known?: (
     row: number,
     key: string,
+    to: string,
   ) => {
     readonly outcome: OutcomeState;
     readonly reason: string | null;
@@ -183,7 +184,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     // Whatever else is wrong with a duplicate, the first row counts.
     const left = twin === null ? null : leftOut(plan, view, recipient, twin);
     if (left !== null) return left;
-    const known = view.known?.(row.row, key);
+    const known = view.known?.(row.row, key, to);
     if (known) return done(recipient, known);
     const listed = view.suppressed?.(to, key) ?? null;
     if (listed !== null) return skip(recipient, 'suppressed', listed);
@@ -270,7 +271,7 @@ function leftOut(
 function excluded(row: Row, values: readonly string[], { stages }: Plan, view: View): SkipDecision | DoneDecision {
   const recipient = stages.recipient(row);
   const { key, to } = recipient;
-  const known = isInvalidRow(recipient) ? null : (view.known?.(row.row, recipient.key) ?? null);
+  const known = isInvalidRow(recipient) ? null : (view.known?.(row.row, recipient.key, recipient.to) ?? null);
   if (known !== null && known.outcome !== 'skipped' && key !== null && to !== null) {
     return done({ row: row.row, line: row.line, key, to }, known);
   }

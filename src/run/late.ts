@@ -1,4 +1,4 @@
-import { problem, refuse } from '../errors.ts';
+import { type Diagnostic, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign } from '../model.ts';
@@ -8,7 +8,7 @@ import { longestWaitMs } from '../schedule/choose.ts';
 import { STAYS_MS } from './canary-gate.ts';
 
 export interface LateOptions {
-  readonly ledger: Ledger;
+  readonly ledger: Pick<Ledger, 'counts' | 'lastClaimMs'>;
   readonly plan: Plan;
   /** It was told to: nothing is too late. */
   readonly late: boolean;
@@ -43,25 +43,19 @@ export async function isTooLate(
   return waited === null || nowMs - waited > LATE_MS;
 }
 
-/**
- * Refuses to continue a run of which something is left, when it began too long ago.
- *
- * @throws HandbillError exit 2
- */
-export async function refuseLate(options: LateOptions, run: RunRecord): Promise<void> {
+/** Why a run is not continued of which something is left: it began too long ago. Null: it is continued. */
+export async function lateRefusal(options: LateOptions, run: RunRecord): Promise<Diagnostic | null> {
   const { plan, nowMs } = options;
   const { campaign } = plan;
   const began = run.startedAtMs;
-  if (options.late || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return;
+  if (options.late || began === null || campaign.send.notAfterMs !== null || !isLate(run, nowMs)) return null;
   const open = options.ledger.counts(run).some((c) => ['pending', 'failed', 'deferred'].includes(c.outcome));
-  if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return;
+  if (!open || !(await isTooLate({ ledger: options.ledger, campaign, nowMs }, run))) return null;
   const hours = Math.floor((nowMs - began) / 3_600_000);
-  throw refuse(
-    problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
-      at: { file: campaign.file },
-      hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
-    }),
-  );
+  return problem('too-late', `This run began ${hours} hours ago; what is left may be stale by now.`, {
+    at: { file: campaign.file },
+    hint: 'Add --late to send it all the same, or leave it: everyone is accounted for in `handbill report`.',
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { PriceList } from '../content/price.ts';
-import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { ChangedRecipient, Decision } from '../model.ts';
@@ -18,7 +18,7 @@ import { createRowSet, type RowSet } from '../util/row-set.ts';
 import { findWinner, joinEvidence, rememberWinner, type WinnerState, winnerIn } from './decide-winner.ts';
 import { settleByReports } from './evidence.ts';
 import { joinReplies } from './join-replies.ts';
-import { isTooLate, refuseLate } from './late.ts';
+import { isTooLate, type LateOptions, lateRefusal } from './late.ts';
 import { countUnreached } from './unreached.ts';
 import { winnerOfRun } from './winner.ts';
 
@@ -82,17 +82,52 @@ export async function prepareRun(options: PrepareOptions): Promise<Prepared> {
   joinOptOuts(options);
   const existing = ledger.findRun(identityOf(plan));
   if (existing === null) return load(options, null);
+  refuseOtherRecipients(existing, plan);
+  const late = await lateRefusal(options, existing);
+  if (late !== null) throw refuse(late);
+  const list = await hashList(plan.campaign.recipients);
+  const changes = changesSince(existing, plan, list);
+  if (changes.length === 0) return continued(options, existing, list);
+  if (!asksForAmend(options, existing)) return load(options, existing);
+  throw refuse(...changes);
+}
+
+/**
+ * Refuses a run whose recipients cannot be compared with those of the list: no option continues it.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseOtherRecipients(existing: RunRecord, plan: Plan): void {
   refusePurged(existing);
   if (existing.identityHash !== identityHash(plan.campaign)) throw refuse(identityChanged(plan));
-  await refuseLate(options, existing);
-  const list = await hashList(plan.campaign.recipients);
-  // J1
+}
+
+/** A change needs `--amend`. Of an empty list nothing is recorded that a change could meet. */
+function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRecord): boolean {
+  return !amend && rows > 0;
+}
+
+/** J1: the inputs that changed since a run began, which continues with `--amend` only. */
+function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
+  const hint = 'Undo the change, or send with --amend: final outcomes stay, everybody else gets the new content.';
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
-  if (changes.length === 0) return continued(options, existing, list);
-  // Of an empty list nothing is recorded that a change could meet.
-  if (options.amend || existing.rows === 0) return load(options, existing);
-  const hint = 'Undo the change, or add --amend: final outcomes stay, everybody else gets the new content.';
-  throw refuse(...changes.map((change) => ({ ...change, hint })));
+  return changes.map((change) => ({ ...change, hint }));
+}
+
+/**
+ * Why `send` would not continue a run, for a preview of it, which shows the rows all the same; empty: it would.
+ *
+ * @throws HandbillError exit 2: the run cannot be compared with the list
+ */
+export async function continueRefusals(
+  options: LateOptions & Pick<PrepareOptions, 'amend'>,
+  existing: RunRecord,
+): Promise<readonly Diagnostic[]> {
+  const { plan } = options;
+  refuseOtherRecipients(existing, plan);
+  const late = await lateRefusal(options, existing);
+  if (late !== null) return [late];
+  return asksForAmend(options, existing) ? changesSince(existing, plan, await hashList(plan.campaign.recipients)) : [];
 }
 
 /** K3: who opted out from another of their addresses is suppressed once it is known which message that answers. */

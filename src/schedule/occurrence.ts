@@ -92,22 +92,19 @@ export function isOver(occurrence: string, nowMs: number): boolean {
 }
 
 /**
- * H5: an instant of long ago is not begun without being told to. It may have been sent, by a ledger that is gone.
- *
- * @throws HandbillError exit 2
+ * H5: why a run is not begun without being told to: its instant is long ago. It may have been sent, by a ledger that is
+ * gone. Null: it is begun.
  */
-export async function refuseOver(
+export async function overRefusal(
   { file, schedule }: Pick<Campaign, 'file' | 'schedule'>,
   occurrence: string,
   nowMs: number,
-): Promise<void> {
-  if (schedule === null || !isOver(occurrence, nowMs)) return;
+): Promise<Diagnostic | null> {
+  if (schedule === null || !isOver(occurrence, nowMs)) return null;
   const next = (await clockOf(schedule)).next(nowMs);
   const later = next === null ? '' : ` The next one is ${occurrenceAt(next)}.`;
-  throw refuse(
-    problem('too-late', `The scheduled instant ${occurrence} is more than 24 hours ago.${later}`, {
-      at: { file },
-      hint: 'Add --late to send it all the same, or name another occurrence, such as --occurrence trial.',
-    }),
-  );
+  return problem('too-late', `The scheduled instant ${occurrence} is more than 24 hours ago.${later}`, {
+    at: { file },
+    hint: 'Add --late to send it all the same, or name another occurrence, such as --occurrence trial.',
+  });
 }

@@ -14,7 +14,7 @@ import {
 } from './ast.ts';
 import { IN_CONDITIONS } from './call.ts';
 import { Handlebars } from './engine.ts';
-import { warnOfEntities } from './entities.ts';
+import { warnOfText } from './entities.ts';
 import { checkExpression, checkGiven, checkHelper } from './expression.ts';
 import { SIGNATURES } from './helpers/helpers.ts';
 import { isSpacedColumn, resolveName, resolvePath } from './names.ts';
@@ -33,7 +33,7 @@ export function checkProgram(program: Program, place: Place, state: State): Stat
 function checkStatement(statement: Statement, place: Place, state: State): Statements {
   switch (statement.type) {
     case 'ContentStatement':
-      warnOfEntities(statement.loc, place, state);
+      warnOfText(statement.loc, place, state);
       return statement.value === '' ? [] : [content(statement.value)];
     case 'CommentStatement':
       return [];

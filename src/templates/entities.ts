@@ -1,5 +1,6 @@
 import { warning } from '../errors.ts';
 import type { Loc } from './ast.ts';
+import { columnTag } from './names.ts';
 import { at, locOf, offsetOf, slice } from './position.ts';
 import { type Place, report, type State } from './state.ts';
 
@@ -63,8 +64,14 @@ function characterOf(code: number): string | null {
   return code >= 32 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : null;
 }
 
-/** Warns of every entity in what stands at a place: in a text channel nothing turns it into its character. */
-export function warnOfEntities(loc: Loc, place: Place, state: State): void {
+/** Warns of what would be sent as it stands, and was hardly meant to be. */
+export function warnOfText(loc: Loc, place: Place, state: State): void {
+  warnOfEntities(loc, place, state);
+  warnOfForeignTags(loc, place, state);
+}
+
+/** In a text channel nothing turns an entity into its character. */
+function warnOfEntities(loc: Loc, place: Place, state: State): void {
   if (state.escape !== 'none') return;
   for (const { index, text, character } of findEntities(slice(place.located, loc))) {
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, text.length);
@@ -74,4 +81,30 @@ export function warnOfEntities(loc: Loc, place: Place, state: State): void {
       warning('html-entity', `"${text}" would be sent as it stands.`, { ...at(place.located, found), hint }),
     );
   }
+}
+
+/**
+ * A name as other tools write it: `{name}`, `${name}`, `%name%`. Two braces are this tool's own, escaped. A percent sign
+ * may end one number and begin a name, so that it is looked behind.
+ */
+const FOREIGN = /(?<!\{)\$?\{([^{}\r\n]{1,100})\}(?!\})|%(?=([^%\r\n]{1,100})%)/g;
+
+/** Warns of a column in the brackets of another tool; of other words in them nothing is known. */
+function warnOfForeignTags(loc: Loc, place: Place, state: State): void {
+  for (const { index, 0: first, 1: braced, 2: percent } of slice(place.located, loc).matchAll(FOREIGN)) {
+    const column = columnLike(braced?.trim() ?? percent ?? '', place, state);
+    if (column === null) continue;
+    const written = percent === undefined ? first : `%${percent}%`;
+    const found = locOf(place.located, offsetOf(place.located, loc.start) + index, written.length);
+    const hint = `Did you mean ${columnTag(column)}?`;
+    const message = `"${written}" would be sent as it stands.`;
+    report(state, warning('foreign-tag', message, { ...at(place.located, found), hint }));
+  }
+}
+
+/** The column that a word names, or what a partial was given under it; null: neither. */
+function columnLike(word: string, { scope }: Place, { columns }: State): string | null {
+  if (columns.has(word) || scope.has(word)) return word;
+  const lower = word.toLowerCase();
+  return [...columns, ...scope.keys()].find((name) => name.toLowerCase() === lower) ?? null;
 }

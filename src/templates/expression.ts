@@ -1,6 +1,6 @@
 import { type Call, type Expression, type Literal, textLiteral } from './ast.ts';
 import { checkCall } from './call.ts';
-import { warnOfEntities } from './entities.ts';
+import { warnOfText } from './entities.ts';
 import { resolvePath } from './names.ts';
 import { slice } from './position.ts';
 import { type Checked, deeper, enter, type Place, reportAt, type State } from './state.ts';
@@ -35,7 +35,7 @@ export function checkGiven(name: string, place: Place, state: State): Checked | 
 
 function checkLiteral(literal: Literal, place: Place, state: State): Checked | null {
   if (literal.type === 'StringLiteral') {
-    warnOfEntities(literal.loc, place, state);
+    warnOfText(literal.loc, place, state);
     return { kind: 'text', out: textLiteral(literal.value) };
   }
   const written = slice(place.located, literal.loc);

@@ -38,11 +38,16 @@ describe('a campaign with one mistake has one error', () => {
     [
       'accountReference: 07700900123',
       'unquoted-number 6:19',
-      /number 7700900123, without its leading 0/,
+      /number, 07700900123, and would lose its leading 0/,
       /"07700900123"/,
     ],
-    ['accountReference: 42', 'unquoted-number 6:19', /number 42/, /accountReference: "42"/],
-    ['accountReference: 12345678901234567890', 'unquoted-number 6:19', /read as the number/, /"12345678901234567890"/],
+    ['accountReference: 42', 'unquoted-number 6:19', /number, 42\./, /accountReference: "42"/],
+    [
+      'accountReference: 12345678901234567890',
+      'unquoted-number 6:19',
+      /number, 12345678901234567890, and would lose its last digits/,
+      /"12345678901234567890"/,
+    ],
     ['messageType: 5', 'wrong-type 6:14', /must be text, but is a number/, /messageType: "5"/],
     ['messageType: yes', '', /./, /./],
     ['messageType: true', 'wrong-type 6:14', /must be text, but is true or false/, /messageType: "true"/],
@@ -63,9 +68,26 @@ describe('a campaign with one mistake has one error', () => {
     ['send: { concurrency: "16" }', 'wrong-type 6:22', /a whole number, but is text/, /32/],
     ['limits: { stopAfter: { rejected: 5.5 } }', 'wrong-type 6:34', /whole number or text/, /5%/],
     ['limits: { stopAfter: { rejected: five } }', 'invalid-value 6:34', /cannot be "five"/, /5%/],
-    ['metaData: { order: 0042 }', 'unquoted-number 6:20', /number 42, without its leading 0/, /"0042"/],
-    ['metaData: { a: [{ phone: +447700900123 }] }', 'unquoted-number 6:26', /without its \+/, /"\+447700900123"/],
-    ['metaData: { id: 9007199254740993 }', 'unquoted-number 6:17', /is read as the number/, /"9007199254740993"/],
+    ['metaData: { order: 0042 }', 'unquoted-number 6:20', /number, 0042, and would lose its leading 0/, /"0042"/],
+    [
+      'metaData: { a: [{ phone: +447700900123 }] }',
+      'unquoted-number 6:26',
+      /number, \+447700900123, and would lose its \+/,
+      /"\+447700900123"/,
+    ],
+    [
+      'metaData: { id: 9007199254740993 }',
+      'unquoted-number 6:17',
+      /number, 9007199254740993, and would lose its last digits/,
+      /"9007199254740993"/,
+    ],
+    ['metaData: { id: 00 }', 'unquoted-number 6:17', /number, 00, and/, /"00"/],
+    ['accountReference: 1e3', 'unquoted-number 6:19', /number, 1e3\./, /"1e3"/],
+    ['accountReference: 0x10', 'unquoted-number 6:19', /number, 0x10\./, /"0x10"/],
+    ['send: { concurrency: 0x1000 }', 'invalid-value 6:22', /at most 1024, but is 0x1000\./, /./],
+    ['send: { concurrency: +1e9 }', 'invalid-value 6:22', /at most 1024, but is \+1e9\./, /./],
+    ['send: { attempts: 012 }', 'invalid-value 6:19', /at most 10, but is 012\./, /./],
+    ['limits: { maxRecipients: -1e0 }', 'invalid-value 6:26', /at least 1, but is -1e0\./, /./],
     ['metaData: []', 'wrong-type 6:11', /a mapping, but is a list/, /./],
     ['variables: { a: 1 }', 'wrong-type 6:17', /"variables.a" must be text/, /a: "1"/],
     ['variables: { a: { b: 1 } }', 'wrong-type 6:22', /"variables.a.b" must be text/, /b: "1"/],
@@ -103,8 +125,8 @@ describe('a campaign', () => {
   it('of the smallest kind is good', () => expect(campaign('')).toEqual([]));
 
   test.each([
-    ['+447700900123', 'without its +'],
-    ['07700900123', 'without its leading 0'],
+    ['+447700900123', 'would lose its +'],
+    ['07700900123', 'would lose its leading 0'],
     ['60123', ''],
   ])('with the sender %s gets the advice to quote it', (written, lost) => {
     const found = one(

@@ -181,7 +181,7 @@ describe('the options of the library and those of the commands', () => {
       | 'width';
     expectTypeOf<Missing<CommandSend, SendOptions, Inside | 'sealed'>>().toBeNever();
     expectTypeOf<Missing<CommandDue, handbill.DueOptions, Inside>>().toBeNever();
-    expectTypeOf<Missing<CommandPreview, PreviewOptions, Inside>>().toBeNever();
+    expectTypeOf<Missing<CommandPreview, PreviewOptions, Inside | 'start'>>().toBeNever();
     expectTypeOf<Missing<CommandPlan, handbill.PlanOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandPurge, PurgeOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandDoubt, ResolveDoubtsOptions, 'run'>>().toBeNever();

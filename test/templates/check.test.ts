@@ -335,3 +335,21 @@ describe('HTML entities in text', () => {
     expect(findings(text, COLUMNS, { escape: 'html' })).toEqual([]);
   });
 });
+
+describe('brackets of other tools', () => {
+  test.each([
+    ['Hi {name}', ['foreign-tag 1:4 "{name}" would be sent as it stands. (Did you mean {{name}}?)']],
+    ['Hi { Name }!', ['foreign-tag 1:4 "{ Name }" would be sent as it stands. (Did you mean {{name}}?)']],
+    [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent as it stands. (Did you mean {{name}}?)`]],
+    ['10% off, %NAME%', ['foreign-tag 1:10 "%NAME%" would be sent as it stands. (Did you mean {{name}}?)']],
+    ['{first name}', ['foreign-tag 1:1 "{first name}" would be sent as it stands. (Did you mean {{[First Name]}}?)']],
+    [
+      '{{default name "{first}"}}',
+      ['foreign-tag 1:17 "{first}" would be sent as it stands. (Did you mean {{first}}?)'],
+    ],
+    ['{nmae} {} 5% of 10% \\{{name}} {{name}} {{{name}}} {{!-- {name} --}} { name', []],
+  ])('%s', (text, expected) => {
+    expect(found(text)).toEqual(expected);
+    expect(compile(text, COLUMNS).template).not.toBeNull();
+  });
+});
