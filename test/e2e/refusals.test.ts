@@ -136,8 +136,8 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'people.csv:4',
   },
   'a column twice': { files: people(PEOPLE.replace('city', 'name')), code: 'csv-duplicate-header', at: 'people.csv:1' },
-  'a column without a name': {
-    files: people(PEOPLE.replace('city', '')),
+  'a column without a name before another': {
+    files: people(PEOPLE.replace('name', '')),
     code: 'csv-blank-header',
     at: 'people.csv:1',
   },
