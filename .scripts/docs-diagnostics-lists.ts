@@ -140,7 +140,7 @@ export const LISTS = {
   'column-type': {
     cause:
       'A cell of a column that is declared as a number or date holds something else, such as a separator of thousands.',
-    cure: 'Write `1234.5` and `2026-01-31`, correct the cell, or take the type out.',
+    cure: 'Write `1234.5` and `2026-01-31`, or say how the dates are written: `{ type: date, format: dd/MM/yyyy }`. Correct the cell, or take the type out.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, columns: { order: number } }'),

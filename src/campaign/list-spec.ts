@@ -1,10 +1,13 @@
-import type { AddressKind, Channel, InlineList, ListSpec, Where } from '../model.ts';
+import type { AddressKind, Channel, ColumnTypes, InlineList, ListSpec, Where } from '../model.ts';
+import { readDateFormat } from '../util/date-format.ts';
 import { pointerTo } from '../util/json.ts';
 import { checkCountry, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
+import { dotted } from './explain.ts';
 import type { Report } from './legs.ts';
 import type { Merged } from './merge.ts';
 import type { Sources } from './sources.ts';
+import type { RecipientsFile } from './written.ts';
 
 type ReadValue = <T>(pointer: string, text: string | undefined, check: (text: string) => Finding<T>) => T | null;
 
@@ -63,7 +66,7 @@ export function readList(
     onInvalid: onInvalid ?? DEFAULTS.onInvalid,
     alsoInvalid: alsoInvalid ?? [],
     timeZone: timeZone ?? null,
-    columns: columns ?? {},
+    columns: readColumns(columns, report),
     where,
   };
 }
@@ -71,6 +74,28 @@ export function readList(
 export function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
   if (contactColumn !== undefined) return 'contact';
   return channel === 'email' ? 'email' : 'msisdn';
+}
+
+/** `{ type: number }` is `number`; formats of dates are checked. */
+function readColumns(written: RecipientsFile['columns'] = {}, report: Report): ColumnTypes {
+  return Object.fromEntries(
+    Object.entries(written).map(([name, column]): [string, ColumnTypes[string]] => {
+      if (typeof column === 'string') return [name, column];
+      const { type, format } = column;
+      if (format === undefined) return [name, type];
+      const keys = ['recipients', 'columns', name, 'format'];
+      const wrong = (problem: string, hint: string): void =>
+        report(pointerTo(keys), 'invalid-value', `"${dotted(keys)}" ${problem}.`, hint);
+      if (type !== 'date') {
+        wrong('is for dates only', `Leave it out, or write type: date.`);
+        return [name, type];
+      }
+      const read = readDateFormat(format);
+      if (!('problem' in read)) return [name, { type, format }];
+      wrong(read.problem, read.hint);
+      return [name, type];
+    }),
+  );
 }
 
 function readWhere(merged: Merged): Where | null {

@@ -85,7 +85,7 @@ export interface RecipientsFile {
   readonly delimiter?: string;
   readonly encoding?: ListEncoding;
   readonly escaped?: boolean;
-  readonly columns?: Readonly<Record<string, ColumnType>>;
+  readonly columns?: Readonly<Record<string, ColumnType | { readonly type: ColumnType; readonly format?: string }>>;
   readonly where?: JsonObject;
   readonly onInvalid?: 'refuse' | 'skip';
   readonly alsoInvalid?: ListSpec['alsoInvalid'];

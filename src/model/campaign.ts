@@ -175,12 +175,15 @@ export interface ListSpec {
   /** Column with the IANA time zone of the recipient. */
   readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */
-  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly columns: ColumnTypes;
   /** Who of the list is meant: a query over the typed columns; null: everybody. */
   readonly where: Where | null;
 }
 
 export type ColumnType = 'string' | 'number' | 'date';
+
+/** What the columns of a list hold; dates that are not in ISO 8601 with the format in which they are written. */
+export type ColumnTypes = Readonly<Record<string, ColumnType | { readonly type: 'date'; readonly format: string }>>;
 
 /** A query in the form of MongoDB's, with the place where it was written. */
 export interface Where {

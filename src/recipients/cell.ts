@@ -1,4 +1,5 @@
 import type { ColumnType } from '../model.ts';
+import type { DateFormat } from '../util/date-format.ts';
 import { instantMs } from '../util/units.ts';
 
 /** A plain decimal: no thousands separators, no exponent, a point for the fraction. */
@@ -10,11 +11,19 @@ const MAX_DIGITS = 15;
 /**
  * The value of a cell that holds a number or a date (`2026-11-21`, which is midnight in UTC, or an instant with `Z` or
  * an offset), dates in ms since 1970; undefined when it is empty, null when it holds something else.
+ * @param format how the dates are written; null: as ISO 8601. Its times of day are those of a clock in UTC.
  */
-export function readCell(type: Exclude<ColumnType, 'string'>, cell: string): number | null | undefined {
+export function readCell(
+  type: Exclude<ColumnType, 'string'>,
+  cell: string,
+  format: DateFormat | null = null,
+): number | null | undefined {
   const text = cell.trim();
   if (text === '') return undefined;
-  return type === 'number' ? readNumber(text) : readDate(text);
+  if (type === 'number') return readNumber(text);
+  if (format === null) return readDate(text);
+  const iso = format.toIso(text);
+  return iso === null ? null : readDate(iso.includes('T') ? `${iso}Z` : iso);
 }
 
 function readNumber(text: string): number | null {

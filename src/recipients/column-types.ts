@@ -1,4 +1,5 @@
-import type { ColumnType } from '../model.ts';
+import type { ColumnType, ColumnTypes } from '../model.ts';
+import { type DateFormat, readDateFormat } from '../util/date-format.ts';
 import { readCell } from './cell.ts';
 import { shorten, show } from './show.ts';
 
@@ -7,15 +8,29 @@ export interface TypedColumn {
   readonly index: number;
   readonly name: string;
   readonly type: Exclude<ColumnType, 'string'>;
+  /** How its dates are written; null: as ISO 8601. */
+  readonly format: DateFormat | null;
 }
 
 /** The columns with a type that cells can miss. Names that the list does not have are left out. */
-export function typedColumns(types: Readonly<Record<string, ColumnType>>, columns: readonly string[]): TypedColumn[] {
-  return Object.entries(types).flatMap(([written, type]) => {
+export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
+  return Object.entries(types).flatMap(([written, column]) => {
     const name = columnName(written);
     const index = columns.indexOf(name);
-    return index === -1 || type === 'string' ? [] : [{ index, name, type }];
+    const { type, format } = readType(column);
+    return index === -1 || type === 'string' ? [] : [{ index, name, type, format }];
   });
+}
+
+/** What a column holds. The format was checked when the campaign was read. */
+export function readType(column: ColumnTypes[string]): {
+  readonly type: ColumnType;
+  readonly format: DateFormat | null;
+} {
+  if (typeof column === 'string') return { type: column, format: null };
+  const format = readDateFormat(column.format);
+  if ('problem' in format) throw new Error(`The format ${column.format} ${format.problem}.`);
+  return { type: column.type, format };
 }
 
 /** A name as the header has it. */
@@ -28,19 +43,20 @@ export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],
 ): { readonly message: string; readonly hint: string } | null {
-  for (const { index, type } of typed) {
-    if (readCell(type, values[index] ?? '') === null) return explain(typed, values);
+  for (const { index, type, format } of typed) {
+    if (readCell(type, values[index] ?? '', format) === null) return explain(typed, values);
   }
   return null;
 }
 
 function explain(typed: readonly TypedColumn[], values: readonly string[]): { message: string; hint: string } {
-  const wrong = typed.filter(({ index, type }) => readCell(type, values[index] ?? '') === null);
+  const wrong = typed.filter(({ index, type, format }) => readCell(type, values[index] ?? '', format) === null);
   const parts = wrong.map(
-    ({ index, name, type }) => `"${name}" holds ${showCell(values[index] ?? '')}, not ${A[type]}`,
+    ({ index, name, type, format }) =>
+      `"${name}" holds ${showCell(values[index] ?? '')}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`,
   );
   const one = wrong[0];
-  const hint = one === undefined ? '' : hintFor(one.type, (values[one.index] ?? '').trim());
+  const hint = one === undefined ? '' : hintFor(one, (values[one.index] ?? '').trim());
   return { message: `The column ${parts.join('; ')}.`, hint };
 }
 
@@ -51,7 +67,12 @@ function showCell(cell: string): string {
   return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }
 
-function hintFor(type: TypedColumn['type'], text: string): string {
+function hintFor({ type, format }: TypedColumn, text: string): string {
+  if (format !== null) {
+    const isOther = format.toIso(text) === null && readCell('date', text) !== null;
+    const iso = isOther ? ' For ISO dates write `date`, without a format.' : '';
+    return `Dates are written ${format.pattern}, such as ${format.example}, and must exist. A cell may be empty.${iso}`;
+  }
   if (type === 'date') {
     if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text)) {
       return 'An instant needs its zone: write "Z" or an offset such as "+01:00" behind it.';

@@ -1,4 +1,5 @@
 import type { ColumnType } from '../model.ts';
+import type { DateFormat } from '../util/date-format.ts';
 
 /** Every operator that a condition on a column can use, and what it can be asked of. The list is closed. */
 export const OPERATORS = {
@@ -48,6 +49,8 @@ export interface QueryColumn {
   readonly index: number;
   readonly name: string;
   readonly type: ColumnType;
+  /** How its dates are written in the list; null: as ISO 8601. */
+  readonly format: DateFormat | null;
 }
 
 export function isOperator(name: string): name is Operator {

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { ColumnType, Json, JsonObject, Where } from '../model.ts';
+import type { ColumnTypes, Json, JsonObject, Where } from '../model.ts';
 import { didYouMean } from '../util/suggest.ts';
-import { columnName } from './column-types.ts';
+import { columnName, readType } from './column-types.ts';
 import { listed } from './columns.ts';
 import {
   type Condition,
@@ -21,7 +21,7 @@ import { readOperand } from './read-operand.ts';
 export function readQuery(
   where: Where,
   columns: readonly string[],
-  types: Readonly<Record<string, ColumnType>>,
+  types: ColumnTypes,
 ): { readonly conditions: readonly Condition[] } | Diagnostic[] {
   const problems: Diagnostic[] = [];
   const typeOf = new Map(Object.entries(types).map(([name, type]) => [columnName(name), type]));
@@ -67,7 +67,7 @@ export function readQuery(
       refuse(`${place(path)} asks for the column "${name}", which the list does not have.`, hint);
       return [];
     }
-    const column = { index, name: columnName(name), type: typeOf.get(columnName(name)) ?? 'string' };
+    const column = { index, name: columnName(name), ...readType(typeOf.get(columnName(name)) ?? 'string') };
     if (!isMapping(value)) return readTest(column, '$eq', value, path);
     return readOperators(column, value, path);
   }

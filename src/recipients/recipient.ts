@@ -2,7 +2,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
 import { isTimeZone } from '../util/time-zone.ts';
 import { ADDRESS_WORDS, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
-import { typedColumns, typeFault } from './column-types.ts';
+import { type TypedColumn, typedColumns, typeFault } from './column-types.ts';
 import { resolveColumns } from './columns.ts';
 import { doubtAbout } from './phone.ts';
 import { show } from './show.ts';
@@ -25,7 +25,8 @@ export function isInvalidRow(result: Recipient | InvalidRow): result is InvalidR
 /**
  * Makes the function that turns a row into a recipient: the normalised address (an E.164 number, an email address or
  * the id of a contact), and the key that identifies the person (the columns `recipients.key`, trimmed and NFC, else the
- * address). Cells of columns with a type must hold it, whether or not anything asks for them.
+ * address). Cells of columns with a type must hold it, whether or not anything asks for them; dates that are written in
+ * a format of their own become ISO 8601.
  * @param columns names of the list's columns
  * @throws HandbillError (exit 2): unknown-column, invalid-value (`recipients.defaultCountry`)
  */
@@ -39,6 +40,7 @@ export function createRecipientReader(
   const { kind } = spec;
   const readAddress = createAddressReader(kind, spec.defaultCountry);
   const typed = typedColumns(spec.columns, columns);
+  const formatted = typed.filter(({ format }) => format !== null);
   const isZone = createZoneCheck();
   // The usual cases, one column or none, are told apart once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
@@ -65,9 +67,16 @@ export function createRecipientReader(
       kind,
       country: address.country,
       assigned: address.assigned,
-      values,
+      values: formatted.length === 0 ? values : withIsoDates(values, formatted),
     };
   };
+}
+
+/** Templates and variables get one form of a date, however a list writes it. */
+function withIsoDates(values: readonly string[], formatted: readonly TypedColumn[]): readonly string[] {
+  const read = [...values];
+  for (const { index, format } of formatted) read[index] = format?.toIso(values[index] ?? '') ?? '';
+  return read;
 }
 
 function identify(cell: string): string {

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../errors.ts';
-import type { ColumnType, Where } from '../model.ts';
+import type { ColumnTypes, Where } from '../model.ts';
 import { readCell, readText } from './cell.ts';
 import { typeFault } from './column-types.ts';
 import { explainCondition } from './explain-condition.ts';
@@ -34,7 +34,7 @@ export interface Segment {
 export function compileSegment(
   where: Where,
   columns: readonly string[],
-  types: Readonly<Record<string, ColumnType>>,
+  types: ColumnTypes,
 ): { readonly segment: Segment } | Diagnostic[] {
   const query = readQuery(where, columns, types);
   if (Array.isArray(query)) return query;
@@ -43,7 +43,7 @@ export function compileSegment(
 
 function createSegment(root: Condition): Segment {
   const used = [...new Map(columnsOf(root).map((column) => [column.index, column])).values()];
-  const typed = used.flatMap(({ index, name, type }) => (type === 'string' ? [] : [{ index, name, type }]));
+  const typed = used.flatMap(({ type, ...column }) => (type === 'string' ? [] : [{ ...column, type }]));
   const test = createTester(root);
   const testers = new Map<Condition, Tester>();
   // One object for all rows: nothing keeps it, and a new one for each row is a third of the time.
@@ -56,7 +56,7 @@ function createSegment(root: Condition): Segment {
       const key = keys[i];
       if (column === undefined || key === undefined) continue;
       const cell = values[column.index] ?? '';
-      const value = column.type === 'string' ? readText(cell) : readCell(column.type, cell);
+      const value = column.type === 'string' ? readText(cell) : readCell(column.type, cell, column.format);
       if (value === null) return false;
       read[key] = value;
     }

@@ -29,6 +29,29 @@ async function validate(root: string): Promise<{ readonly status: number; readon
   return { status: status ?? 0, said: diagnostics.map(({ code, line }) => `${code} ${line ?? '-'}`) };
 }
 
+describe('dates as people write them', () => {
+  const DUE = 'columns: { due: { type: date, format: dd/MM/yyyy } }';
+
+  it('are ISO dates in a message, and in a query', async () => {
+    const list = 'msisdn,due\n+447400123456,01/12/2026\n+447400123457,21/11/2026\n';
+    const where = `${DUE}, where: { due: { $gte: 2026-12-01 } }`;
+    const root = await project(where, list, "{{due}}, {{date due 'd MMMM'}}");
+    const { status, out } = await handbillHere(root, ['preview', 'hello']);
+    expect(status).toBe(0);
+    expect(out).toContain('| 2026-12-01, 1 December\n');
+    expect(out).toContain('skip (excluded): due is 21/11/2026, not at or after 2026-12-01');
+  });
+
+  it('refuse the row where the calendar does not have them, with the format and an example', async () => {
+    const root = await project(DUE, 'msisdn,due\n+447400123456,31/02/2026\n+447400123457,2026-11-21\n', 'Hi');
+    const { status, err } = await handbillHere(root, ['send', 'hello']);
+    expect(status).toBe(2);
+    expect(err).toContain('The column "due" holds "31/02/2026", not a date as dd/MM/yyyy.');
+    expect(err).toContain('such as 21/11/2026');
+    expect(err).toContain('For ISO dates write `date`, without a format.');
+  });
+});
+
 describe('duplicates', () => {
   const DEVICES =
     'id,msisdn,name\nc-1,+447400123456,Ada\nc-2,07400 123456,Ada\nc-3,+447400123457,Zoe\nc-1,+447400123456,Eve\n';

@@ -298,6 +298,21 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     at: 'people.csv:3',
     says: /1,000/,
   },
+  'a date that no calendar has': {
+    head: 'name: hello\nfrom: Riverside\nrecipients: { csv: people.csv, columns: { due: { type: date, format: dd/MM/yyyy } } }\n',
+    yaml: 'channel: sms\ntemplate: { text: Hi }\n',
+    files: { 'hello/people.csv': 'msisdn,due\n+447700900011,28/02/2026\n+447700900012,31/02/2026\n' },
+    code: 'column-type',
+    at: 'people.csv:3',
+    says: /"31\/02\/2026", not a date as dd\/MM\/yyyy/,
+  },
+  'a format of dates with two digits of the year': {
+    head: 'name: hello\nfrom: Riverside\nrecipients:\n  csv: people.csv\n  columns: { points: { type: date, format: dd/MM/yy } }\n',
+    yaml: 'channel: sms\ntemplate: { text: Hi }\n',
+    code: 'invalid-value',
+    at: 'campaign.yaml:5:44',
+    says: /leaves the century open/,
+  },
   'a recipient in the campaign without an address': {
     head: 'name: hello\nfrom: Riverside\nrecipients:\n  - { msisdn: "+447700900011" }\n  - { name: Ravi }\n',
     yaml: 'channel: sms\ntemplate: { text: Hi }\n',

@@ -60,6 +60,8 @@ describe('completion', () => {
     ['winner:\n  by: ▮', ['manual', 'accepted', 'delivered', 'read', 'replied', 'optedOut']],
     ['fallback:\n  - channel: ▮', ['sms', 'rcs', 'messaging-app', 'email', 'voice']],
     ['transliterate: ▮', ['true', 'false']],
+    ['recipients:\n  csv: a.csv\n  columns:\n    due: ▮', ['string', 'number', 'date', 'date with a format']],
+    ['recipients:\n  csv: a.csv\n  columns:\n    due:\n      ▮', ['type', 'format']],
   ])('offers the values of %j', async (text, values) => {
     expect(await labels(CAMPAIGN + text)).toEqual(expect.arrayContaining(values));
   });

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { createRecipientReader } from '../../src/recipients/recipient.ts';
+import { compileSegment } from '../../src/recipients/segment.ts';
+import { type DateFormat, readDateFormat } from '../../src/util/date-format.ts';
+import { specOf } from './lists.ts';
+
+function formatOf(pattern: string): DateFormat {
+  const format = readDateFormat(pattern);
+  if ('problem' in format) throw new Error(`${pattern} ${format.problem}`);
+  return format;
+}
+
+describe('formats', () => {
+  test.each([
+    ['dd/MM/yyyy', '21/11/2026', '2026-11-21'],
+    ['dd/MM/yyyy', ' 01/02/2026 ', '2026-02-01'],
+    ['d/M/yyyy', '1/2/2026', '2026-02-01'],
+    ['d/M/yyyy', '01/12/2026', '2026-12-01'],
+    ['MM/dd/yyyy', '11/21/2026', '2026-11-21'],
+    ['dd.MM.yyyy', '21.11.2026', '2026-11-21'],
+    ['ddMMyyyy', '21112026', '2026-11-21'],
+    ['yyyy年M月d日', '2026年2月1日', '2026-02-01'],
+    ["d 'de' M 'de' yyyy", '1 de 2 de 2026', '2026-02-01'],
+    ["d ''M yyyy", "1 '2 2026", '2026-02-01'],
+    ["'o''clock' HH:mm dd/MM/yyyy", "o'clock 09:30 21/11/2026", '2026-11-21T09:30'],
+    ['dd/MM/yyyy HH:mm', '21/11/2026 23:59', '2026-11-21T23:59'],
+  ])('%s reads %s', (pattern, cell, iso) => {
+    expect(formatOf(pattern).toIso(cell)).toBe(iso);
+  });
+
+  test.each([
+    ['dd/MM/yyyy', '1/11/2026'],
+    ['dd/MM/yyyy', '21-11-2026'],
+    ['dd/MM/yyyy', '21/11/26'],
+    ['dd/MM/yyyy', '2026-11-21'],
+    ['dd/MM/yyyy', '21/11/2026 09:30'],
+    ['dd/MM/yyyy', '２１/１１/２０２６'],
+    ['dd.MM.yyyy', '21/11/2026'],
+  ])('%s does not read %s', (pattern, cell) => {
+    expect(formatOf(pattern).toIso(cell)).toBeNull();
+  });
+
+  test.each([
+    ['dd/MM/yy', 'leaves the century open'],
+    ['dd MMM yyyy', '"MMM"'],
+    ['dd/mm/yyyy', 'does not say where the month is'],
+    ['DD/MM/YYYY', '"DD"'],
+    ['MM/yyyy', 'does not say where the day is'],
+    ['dd/MM', 'does not say where the year is'],
+    ['dd/dd/MM/yyyy', 'names the day twice'],
+    ['dMyyyy', 'directly beside another part'],
+    ['yyyyMd', 'directly beside another part'],
+    ['dd/MM/yyyy HH', 'only one of hour (HH) and minute (mm)'],
+    ["dd/MM/yyyy 'at", 'a quote that is not closed'],
+    ['dd/MM/20yy', 'a digit'],
+    ["dd/MM/yyyy '1'", 'a digit'],
+    ['', 'does not say where the day is'],
+  ])('%j is refused', (pattern, problem) => {
+    expect(readDateFormat(pattern)).toMatchObject({ problem: expect.stringContaining(problem) });
+  });
+
+  it('give an example that they read themselves', () => {
+    expect(formatOf('d.M.yyyy HH:mm')).toMatchObject({ example: '21.11.2026 09:30' });
+  });
+});
+
+const two = (value: number): string => String(value).padStart(2, '0');
+const year = fc.integer({ min: 1000, max: 9999 });
+const SEPARATORS = ['/', '.', '-', ' ', ', ', ' (', "'von'", '+', '|', '年'] as const;
+
+/** Three parts of a date in any order, with what stands between them. */
+const written = fc.record({
+  order: fc.shuffledSubarray(['d', 'M', 'y'] as const, { minLength: 3 }),
+  isShort: fc.boolean(),
+  first: fc.constantFrom(...SEPARATORS),
+  second: fc.constantFrom(...SEPARATORS),
+});
+
+const pad = (value: number, isShort: boolean): string => (isShort ? String(value) : two(value));
+
+describe('any date in any format', () => {
+  const columns = ['msisdn', 'due'];
+
+  it('is read back as it was meant, or refused where the calendar does not have it', () => {
+    const day = fc.integer({ min: 0, max: 40 });
+    const month = fc.integer({ min: 0, max: 14 });
+    fc.assert(
+      fc.property(written, year, month, day, ({ order, isShort, first, second }, y, m, d) => {
+        const letters = { d: isShort ? 'd' : 'dd', M: isShort ? 'M' : 'MM', y: 'yyyy' };
+        const values = { d: pad(d, isShort), M: pad(m, isShort), y: String(y) };
+        const join = (of: typeof letters, between: (text: string) => string): string =>
+          `${of[order[0] ?? 'd']}${between(first)}${of[order[1] ?? 'd']}${between(second)}${of[order[2] ?? 'd']}`;
+        const pattern = join(letters, (text) => text);
+        const cell = join(values, (text) => text.replaceAll("'", ''));
+        const iso = `${y}-${two(m)}-${two(d)}`;
+        // JavaScript's calendar, asked without carrying over.
+        const parsed = new Date(`${iso}T00:00:00Z`);
+        const exists = !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(iso);
+        const spec = specOf('/unused', { columns: { due: { type: 'date', format: pattern } } });
+        const found = createRecipientReader(
+          spec,
+          columns,
+        )({
+          row: 0,
+          line: 2,
+          values: ['+447400123456', cell],
+          fault: null,
+        });
+        expect(found).toMatchObject(exists ? { values: ['+447400123456', iso] } : { problem: { code: 'column-type' } });
+      }),
+    );
+  });
+
+  it('is refused where anything of the cell differs from the format', () => {
+    const format = formatOf('dd/MM/yyyy');
+    fc.assert(
+      fc.property(fc.string({ maxLength: 12, unit: fc.constantFrom(...'0129/-. T:') }), (cell) => {
+        const match = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(cell.trim());
+        expect(format.toIso(cell)).toBe(match === null ? null : `${match[3]}-${match[2]}-${match[1]}`);
+      }),
+      { examples: [['21/01/2020'], [' 21/01/2020']] },
+    );
+  });
+
+  it('is compared as the same date in ISO 8601 is', () => {
+    const date = fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+    const where = (bound: string) => ({ query: { due: { $lt: bound } }, at: { file: 'campaign.yaml', line: 1 } });
+    fc.assert(
+      fc.property(date, date, (one, bound) => {
+        const [y, m, d] = one.toISOString().slice(0, 10).split('-');
+        const segment = (types: Parameters<typeof compileSegment>[2]) => {
+          const compiled = compileSegment(where(bound.toISOString().slice(0, 10)), columns, types);
+          if (!('segment' in compiled)) throw new Error('refused');
+          return compiled.segment;
+        };
+        const people = segment({ due: { type: 'date', format: 'd.M.yyyy' } });
+        expect(people.judge(['x', `${Number(d)}.${Number(m)}.${y}`])).toBe(
+          segment({ due: 'date' }).judge(['x', `${y}-${m}-${d}`]),
+        );
+      }),
+    );
+  });
+});
+
+describe('a column with a format', () => {
+  const spec = specOf('/unused', { columns: { due: { type: 'date', format: 'dd/MM/yyyy' } } });
+  const read = createRecipientReader(spec, ['msisdn', 'due']);
+  const one = (due: string) => read({ row: 0, line: 9, values: ['+447400123456', due], fault: null });
+
+  test.each([
+    ['31/02/2026', 'The column "due" holds "31/02/2026", not a date as dd/MM/yyyy.'],
+    ['2026-11-21', 'The column "due" holds "2026-11-21", not a date as dd/MM/yyyy.'],
+    ['soon', 'The column "due" holds "soon", not a date as dd/MM/yyyy.'],
+  ])('does not hold %s', (due, message) => {
+    const hint = expect.stringContaining('Dates are written dd/MM/yyyy, such as 21/11/2026, and must exist.');
+    expect(one(due)).toMatchObject({ reason: 'bad-row', problem: { code: 'column-type', message, hint } });
+  });
+
+  it('may be empty', () => {
+    expect(one(' ')).toMatchObject({ values: ['+447400123456', ''] });
+  });
+});
