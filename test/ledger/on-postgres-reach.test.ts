@@ -3,5 +3,5 @@ import { FULL, onPostgres } from './on-postgres.ts';
 onPostgres(
   FULL
     ? ['lock', 'model', 'purge', 'reach', 'reach-model', 'reading', 'suppressed-hashes', 'suppressions']
-    : ['model', 'reading', 'reach', 'suppressed-hashes'],
+    : ['model', 'reading', 'reach', 'suppressed-hashes', 'suppressions'],
 );

@@ -34,6 +34,24 @@ describe('suppressions', () => {
     ]);
   });
 
+  const sources: [string, string, string | null, string][] = [
+    ['a user says why again', 'user', 'two', 'two'],
+    ['a user says nothing', 'user', null, 'one'],
+    ['an import says something else', 'list.csv', 'two', 'one'],
+  ];
+  it.each(sources)('keep the reason of a known entry: %s', (_, source, reason, kept) => {
+    const ledger = open(scratchPath());
+    const hash = { hash: 'a'.repeat(64), keyId: '1a955645' };
+    const add = (facts: { reason: string | null; untilMs: number | null; source: string }): number =>
+      ledger.suppressAll([{ address: keyOf(0), ...facts }], [{ ...hash, ...facts }], NOON);
+    expect(add({ reason: null, untilMs: null, source: 'reply' })).toBe(2);
+    expect(add({ reason: 'one', untilMs: NOON + DAY, source: 'list.csv' })).toBe(0);
+    expect(add({ reason, untilMs: NOON + 2 * DAY, source })).toBe(0);
+    const facts = { reason: kept, untilMs: null, source: 'reply', createdAtMs: NOON };
+    expect([...ledger.suppressions()]).toEqual([{ address: keyOf(0), ...facts }]);
+    expect([...ledger.suppressedHashes()]).toEqual([{ ...hash, ...facts }]);
+  });
+
   it('end at their time', () => {
     const ledger = open(scratchPath());
     ledger.suppress(keyOf(0), { reason: null, untilMs: NOON + DAY, source: 'user', nowMs: NOON });
