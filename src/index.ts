@@ -118,6 +118,7 @@ export { type ServeOptions, type Serving, serve } from './library/serve.ts';
 export {
   type AddSuppressionsOptions,
   addSuppressions,
+  type CheckSuppressionsOptions,
   checkSuppressions,
   type ExportSuppressionsOptions,
   exportSuppressions,
@@ -125,7 +126,9 @@ export {
   listSuppressions,
   removeSuppressions,
   type Suppression,
+  type SuppressionAnswer,
   type SuppressionCheck,
+  type SuppressionEntry,
 } from './library/suppressions.ts';
 export type { Task } from './library/task.ts';
 export { type ValidatedFile, type ValidateOptions, type ValidateResult, validate } from './library/validate.ts';

@@ -21,26 +21,40 @@ export interface NamedAddresses {
  * @throws HandbillError exit 2
  */
 export function readAddresses(raw: readonly string[], defaultCountry: string | null): NamedAddresses {
+  const named = readEach(raw, defaultCountry);
+  const addresses = new Set(named.flatMap((one) => ('address' in one ? [one.address] : [])));
+  const hashes = new Map(named.flatMap((one) => ('hash' in one ? [[one.hash.hash, one.hash] as const] : [])));
+  return { addresses: [...addresses], hashes: [...hashes.values()] };
+}
+
+/** One of those that were named, as it was given and in the form in which it is compared. */
+export type Named = { readonly given: string } & ({ readonly address: string } | { readonly hash: WrittenHash });
+
+/**
+ * As `readAddresses`, each in its place.
+ *
+ * @throws HandbillError exit 2
+ */
+export function readEach(raw: readonly string[], defaultCountry: string | null): readonly Named[] {
   const number = createAddressReader('msisdn', defaultCountry);
   const email = createAddressReader('email', null);
   const contact = createAddressReader('contact', null);
   const wrong: Diagnostic[] = [];
-  const addresses = new Set<string>();
-  const hashes = new Map<string, WrittenHash>();
-  for (const text of raw) {
-    const hash = readHash(text);
+  const named: Named[] = [];
+  for (const given of raw) {
+    const hash = readHash(given);
     if (hash !== null) {
-      hashes.set(hash.hash, hash);
+      named.push({ given, hash });
       continue;
     }
-    const kind = kindAsWritten(text);
+    const kind = kindAsWritten(given);
     const read = { msisdn: number, email, contact }[kind];
-    const found = read(kind === 'contact' ? text.slice(CONTACT.length) : text);
-    if ('problem' in found) wrong.push(noAddress(text, kind, found));
-    else addresses.add(listedForm(found.to));
+    const found = read(kind === 'contact' ? given.slice(CONTACT.length) : given);
+    if ('problem' in found) wrong.push(noAddress(given, kind, found));
+    else named.push({ given, address: listedForm(found.to) });
   }
   if (wrong.length > 0) throw new HandbillError(EXIT.refused, wrong);
-  return { addresses: [...addresses], hashes: [...hashes.values()] };
+  return named;
 }
 
 const CONTACT = 'contact:';

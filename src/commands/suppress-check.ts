@@ -2,14 +2,17 @@ import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type Diagnostic, EXIT } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { type HashKeyState, hashKeyState, readSuppressions } from '../plan/suppression.ts';
-import { number } from '../report/words.ts';
+import { sourcesOf } from '../plan/suppression-lists.ts';
+import { instant, number } from '../report/words.ts';
+import { readHasher } from '../suppression/key.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
-import { countryOf } from './suppress-addresses.ts';
+import { checkHashes, countryOf, type Named, readEach } from './suppress-addresses.ts';
+import { answer, listsOfCampaigns, type SuppressionAnswer, type SuppressionEntry } from './suppress-answers.ts';
 
 export interface CheckOptions {
   readonly ledger?: string;
@@ -24,42 +27,111 @@ export interface SuppressionCheck extends Omit<HashKeyState, 'problem'> {
   readonly addresses: number;
   readonly files: readonly string[];
   readonly problems: readonly Diagnostic[];
+  /** One for each address that was asked about, in their order; absent where none was. */
+  readonly answers?: readonly SuppressionAnswer[];
 }
 
-/** `handbill suppress check`: exit status 2 where a campaign would be refused. */
-export async function checkAll(given: CheckOptions, context: CommandContext): Promise<void> {
-  const { checked, total } = await checkSuppressions(context, given.ledger);
+/**
+ * `handbill suppress check`: exit status 2 where a campaign would be refused, or an address is none; whether an address is
+ * suppressed does not change it.
+ */
+export async function checkAll(
+  addresses: readonly string[],
+  given: CheckOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { checked, total } = await checkSuppressions(context, given.ledger, addresses);
   if (given.format === 'json') await context.out(asJson(checked));
   else {
-    if (given.quiet !== true || total > 0) await context.out(asText(checked));
+    if (checked.answers !== undefined) for (const one of checked.answers) await context.out(answerText(one));
+    else if (given.quiet !== true || total > 0) await context.out(asText(checked));
     if (total > 0) context.err(formatDiagnostics(checked.problems, { colour: context.colour.err, limit: 20, total }));
   }
   context.exit(total > 0 ? EXIT.refused : EXIT.done);
 }
 
-/** Reads the lists that handbill.yaml names and looks into the ledger; campaigns may name more, which `validate` reads. */
+/**
+ * Reads the lists that handbill.yaml names and looks into the ledger. For addresses that are asked about, the lists of the
+ * campaigns are read too; else `validate` does that.
+ *
+ * @throws HandbillError exit 2 with everything that is no address, and for hashes without their key; 7 (ledger)
+ */
 export async function checkSuppressions(
   context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
   option?: string,
+  addresses: readonly string[] = [],
 ): Promise<{ readonly checked: SuppressionCheck; readonly total: number }> {
   const reading = await projectHere(context, option);
   const { project } = reading;
   const { root } = project;
+  const named = readEach(addresses, countryOf(reading));
+  await checkHashes(
+    named.flatMap((one) => ('hash' in one ? [one.hash] : [])),
+    project,
+    context,
+  );
   const found = await findSuppressions(null, reading, { root, folder: root, cwd: context.cwd });
-  const recipients = { defaultCountry: countryOf(reading) };
-  const { faults } = await readSuppressions({ suppressions: found.files, recipients, project }, context.env);
+  const listed = {
+    suppressions: found.files,
+    recipients: { defaultCountry: countryOf(reading) },
+    project,
+  };
   const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
   try {
     const held = ledger ?? { path: placeOfLedger(project.ledger, context.cwd), ...NO_LEDGER };
     const { problem, ...state } = await hashKeyState(project, context.env, held);
-    const problems = [...found.diagnostics, ...faults.diagnostics, ...(problem === null ? [] : [problem])];
-    const { addresses } = held.suppressionCounts();
+    const own = sourcesOf(listed).map((source) => ({ ...source, campaigns: null }));
+    const answered =
+      named.length === 0
+        ? { found: [], ...(await readSuppressions(listed, context.env)).faults }
+        : await answer(
+            named,
+            {
+              ledger,
+              lists: [...own, ...(await listsOfCampaigns(project, context))],
+              reading: await readHasher(project.suppressionKey, context.env, root),
+            },
+            context.now(),
+          );
+    const problems = [...found.diagnostics, ...answered.diagnostics, ...(problem === null ? [] : [problem])];
+    const total = found.diagnostics.length + answered.total + (problem === null ? 0 : 1);
+    const { addresses: count } = held.suppressionCounts();
     const files = found.files.map(({ file }) => file);
-    const total = found.diagnostics.length + faults.total + (problem === null ? 0 : 1);
-    return { checked: { version: 1, addresses, ...state, files, problems }, total };
+    const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
+    const checked = { version: 1 as const, addresses: count, ...state, files, problems };
+    return { checked: named.length === 0 ? checked : { ...checked, answers }, total };
   } finally {
     ledger?.close();
   }
+}
+
+function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete: boolean): SuppressionAnswer {
+  const isSuppressed = entries.some(({ active, campaigns }) => active && campaigns === null);
+  const address = 'address' in named ? named.address : null;
+  const suppressed = isSuppressed ? true : isComplete ? false : null;
+  return { given: named.given, address, suppressed, entries };
+}
+
+/** The address is shown as it was given: who asks has it. */
+function answerText({ given, address, suppressed, entries }: SuppressionAnswer): string {
+  const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
+  const only = new Set(entries.flatMap(({ active, campaigns }) => (active ? (campaigns ?? []) : [])));
+  const verdict =
+    suppressed === true ? 'suppressed' : suppressed === null ? 'unknown, see the problems' : 'not suppressed';
+  const said = suppressed !== true && only.size > 0 ? `suppressed in ${[...only].join(', ')} only` : verdict;
+  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ''].join('\n');
+}
+
+function entryText({ list, line, hashed, reason, since, until, source, active }: SuppressionEntry): string {
+  const end = until === null ? 'no end' : `${active ? 'until' : 'ended'} ${instant(until)}`;
+  const facts = [
+    ...(since === null ? [] : [`since ${instant(since)}`]),
+    end,
+    ...(hashed ? ['as a hash'] : []),
+    ...(reason === null ? [] : [`reason: ${safeLine(reason)}`]),
+    ...(source === null ? [] : [`added by: ${safeLine(source)}`]),
+  ];
+  return `${safeLine(line === null ? list : `${list}:${line}`)}: ${facts.join(', ')}`;
 }
 
 const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };

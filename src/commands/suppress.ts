@@ -16,6 +16,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill suppress import optouts.csv', 'a column msisdn, email, contact or hash'],
     ['handbill suppress export --hashed -o shared.csv', 'keyed hashes instead of addresses'],
     ['handbill suppress check', 'is the key of the hashes there?'],
+    ['handbill suppress check +447700900123', 'suppressed or not, why, since when, by which list'],
   ]);
   const add = command
     .command('add <address...>')
@@ -47,8 +48,15 @@ export function configure(command: Command, context: CommandContext): void {
     .option('-q, --quiet', 'print nothing about a file that was written');
   addLedger(exports).action((given) => exportAll(given, context));
   const check = command
-    .command('check')
-    .description('Says what the lists of the project hold, and whether the key of their hashes is there.')
+    .command('check [address...]')
+    .description(
+      'Says of each number, email address, contact:ID or hash whether it is suppressed, why, since and until when, and by ' +
+        'which list. The exit status is 0 whether it is or not, and 2 for what is no address. Without any: what the lists ' +
+        'of the project hold, and whether the key of their hashes is there. Exit status 2 where it is not, or a list ' +
+        'cannot be read.',
+    )
     .option('-q, --quiet', 'print nothing when all is well');
-  addLedger(addFormat(check, ['text', 'json'])).action((given) => checkAll(given, context));
+  addLedger(addFormat(check, ['text', 'json'])).action((addresses: readonly string[], given) =>
+    checkAll(addresses, given, context),
+  );
 }

@@ -264,6 +264,9 @@ export interface Ledger {
   unsuppressHash(hash: string): boolean;
   /** Every hash, expired ones too, in their order. */
   suppressedHashes(): Iterable<SuppressedHash>;
+  /** One entry, also where it has ended; null where there is none. */
+  suppressionOf(address: string): Suppression | null;
+  suppressedHashOf(hash: string): SuppressedHash | null;
   isHashSuppressed(hash: string, nowMs: number): boolean;
   /** Id of the one key that all hashes were made with; null while there are none. */
   hashKeyId(): string | null;

@@ -12,6 +12,8 @@ export type SuppressionStore = Pick<
   | 'unsuppressHash'
   | 'suppressions'
   | 'suppressedHashes'
+  | 'suppressionOf'
+  | 'suppressedHashOf'
   | 'isSuppressed'
   | 'isHashSuppressed'
   | 'hashKeyId'
@@ -75,6 +77,12 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     `SELECT hash, reason, until_at, source, created_at, key_id FROM suppressed_hashes WHERE hash > ?
       ORDER BY hash LIMIT ?`,
   );
+  const one = connection.query(
+    'SELECT address, reason, until_at, source, created_at FROM suppressions WHERE address = ?',
+  );
+  const oneHash = connection.query(
+    'SELECT hash, reason, until_at, source, created_at, key_id FROM suppressed_hashes WHERE hash = ?',
+  );
   const namesOf = {
     addresses: connection.query('SELECT address FROM suppressions WHERE address > ? ORDER BY address LIMIT ?'),
     hashes: connection.query('SELECT hash FROM suppressed_hashes WHERE hash > ? ORDER BY hash LIMIT ?'),
@@ -124,6 +132,14 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     },
     *suppressedHashes(): Iterable<SuppressedHash> {
       for (const row of walk(nextHashes)) yield { hash: String(row[0]), keyId: String(row[5]), ...factsOf(row) };
+    },
+    suppressionOf(address) {
+      const row = one.get(address);
+      return row === undefined ? null : { address: String(row[0]), ...factsOf(row) };
+    },
+    suppressedHashOf(hash) {
+      const row = oneHash.get(hash);
+      return row === undefined ? null : { hash: String(row[0]), keyId: String(row[5]), ...factsOf(row) };
     },
     isSuppressed: (address, nowMs) => active.get(address, nowMs) !== undefined,
     isHashSuppressed: (hash, nowMs) => activeHash.get(hash, nowMs) !== undefined,

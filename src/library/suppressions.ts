@@ -1,5 +1,8 @@
+import type { SuppressionAnswer, SuppressionEntry } from '../commands/suppress-answers.ts';
 import type { Diagnostic } from '../errors.ts';
 import { type ProjectOptions, present, settle } from './options.ts';
+
+export type { SuppressionAnswer, SuppressionEntry };
 
 /** Why and how long somebody is not sent to. */
 export interface AddSuppressionsOptions extends ProjectOptions {
@@ -7,6 +10,12 @@ export interface AddSuppressionsOptions extends ProjectOptions {
   readonly reason?: string;
   /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: for ever. */
   readonly until?: string;
+}
+
+/** Whom the check is about. */
+export interface CheckSuppressionsOptions extends ProjectOptions {
+  /** Numbers, email addresses, `contact:ID`s or hashes, each of which gets an answer. Default: none. */
+  readonly addresses?: readonly string[];
 }
 
 /** In which form the list is written. */
@@ -42,6 +51,8 @@ export interface SuppressionCheck {
   readonly files: readonly string[];
   /** Empty: nothing would. */
   readonly problems: readonly Diagnostic[];
+  /** One for each of `addresses`, in their order. */
+  readonly answers: readonly SuppressionAnswer[];
 }
 
 /**
@@ -131,15 +142,17 @@ export async function* exportSuppressions(
 }
 
 /**
- * `handbill suppress check`: what the lists of the project hold, and whether the key of their hashes is there.
+ * `handbill suppress check`: what the lists of the project hold, and whether the key of their hashes is there; for each of
+ * `addresses`, whether it is suppressed, why, and by which list.
  *
- * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
+ * @throws HandbillError exit 2 (a project file that is wrong, what is no address), 7 (ledger)
  */
-export async function checkSuppressions(options: ProjectOptions = {}): Promise<SuppressionCheck> {
+export async function checkSuppressions(options: CheckSuppressionsOptions = {}): Promise<SuppressionCheck> {
   const settled = settle(options);
   const { checkSuppressions: check } = await import('../commands/suppress-check.ts');
-  const { addresses, hashes, keyId, ownKeyId, files, problems } = (await check(settled, settled.ledger)).checked;
-  return { addresses, hashes, keyId, ownKeyId, files, problems };
+  const { checked } = await check(settled, settled.ledger, options.addresses);
+  const { addresses, hashes, keyId, ownKeyId, files, problems, answers = [] } = checked;
+  return { addresses, hashes, keyId, ownKeyId, files, problems, answers };
 }
 
 function factsOf({

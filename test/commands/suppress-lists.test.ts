@@ -255,3 +255,140 @@ describe('add, remove and check know hashes', () => {
     for (const { out, err } of [open, secret, literal]) expect(out + err).not.toContain(KEY);
   });
 });
+
+describe('check ADDRESS', () => {
+  const NOON = Date.parse('2026-11-24T12:00:00Z');
+  const at = (args: string[], key: string | null = KEY) =>
+    handbillHere(project.root, ['suppress', ...args], {
+      now: () => NOON,
+      env: key === null ? {} : { SUPPRESSION_KEY: key },
+    });
+  const answersOf = async (args: string[], key?: string | null) => {
+    const { out, status } = await at(['check', ...args, '--format', 'json'], key);
+    const found = JSON.parse(out);
+    expect(isCheck(found), JSON.stringify(isCheck.errors)).toBe(true);
+    return { status, answers: found.answers, problems: found.problems };
+  };
+
+  test('says of each why, since when, until when and from where, and what has ended', async () => {
+    project.write('handbill.yaml', `${PROJECT}suppressions: outs.csv\n`);
+    project.write('outs.csv', 'msisdn,reason,until\n07700900123,complained,2026-12-31\n07700900125,,2026-01-31\n');
+    await at(['add', '07700 900123', '--reason', 'asked by phone']);
+    await at(['add', 'Jane@example.com', '--until', '2026-12-01T10:00:00Z']);
+    const asked = ['07700 900123', 'JANE@example.com', '+447700900125', 'contact:c-1'];
+    expect(await at(['check', ...asked])).toEqual({
+      status: 0,
+      err: '',
+      out: [
+        '07700 900123 (+447700900123): suppressed',
+        '  ledger: since 2026-11-24 12:00:00 UTC, no end, reason: asked by phone, added by: user',
+        '  outs.csv:2: until 2027-01-01 00:00:00 UTC, reason: complained',
+        'JANE@example.com (jane@example.com): suppressed',
+        '  ledger: since 2026-11-24 12:00:00 UTC, until 2026-12-01 10:00:00 UTC, added by: user',
+        '+447700900125: not suppressed',
+        '  outs.csv:3: ended 2026-02-01 00:00:00 UTC',
+        'contact:c-1 (c-1): not suppressed',
+        '',
+      ].join('\n'),
+    });
+    const { answers } = await answersOf(asked);
+    expect(answers[0]).toEqual({
+      given: '07700 900123',
+      address: '+447700900123',
+      suppressed: true,
+      entries: [
+        {
+          list: 'ledger',
+          line: null,
+          hashed: false,
+          campaigns: null,
+          reason: 'asked by phone',
+          since: '2026-11-24T12:00:00.000Z',
+          until: null,
+          source: 'user',
+          active: true,
+        },
+        {
+          list: 'outs.csv',
+          line: 2,
+          hashed: false,
+          campaigns: null,
+          reason: 'complained',
+          since: null,
+          until: '2027-01-01T00:00:00.000Z',
+          source: null,
+          active: true,
+        },
+      ],
+    });
+    expect(answers.map(({ suppressed }: { suppressed: boolean }) => suppressed)).toEqual([true, true, false, false]);
+    expect(answers[2].entries).toMatchObject([{ list: 'outs.csv', line: 3, active: false }]);
+expect((await at(['check', '+447700900124', '--quiet'])).out).toBe('+447700900124: not suppressed\n');
+  });
+
+  test('finds an address by its hash, and a hash by its address', async () => {
+    await at(['add', hashOf('+447700900123'), '+447700900124', '--reason', 'shared']);
+    project.write('handbill.yaml', `${PROJECT}suppressions: outs.csv\n`);
+    project.write('outs.csv', `msisdn,hash\n07700900124,${hashOf('+447700900123')}\n`);
+    const asked = ['07700900123', hashOf('+447700900124'), hashOf('+447700900123')];
+    const { answers } = await answersOf(asked);
+    const found = answers.map(({ entries }: { entries: { list: string; hashed: boolean; active: boolean }[] }) =>
+      entries.map(({ list, hashed }) => [list, hashed]),
+    );
+    expect(found).toEqual([
+      [
+        ['ledger', true],
+        ['outs.csv', true],
+      ],
+      [
+        ['ledger', false],
+        ['outs.csv', false],
+      ],
+      [
+        ['ledger', true],
+        ['outs.csv', true],
+      ],
+    ]);
+    // The address behind a hash is not shown.
+    expect(answers[1]).toMatchObject({ given: hashOf('+447700900124'), address: null, suppressed: true });
+  });
+
+  test('without the key, or with a list that cannot be read, who is not found is not called free', async () => {
+    await at(['add', hashOf('+447700900123'), '+447700900124']);
+    const unread = await answersOf(['07700900123', '07700900124'], null);
+    expect(unread).toMatchObject({
+      status: 2,
+      answers: [{ suppressed: null }, { suppressed: true }],
+      problems: [{ code: 'missing-suppression-key' }],
+    });
+    project.write('handbill.yaml', `${PROJECT}suppressions: outs.csv\n`);
+    project.write('outs.csv', 'msisdn\n1\n');
+    const { status, out, err } = await at(['check', '07700900199']);
+    expect({ status, out }).toEqual({ status: 2, out: '07700900199 (+447700900199): unknown, see the problems\n' });
+    expect(err).toContain('outs.csv:2');
+  });
+
+  test('names the campaign whose own list it is', async () => {
+    project.write(
+      'campaigns/spring/campaign.yaml',
+      'name: spring\nchannel: sms\nfrom: Clinic\nsuppressions: own.csv\nrecipients: { csv: people.csv, to: mobile }\ncontent: { text: Hi }\n',
+    );
+    project.write('campaigns/spring/people.csv', 'mobile\n07700900123\n');
+    project.write('campaigns/spring/own.csv', 'msisdn\n07700900123\n');
+    expect((await at(['check', '07700900123', '07700900124'])).out).toBe(
+      [
+        '07700900123 (+447700900123): suppressed in spring only',
+        '  campaigns/spring/own.csv:2: no end',
+        '07700900124 (+447700900124): not suppressed',
+        '',
+      ].join('\n'),
+    );
+    const { answers } = await answersOf(['07700900123']);
+    expect(answers).toMatchObject([{ suppressed: false, entries: [{ campaigns: ['spring'], active: true }] }]);
+  });
+
+  test('what is no address is refused, and nothing is answered', async () => {
+    expect(await at(['check', '07700900123', '12'])).toMatchObject({ status: 2, out: '' });
+    expect(existsSync(project.path('.handbill'))).toBe(false);
+  });
+});
