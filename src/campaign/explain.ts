@@ -46,7 +46,7 @@ function adviceForKey(
     return { hint: 'The sandbox has an address and a key of its own. Give an API its own environment.' };
   }
   if (key === '<<') return { hint: 'Merge keys are not part of YAML 1.2. Repeat what you need.' };
-  const elsewhere = belongsElsewhere(context.kind, key);
+  const elsewhere = belongsElsewhere(context.kind, key, parent);
   const known = knownKeys(error);
   const meant = key.length > MAX_SHOWN ? {} : didYouMean(key, known);
   if (elsewhere !== null) {

@@ -23,15 +23,15 @@ export function nextSteps(report: Report, campaign: string, planFile: string | n
   const again = sendCommand(report, campaign, planFile);
   const amended = planFile === null ? `${again} --amend` : null;
   const steps: NextStep[] = [];
-  if (halt !== null) steps.push(haltStep(halt, report, again, amended));
+  const halted = halt === null ? null : haltStep(halt, report, again, amended);
+  if (halted !== null) steps.push(halted);
   if (totals.inDoubt > 0) steps.push(doubtStep(report));
   steps.push(...rejectedSteps(report, again, amended));
   if (report.changed !== undefined && state !== 'running') steps.push(changedStep(report.changed, again));
   const left = leftOf(report);
   if (left !== '' && state === 'running')
     steps.push({ text: `${left} The run goes on.`, command: reportCommand(report) });
-  else if (left !== '' && halt !== null)
-    steps.push({ text: `${left} The command above continues with them.`, command: null });
+  else if (left !== '' && halted !== null) steps.push(leftStep(left, halted, steps.length === 1));
   else if (left !== '') steps.push({ text: `${left} Running again continues with them:`, command: again });
   if (state !== 'running' && report.fallbacksDue !== undefined) steps.push(fallbackStep(report.fallbacksDue, again));
   if (report.replies !== undefined && report.replies.review > 0) steps.push(reviewStep(report.replies.review));
@@ -49,6 +49,14 @@ export function undecidedOf(report: Pick<Report, 'reasons'>): number {
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
+}
+
+/** What was left by a halt: the command of the halt continues with it, where there is one. */
+function leftStep(left: string, { command }: NextStep, isNext: boolean): NextStep {
+  if (command === null) return { text: left, command };
+  return isNext
+    ? { text: `${left} The command above continues with them.`, command: null }
+    : { text: `${left} This continues with them:`, command };
 }
 
 function fallbackStep(count: number, again: string): NextStep {

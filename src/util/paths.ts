@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
+import { basename, dirname, isAbsolute, relative, resolve, sep, win32 } from 'node:path';
 import type { Code } from '../errors.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -182,6 +182,7 @@ async function missingFault(error: unknown, path: string, written: string): Prom
   const folder = dirname(path);
   try {
     const names = (await readdir(folder)).slice(0, MAX_CANDIDATES);
+    if (names.includes(basename(path))) return { ...fault, hint: 'It is a link to a file that does not exist.' };
     const parent = written.slice(0, written.lastIndexOf('/') + 1);
     return {
       ...fault,

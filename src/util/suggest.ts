@@ -2,13 +2,14 @@ import { distance } from 'fastest-levenshtein';
 
 /**
  * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count.
- * Where two are equally near, the first one wins.
+ * Where two are equally near, the first one wins. A word that is itself a candidate was not misspelt: null.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
+    if (candidate === word) return null;
     const d = distance(wanted, candidate.toLowerCase());
     if (d < bestDistance) {
       best = candidate;

@@ -241,7 +241,7 @@ describe('an environment with approvers', () => {
     });
     await expect(send('hello', { ...sending, cwd, environment, sealed, occurrence: 'twice' })).rejects.toMatchObject({
       exit: 2,
-      code: 'plan-invalid',
+      code: 'usage',
     });
     await expect(send('hello', { ...sending, cwd, environment, sealed, amend: true })).rejects.toMatchObject({
       exit: 2,

@@ -323,7 +323,7 @@ describe('check ADDRESS', () => {
     });
     expect(answers.map(({ suppressed }: { suppressed: boolean }) => suppressed)).toEqual([true, true, false, false]);
     expect(answers[2].entries).toMatchObject([{ list: 'outs.csv', line: 3, active: false }]);
-expect((await at(['check', '+447700900124', '--quiet'])).out).toBe('+447700900124: not suppressed\n');
+    expect((await at(['check', '+447700900124', '--quiet'])).out).toBe('+447700900124: not suppressed\n');
   });
 
   test('finds an address by its hash, and a hash by its address', async () => {

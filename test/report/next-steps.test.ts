@@ -26,6 +26,26 @@ describe('nextSteps of a run that takes approved plans alone', () => {
   });
 });
 
+describe('nextSteps of a run that was halted, with recipients left', () => {
+  const halt = { rule: 'canary', message: 'The canary failed.', next: 'Mend it.' } as const;
+  const halted = (totals: Partial<Report['totals']>): Report => withTotals(totals, { state: 'halted', halt });
+  const left = '2 recipients still to be sent to.';
+
+  it('speaks of the command above where it is the one that continues', () => {
+    const [first, last] = nextSteps(halted({ pending: 2 }), 'hello');
+    expect(first?.command).toBe('handbill send hello --amend');
+    expect(last).toEqual({ text: `${left} The command above continues with them.`, command: null });
+  });
+  it('repeats it where another command stands between', () => {
+    const last = nextSteps(halted({ pending: 2, rejected: 1 }), 'hello').at(-1);
+    expect(last).toEqual({ text: `${left} This continues with them:`, command: 'handbill send hello --amend' });
+  });
+  it('says nothing of a command where none continues', () => {
+    const last = nextSteps(halted({ pending: 2 }), 'hello', 'p.json').at(-1);
+    expect(last).toEqual({ text: left, command: null });
+  });
+});
+
 describe('nextSteps', () => {
   it('has nothing to say after a run without trouble', () => {
     expect(nextSteps(PLAIN, 'hello')).toEqual([]);
@@ -178,7 +198,7 @@ describe('nextSteps', () => {
   });
   it('begins with why a run was halted', () => {
     const steps = nextSteps(TROUBLED, 'spring-sale');
-    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', null]);
+    expect(steps.map(({ command }) => command?.split(' ')[1] ?? null)).toEqual(['send', 'doubt', 'send', 'send']);
     expect(steps[0]?.text).toBe(`${TROUBLED.halt?.message} ${TROUBLED.halt?.next}`);
   });
   it('forgets a halt by doubts once they are resolved, but for sending on', () => {

@@ -88,6 +88,12 @@ describe('S24: a path in a campaign', () => {
     expect(JSON.stringify(there).replaceAll('secret', '')).toBe(JSON.stringify(missing).replaceAll('nothing', ''));
   });
 
+  it('says of a link to nothing that it is one, and does not suggest its own name', async () => {
+    expect(await findFileInside(root, folder, 'dangling')).toMatchObject({
+      fault: { hint: 'It is a link to a file that does not exist.' },
+    });
+  });
+
   it('suggests a name from the folder', async () => {
     expect(await findFileInside(root, folder, 'helo.hbs')).toMatchObject({
       fault: { hint: 'Did you mean "hello.hbs"?' },
