@@ -2,44 +2,13 @@ import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Project } from '../model.ts';
+import type { Project, SuppressionEntry } from '../model.ts';
 import { readSuppressionList, type SuppressionSource, sourcesOf } from '../plan/suppression-lists.ts';
 import { createKeyCheck } from '../plan/suppression-parts.ts';
 import type { Hasher } from '../suppression/hash.ts';
 import type { HasherReading } from '../suppression/key.ts';
 import type { CommandContext } from './context.ts';
 import type { Named } from './suppress-addresses.ts';
-
-/** What one list says about an address. */
-export interface SuppressionEntry {
-  /** `ledger`, or the file as the user would name it. */
-  readonly list: string;
-  /** Of the file, from 1; null for the ledger. */
-  readonly line: number | null;
-  /** The list holds a keyed hash of the address. */
-  readonly hashed: boolean;
-  /** The campaigns that name the file; null where the entry counts for all. */
-  readonly campaigns: readonly string[] | null;
-  readonly reason: string | null;
-  /** ISO 8601 in UTC; null for a file, which does not say it. */
-  readonly since: string | null;
-  /** ISO 8601 in UTC; null where it has no end. */
-  readonly until: string | null;
-  /** Where an entry of the ledger comes from: `user`, `reply`, a file; null for a file. */
-  readonly source: string | null;
-  /** False: it has ended. */
-  readonly active: boolean;
-}
-
-/** Whether an address that was asked about is suppressed, and what the lists say about it. */
-export interface SuppressionAnswer {
-  readonly given: string;
-  /** In the form in which it is compared; null for a hash. */
-  readonly address: string | null;
-  /** In every campaign; null where it was not found and a list or a key could not be read. */
-  readonly suppressed: boolean | null;
-  readonly entries: readonly SuppressionEntry[];
-}
 
 /** A list, and the campaigns that name it; null: the project does. */
 export type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };

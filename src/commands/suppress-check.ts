@@ -1,6 +1,7 @@
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type Diagnostic, EXIT } from '../errors.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import type { SuppressionAnswer, SuppressionEntry } from '../model.ts';
 import { type HashKeyState, hashKeyState, readSuppressions } from '../plan/suppression.ts';
 import { sourcesOf } from '../plan/suppression-lists.ts';
 import { instant, number } from '../report/words.ts';
@@ -12,7 +13,7 @@ import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
 import { checkHashes, countryOf, type Named, readEach } from './suppress-addresses.ts';
-import { answer, listsOfCampaigns, type SuppressionAnswer, type SuppressionEntry } from './suppress-answers.ts';
+import { answer, listsOfCampaigns } from './suppress-answers.ts';
 
 export interface CheckOptions {
   readonly ledger?: string;

@@ -1,5 +1,5 @@
-import type { SuppressionAnswer, SuppressionEntry } from '../commands/suppress-answers.ts';
 import type { Diagnostic } from '../errors.ts';
+import type { SuppressionAnswer, SuppressionEntry } from '../model.ts';
 import { type ProjectOptions, present, settle } from './options.ts';
 
 export type { SuppressionAnswer, SuppressionEntry };
