@@ -17,6 +17,8 @@ export interface CommandContext {
   readonly width: number;
   /** Columns for tables on stdout: Infinity where it is no terminal, so that nothing is cut. Default: `width`. */
   readonly tableWidth?: number;
+  /** stdout is a terminal, which obeys what stands in a result. Default: it is none. */
+  readonly outIsTerminal?: boolean;
   /** Somebody can be asked (stdin and stderr are terminals). */
   readonly interactive: boolean;
   /** The terminal itself, for what asks and what draws; absent where stderr is none. */

@@ -4,6 +4,7 @@ import { diff } from '../diff/diff.ts';
 import type { Diff } from '../diff/result.ts';
 import { EXIT, HandbillError } from '../errors.ts';
 import { writeOutput } from '../util/output-file.ts';
+import { jsonText } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { diffMarkdown } from './diff-markdown.ts';
 import { diffText } from './diff-text.ts';
@@ -15,7 +16,7 @@ const FORMATS = ['text', 'markdown', 'json'] as const;
 const WRITERS: Readonly<Record<(typeof FORMATS)[number], (result: Diff) => string>> = {
   text: diffText,
   markdown: diffMarkdown,
-  json: (result) => `${JSON.stringify(result, null, 2)}\n`,
+  json: (result) => `${jsonText(result, 2)}\n`,
 };
 
 interface Given {

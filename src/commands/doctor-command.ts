@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { countOf } from '../report/words.ts';
 import { maskNumbers } from '../util/mask.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import { type Column, table } from '../util/table.ts';
 import type { CommandContext } from './context.ts';
 import { type Checkup, doctor } from './doctor.ts';
@@ -40,7 +40,7 @@ export function configure(command: Command, context: CommandContext): void {
     const exit = exitOf(checkup.checks);
     context.exit(exit);
     if (given.quiet === true && exit === 0) return;
-    const text = given.format === 'json' ? `${JSON.stringify(checkup, null, 2)}\n` : checkupText(checkup, context);
+    const text = given.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
     await context.out(text);
   });
 }

@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
-import { jsonText } from '../report/json-text.ts';
 import { shellWord } from '../report/next-steps.ts';
 import { countOf, instant, number } from '../report/words.ts';
 import { csvCell } from '../util/csv-cell.ts';
 import { mask, maskText } from '../util/mask.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../util/table.ts';
 import { DOUBT_FIELDS, type Doubt } from './doubt-list.ts';
 

@@ -2,7 +2,7 @@ import { EXIT } from '../errors.ts';
 import { sendCommand } from '../report/next-steps.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import type { DueItem, DueResult } from './due.ts';
 import { printSend } from './print-send.ts';
@@ -93,5 +93,5 @@ export async function printResult(result: DueResult, { quiet, out }: DuePrinting
     report: sent?.report ?? null,
     diagnostics: diagnostics.map(diagnosticRecord),
   }));
-  await out(`${JSON.stringify({ version: 1, environment, at, dryRun, stopped, exit, campaigns }, null, 2)}\n`);
+  await out(`${jsonText({ version: 1, environment, at, dryRun, stopped, exit, campaigns }, 2)}\n`);
 }

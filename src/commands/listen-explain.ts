@@ -5,6 +5,7 @@ import { createReportedAddressReader } from '../recipients/reported-address.ts';
 import { pointerTo } from '../util/json.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { follow, type Pointer } from '../util/pointer.ts';
+import { jsonText } from '../util/safe.ts';
 import type { Level } from '../webhook/fields.ts';
 import { spelled } from '../webhook/fields-spelling.ts';
 import type { Found } from '../webhook/interpret.ts';
@@ -37,9 +38,7 @@ export async function explainPayload(
     file === '-' ? { name: 'standard input', bytes: await readInput(MAX_BYTES) } : await open(file, context);
   const explained = explain(input, reading, context.now());
   await context.out(
-    format === 'json'
-      ? `${JSON.stringify(explained, null, 2)}\n`
-      : explanationText(explained, context.tableWidth ?? context.width),
+    format === 'json' ? `${jsonText(explained, 2)}\n` : explanationText(explained, context.tableWidth ?? context.width),
   );
 }
 

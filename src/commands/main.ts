@@ -80,6 +80,7 @@ export function contextOf(here: NodeJS.Process): CommandContext {
     },
     colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
     width: stdout.columns || stderr.columns || 80,
+    outIsTerminal: stdout.isTTY === true,
     tableWidth: stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     ...(stderr.isTTY === true ? { terminal: { ...terminalOf(here), draw, beforePrint } } : {}),

@@ -20,7 +20,7 @@ import { judgePlan } from '../run/approved.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
 import { writeOutput } from '../util/output-file.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import { checkApprovers } from './approver-faults.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
@@ -197,7 +197,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
 
 /** A plan as the text of its file. */
 export function toText(plan: SealedPlan): string {
-  return `${JSON.stringify(plan, null, 2)}\n`;
+  return `${jsonText(plan, 2)}\n`;
 }
 
 /** Signatures that will not count where the plan is sent to. */

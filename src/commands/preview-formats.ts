@@ -1,7 +1,7 @@
 import { describeContent } from '../content/describe.ts';
 import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../model.ts';
 import { changedText, countOf } from '../report/words.ts';
-import { safe, safeLine } from '../util/safe.ts';
+import { jsonText, safe, safeLine } from '../util/safe.ts';
 import { partsText } from './estimate-text.ts';
 import { previewFacts } from './preview-facts.ts';
 import type { Preview, Previewed } from './previewed.ts';
@@ -75,7 +75,7 @@ async function* writeJsonl(preview: Preview, choice: PreviewChoice): AsyncGenera
 async function* writeJson(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
   const { campaign, environment, occurrence } = preview.plan;
   const head = { version: 1, campaign: campaign.name, environment: environment.name, occurrence, url: environment.url };
-  yield `${JSON.stringify(head).slice(0, -1)},"decisions":[`;
+  yield `${jsonText(head).slice(0, -1)},"decisions":[`;
   let first = true;
   for await (const rows of chosen(preview, choice)) {
     let text = '';
@@ -89,7 +89,7 @@ async function* writeJson(preview: Preview, choice: PreviewChoice): AsyncGenerat
     }
     yield text;
   }
-  yield `\n],"estimate":${JSON.stringify(preview.result().estimate)}}\n`;
+  yield `\n],"estimate":${jsonText(preview.result().estimate)}}\n`;
 }
 
 /** One decision as one line of JSON; the body stands in it with exactly the bytes that would be posted. */
@@ -109,7 +109,7 @@ function record(preview: Preview, row: Previewed): string {
     encoding: send?.sms?.encoding ?? null,
     warnings,
   };
-  const head = JSON.stringify({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
+  const head = jsonText({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
   return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
 }
 
@@ -135,7 +135,7 @@ function requestOf(preview: Preview, { body, sharedWith }: Previewed): string {
 }
 
 function requestWith(preview: Preview, body: string): string {
-  const url = JSON.stringify(preview.plan.environment.url);
+  const url = jsonText(preview.plan.environment.url);
   return `{"method":"POST","url":${url},"headers":{"content-type":"application/json"},"body":${body}}`;
 }
 
@@ -143,7 +143,7 @@ function requestWith(preview: Preview, body: string): string {
 function fallbacksOf(preview: Preview, row: Previewed, send: SendDecision | null): string {
   if (send === null || row.fallbacks.length === 0) return '';
   const shown = send.fallbacks.map(({ channel, to, sms }, i) => {
-    const facts = JSON.stringify({ channel, to, parts: sms?.parts ?? null, encoding: sms?.encoding ?? null });
+    const facts = jsonText({ channel, to, parts: sms?.parts ?? null, encoding: sms?.encoding ?? null });
     return `${facts.slice(0, -1)},"request":${requestWith(preview, row.fallbacks[i] ?? 'null')}}`;
   });
   return `,"fallbacks":[${shown.join(',')}]`;

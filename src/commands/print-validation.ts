@@ -3,7 +3,7 @@ import type { Code, Diagnostic } from '../errors.ts';
 import { countOf } from '../report/words.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import type { CheckedFile, ValidateOptions, Validation } from './check-campaigns.ts';
 import { countKey } from './collector.ts';
 import type { CommandContext } from './context.ts';
@@ -83,7 +83,7 @@ const printJson: Print = async (run, { out, quiet, toFile }) => {
   let speaking = !quiet || toFile;
   let block = '';
   const write = (diagnostic: Diagnostic) => {
-    block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${JSON.stringify(diagnosticRecord(diagnostic))}`;
+    block += `${begun ? ',\n  ' : '{ "diagnostics": [\n  '}${jsonText(diagnosticRecord(diagnostic))}`;
     begun = true;
     if (block.length < BLOCK) return;
     const full = block;

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { forTerminal } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { overview } from './overview.ts';
 import { COMMANDS, type CommandEntry } from './table.ts';
@@ -10,9 +11,16 @@ import { version } from './version.ts';
  *
  * @throws HandbillError, with code `usage` and exit status 2 for a command line that is not understood
  */
-export async function runProgram(args: readonly string[], context: CommandContext): Promise<void> {
+export async function runProgram(args: readonly string[], given: CommandContext): Promise<void> {
   const written: (Promise<void> | void)[] = [];
+  let format = 'text';
+  // Files and pipes get every byte of a result; the one place that knows its format and that a terminal reads it.
+  const context: CommandContext =
+    given.outIsTerminal === true ? { ...given, out: (text) => given.out(forTerminal(text, format)) } : given;
   const program = createProgram(context, (text) => written.push(context.out(text)));
+  program.hook('preAction', (_program, command) => {
+    format = command.opts<{ format?: string }>().format ?? format;
+  });
   const telemetry = frameTelemetry(program, context);
   const chosen = chosenName(args);
   const entry = COMMANDS.find((command) => command.name === chosen);

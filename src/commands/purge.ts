@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../errors.ts';
+import { jsonText } from '../util/safe.ts';
 import { durationMs } from '../util/units.ts';
 import { askYes } from './ask.ts';
 import type { CommandContext } from './context.ts';
@@ -76,8 +77,6 @@ async function run(given: Given, context: CommandContext): Promise<void> {
   if (exit !== EXIT.done) context.exit(exit);
   if (given.quiet === true && exit === EXIT.done) return;
   await context.out(
-    given.format === 'json'
-      ? `${JSON.stringify(result, null, 2)}\n`
-      : purgeText(result, context.tableWidth ?? context.width),
+    given.format === 'json' ? `${jsonText(result, 2)}\n` : purgeText(result, context.tableWidth ?? context.width),
   );
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
+import { jsonText } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption } from './options.ts';
 import { withProgress } from './progress.ts';
@@ -76,5 +77,5 @@ function tell(
 
 function jsonOf(result: ReconcileResult): string {
   const diagnostics = result.diagnostics.map(diagnosticRecord);
-  return `${JSON.stringify({ ...result, diagnostics }, null, 2)}\n`;
+  return `${jsonText({ ...result, diagnostics }, 2)}\n`;
 }

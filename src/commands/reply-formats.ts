@@ -1,8 +1,7 @@
-import { jsonText } from '../report/json-text.ts';
 import { countOf, instant, number } from '../report/words.ts';
 import { csvCell } from '../util/csv-cell.ts';
 import { mask, maskText } from '../util/mask.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import { type Column, table } from '../util/table.ts';
 import { REPLY_FIELDS, type ReceivedReply } from './reply-list.ts';
 

@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Report } from '../model.ts';
 import { instant, number } from '../report/words.ts';
 import { summarise } from '../run/summary.ts';
+import { jsonText } from '../util/safe.ts';
 import { type Column, table } from '../util/table.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger } from './options.ts';
@@ -26,7 +27,7 @@ export function configure(command: Command, context: CommandContext): void {
       const runs = listRuns(ledger);
       await context.out(
         given.format === 'json'
-          ? `${JSON.stringify({ version: 1, runs }, null, 2)}\n`
+          ? `${jsonText({ version: 1, runs }, 2)}\n`
           : runsTable(runs, context.tableWidth ?? context.width),
       );
     });

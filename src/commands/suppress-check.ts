@@ -9,7 +9,7 @@ import { readHasher } from '../suppression/key.ts';
 import { diagnosticRecord } from '../util/diagnostic-record.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
 import { checkHashes, countryOf, type Named, readEach } from './suppress-addresses.ts';
@@ -140,7 +140,7 @@ const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses
 /** Diagnostics as `validate --format json` has them. */
 function asJson(checked: SuppressionCheck): string {
   const document = { ...checked, problems: checked.problems.map(diagnosticRecord) };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${jsonText(document, 2)}\n`;
 }
 
 function asText({ addresses, hashes, keyId, ownKeyId, files }: SuppressionCheck): string {

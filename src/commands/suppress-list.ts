@@ -3,7 +3,7 @@ import { openExistingLedger } from '../ledger/open.ts';
 import type { SuppressedHash, Suppression } from '../ledger/records.ts';
 import { writeHash } from '../suppression/hash.ts';
 import { mask } from '../util/mask.ts';
-import { safeLine } from '../util/safe.ts';
+import { jsonText, safeLine } from '../util/safe.ts';
 import { type Column, table } from '../util/table.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
@@ -89,7 +89,7 @@ function* asJson(lists: Lists): Generator<string> {
 function* items<T>(all: Iterable<T>, show: (one: T) => object): Generator<string> {
   let between = '\n  ';
   for (const one of all) {
-    yield between + JSON.stringify(show(one));
+    yield between + jsonText(show(one));
     between = ',\n  ';
   }
   if (between !== '\n  ') yield '\n';

@@ -46,6 +46,8 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--hashed', 'keyed hashes instead of addresses, without reasons')
     .option('-o, --output <file>', 'write to a file')
     .option('-q, --quiet', 'print nothing about a file that was written');
+  // There is nothing to choose; what a terminal is shown depends on it.
+  exports.setOptionValue('format', 'csv');
   addLedger(exports).action((given) => exportAll(given, context));
   const check = command
     .command('check [address...]')

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CODES, type Code } from '../errors.ts';
-import { jsonText } from '../report/json-text.ts';
 import { countOf, number } from '../report/words.ts';
-import { safe } from '../util/safe.ts';
+import { jsonText, safe } from '../util/safe.ts';
 import type { ValidationDocument } from './validation-document.ts';
 import { type Finding, findingsOf, MOST_FINDINGS } from './validation-findings.ts';
 import { placeOf } from './validation-place.ts';

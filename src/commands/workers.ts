@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { duration, number } from '../report/words.ts';
 import { listWorkers, type WorkerShown } from '../run/list-workers.ts';
+import { jsonText } from '../util/safe.ts';
 import { type Column, table } from '../util/table.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger } from './options.ts';
@@ -18,7 +19,7 @@ export function configure(command: Command, context: CommandContext): void {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
       const workers = listWorkers(ledger);
-      if (given.format === 'json') return await context.out(`${JSON.stringify({ version: 1, workers }, null, 2)}\n`);
+      if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
       if (given.format === 'prometheus') return await context.out(await figuresOf(workers));
       await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
     });

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { MAX_SIGNATURES } from '../approval/signature.ts';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { InputFile } from '../model.ts';
+import { escapedJson } from '../util/safe.ts';
 import type { Estimate } from './estimate.ts';
 import { canonical } from './settings.ts';
 
@@ -41,7 +42,7 @@ export function readSealedPlan(text: string, file: string): SealedPlan | Diagnos
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
   // What a reader sees in the file must be what is sealed and signed: a key that stands twice would be read as its last.
-  if (textOrNull(plan) !== withoutSpaces(text)) return invalid('The plan is not spelt as handbill writes it.');
+  if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
   return isWhole(plan) ? plan : invalid('The plan was changed after it was sealed.');
 }
 
@@ -58,6 +59,12 @@ export function signedBytes({ signatures: _, ...signed }: SealedPlan): Uint8Arra
 /** JSON without the spaces between its parts: files may be laid out anew, and lines may end otherwise. */
 function withoutSpaces(json: string): string {
   return json.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1');
+}
+
+/** As it is written now, or as it was before its strings escaped what a terminal would obey. */
+function isSpelt(plan: object, text: string): boolean {
+  const plain = textOrNull(plan);
+  return plain !== null && (plain === text || escapedJson(plain) === text);
 }
 
 /** Null where the plan is nested deeper than the call stack: one that handbill wrote never is. */

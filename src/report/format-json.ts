@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
+import { jsonText } from '../util/safe.ts';
 import type { Outcomes } from './formatter.ts';
-import { jsonText } from './json-text.ts';
 
 /** The summary as one document, described by schemas/report.schema.json. */
 export async function* formatJson(report: Report, _outcomes: Outcomes): AsyncGenerator<string> {

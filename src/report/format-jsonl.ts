@@ -1,6 +1,6 @@
 import type { Report } from '../model.ts';
+import { jsonText } from '../util/safe.ts';
 import type { Outcomes, ReportOptions } from './formatter.ts';
-import { jsonText } from './json-text.ts';
 import { recordOf } from './record.ts';
 
 /** The row of the list by the names of its columns; null where it could not be read. */

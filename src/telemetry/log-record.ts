@@ -1,5 +1,6 @@
 import type { Json } from '../model.ts';
 import { maskText } from '../util/mask.ts';
+import { escapedJson } from '../util/safe.ts';
 
 /** How much a happening matters; `debug` adds one record for each attempt. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -119,7 +120,7 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
     Object.entries(fields).map(([name, value]) => [name, PROSE.has(name) ? maskProse(value) : value]),
   );
   const hide = (_key: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
-  return `${JSON.stringify({ ...known, ...said }, hide).replace(UNSAFE, asEscape)}\n`;
+  return `${escapedJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
 }
 
 /** Sentences, in which somebody's number may stand. */
@@ -127,11 +128,4 @@ const PROSE: ReadonlySet<string> = new Set(['hint', 'next', 'reason', 'file']);
 
 function maskProse(value: unknown): unknown {
   return typeof value === 'string' ? maskText(value) : value;
-}
-
-/** What `JSON.stringify` leaves as it is, and `safe` would not. */
-const UNSAFE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-function asEscape(sign: string): string {
-  return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -8,7 +8,7 @@ import type { Finished } from './run-handbill.ts';
 export async function handbillHere(
   cwd: string,
   args: readonly string[],
-  options: Partial<Pick<CommandContext, 'env' | 'now' | 'width'>> = {},
+  options: Partial<Pick<CommandContext, 'env' | 'now' | 'width' | 'outIsTerminal'>> = {},
 ): Promise<Finished> {
   let [out, err] = ['', ''];
   let status: number = EXIT.done;

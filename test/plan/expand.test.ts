@@ -6,6 +6,7 @@ import { createExpander, validityOnWire } from '../../src/plan/expand.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { changedInputs, readSealedPlan, sealPlan } from '../../src/plan/seal.ts';
 import { canonical } from '../../src/plan/settings.ts';
+import { jsonText } from '../../src/util/safe.ts';
 
 const environment: Environment = {
   name: 'sandbox',
@@ -216,6 +217,15 @@ describe('the seal', () => {
   it('opens what it sealed, in any order of keys', () => {
     const reordered = JSON.stringify(Object.fromEntries(Object.entries(sealed).reverse()));
     expect(readSealedPlan(reordered, 'p.json')).toMatchObject({ seal: sealed.seal });
+  });
+
+  it('opens a plan whose strings escape what a terminal would obey, and one from before they did', () => {
+    const named = sealPlan({ ...facts, occurrence: 'autumn\u202e\u009b' });
+    for (const text of [jsonText(named, 2), JSON.stringify(named, null, 2)]) {
+      expect(readSealedPlan(text, 'p.json')).toEqual(named);
+    }
+    const other = jsonText(named).replace('autumn', '\\u0061utumn');
+    expect(readSealedPlan(other, 'p.json')).toMatchObject({ message: expect.stringContaining('not spelt') });
   });
 
   test.each([
