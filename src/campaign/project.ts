@@ -62,6 +62,7 @@ export async function readProject(place: ProjectPlace, options: ReadProjectOptio
     senderRules: senderRulesOf(written.senders, report),
     windows: readCountryWindows(written.windows, report),
     suppressionKey: suppressionKeyOf(written.suppressionKey, place.root),
+    testers: written.testers ?? [],
     defaultCountry: countryOf(written.defaultCountry, report),
     timeZone: timeZoneOf(written.timeZone),
     webhook: readWebhook(written.webhook, place.root, report),

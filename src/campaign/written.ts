@@ -164,6 +164,7 @@ export interface ProjectFile {
   readonly partials?: string;
   readonly suppressions?: string | readonly string[];
   readonly suppressionKey?: KeySource;
+  readonly testers?: readonly string[];
   readonly webhook?: WebhookFile;
   readonly defaultCountry?: string;
   readonly locale?: string;

@@ -4,7 +4,7 @@ import type { Channel } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
-import { findRun, newestFirst } from './report.ts';
+import { findRun, meantBy } from './report.ts';
 
 /** A recipient in doubt, or one who was: the fields of `jsonl` and of the schema, the columns of `csv`. */
 export interface Doubt {
@@ -86,8 +86,8 @@ export async function listDoubts(options: DoubtListOptions): Promise<readonly Do
 
 /** The run of this id, every run of the campaign of this name, or every run; newest first. Throws as `findRun` does. */
 export function runsNamed(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string | null): readonly RunRecord[] {
-  if (named === null) return newestFirst(ledger.runs());
-  const found = newestFirst(ledger.runById(named));
+  if (named === null) return meantBy(null, ledger.runs());
+  const found = meantBy(named, ledger.runById(named));
   return found.length > 0 ? found : [findRun(ledger, named)];
 }
 

@@ -6,6 +6,7 @@ import { problem, refuse } from '../errors.ts';
 import { leftToSend, sendCommand, shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
 import { unguardCell } from '../util/csv-cell.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { writeOutput } from '../util/output-file.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { safe, safeLine } from '../util/safe.ts';
@@ -216,7 +217,7 @@ function said(
   const left = inDoubt === 0 ? 'Nobody is' : `${countOf(inDoubt, 'recipient')} still`;
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
-  if (leftToSend(report) > 0) {
+  if (leftToSend(report) > 0 && !isTest(report.occurrence)) {
     const late = isTooLate ? ' --late' : '';
     lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);
   }

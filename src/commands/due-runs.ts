@@ -13,7 +13,7 @@ import { stateOf } from '../run/summary.ts';
 import { unreachedRows } from '../run/unreached.ts';
 import type { KnownRun } from '../schedule/choose.ts';
 import { instantOf, occurrenceRules } from '../schedule/occurrence.ts';
-import { canonicalName } from '../util/occurrence-name.ts';
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import type { Scheduled } from './schedule-campaigns.ts';
 
 /** A run of a campaign that may be due. */
@@ -53,6 +53,7 @@ export function knownOf(
     const rules = occurrenceRules(campaign);
     const named = new Map<string, RunRecord>();
     for (const run of ledger.runsOf({ environment: environment.name, campaign: campaign.name })) {
+      if (isTest(run.occurrence)) continue;
       const occurrence = canonicalName(run.occurrence, rules);
       if (run.occurrence === occurrence || !named.has(occurrence)) named.set(occurrence, run);
     }

@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Project } from '../model.ts';
 import { sendCommand } from '../report/next-steps.ts';
 import { countUnreached } from '../run/unreached.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { sentCampaign } from './sent-campaign.ts';
 import { PLAN_FILE, takesPlans } from './takes-plans.ts';
 
@@ -29,7 +30,7 @@ export async function dueFallbacks(
   const due: DueFallbacks[] = [];
   for (const run of ledger.runs()) {
     const { id, environment, occurrence, purgedAtMs } = run;
-    if (purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
+    if (isTest(occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
     const { campaign, file } = await sentCampaign(run, project, { cwd });
     const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
     if (recipients === 0) continue;

@@ -5,6 +5,7 @@ import { zonelessOf } from '../report/next-steps.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { safe } from '../util/safe.ts';
 import { ratePerSecond } from '../util/units.ts';
+import { askYes } from './ask.ts';
 import { changedWarning } from './changed-address.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
@@ -21,6 +22,10 @@ import { zonelessWarning } from './zoneless.ts';
 
 interface SendFlags {
   readonly plan?: string;
+  readonly testTo?: readonly string[] | true;
+  readonly line?: number;
+  readonly key?: string;
+  readonly variant?: string;
   readonly env: string;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
@@ -51,6 +56,13 @@ export function configure(command: Command, context: CommandContext): void {
   command
     .argument('[campaign]', 'campaign file, its folder, or its name')
     .option('--plan <file>', 'send exactly what a sealed plan says')
+    .option(
+      '--test-to [address...]',
+      'send the message of one row to these instead, as a test (without an address: to the `testers` of handbill.yaml)',
+    )
+    .option('--line <n>', 'with --test-to: the data of the row that begins at this line', wholeNumber(1, 1e9))
+    .option('--key <key>', 'with --test-to: the data of this recipient (default: of the first one)')
+    .option('--variant <name>', 'with --test-to: the message of this variant (default: of each, and each fallback)')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--yes', 'send without asking')
     .option('--dry-run', 'show what this start would do, as `handbill preview` does: nothing is posted or recorded')
@@ -89,6 +101,7 @@ export function configure(command: Command, context: CommandContext): void {
   addFormat(addLedger(command), ['text', 'brief', 'json', 'jsonl']);
   addMetricsFile(addLog(command));
   addExamples(command, [
+    ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
     ['handbill send hello --env production --amend --dry-run', 'what the corrected list would change'],
@@ -104,6 +117,8 @@ async function run(
   command: Command,
   context: CommandContext,
 ): Promise<void> {
+  refuseMixed(command, flags);
+  if (flags.testTo !== undefined) return await runTest(target, flags, context);
   const sealed = flags.plan === undefined ? undefined : await readPlanFile(flags.plan, context.cwd);
   if ((target === undefined) === (sealed === undefined)) {
     throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
@@ -114,10 +129,7 @@ async function run(
   }
   if (flags.dryRun === true)
     return await dryRun(target ?? sealed?.campaign.file ?? '', { flags, sealed, command }, context);
-  if (flags.format === 'jsonl') {
-    const hint = 'A run is printed as text, brief or json; `handbill report --format jsonl` prints each recipient.';
-    throw refuse(problem('usage', '--format jsonl prints the decisions of a dry run.', { hint }));
-  }
+  const format = formatOfRun(flags);
   const signals = watchSignals(context.err);
   const line = startProgressLine(context, flags.quiet === true);
   const { telemetry } = context;
@@ -173,7 +185,7 @@ async function run(
     const campaign = target ?? sealed?.campaign.file ?? '';
     const shown = {
       ...context,
-      format: flags.format,
+      format,
       quiet: flags.quiet === true,
       campaign,
       ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
@@ -239,14 +251,98 @@ async function dryRun(target: string, { flags, sealed, command }: DryRun, contex
     },
   };
   const status = await printPreview(target, previewed, context);
-  const unused = command.options.filter(
-    (option) =>
-      HOW_IT_SENDS.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
-  );
-  if (unused.length > 0 && !(quiet === true && status === EXIT.done)) {
-    context.err(`Not part of a dry run: ${unused.map(({ long }) => long).join(', ')}.\n`);
-  }
+  const unused = givenAmong(command, HOW_IT_SENDS);
+  if (unused !== '' && !(quiet === true && status === EXIT.done)) context.err(`Not part of a dry run: ${unused}.\n`);
   context.exit(status);
+}
+
+/** A dry run prints decisions as lines; a run has no such format. */
+function formatOfRun({ format }: SendFlags): 'text' | 'brief' | 'json' {
+  if (format !== 'jsonl') return format;
+  const hint = 'A run is printed as text, brief or json; `handbill report --format jsonl` prints each recipient.';
+  throw refuse(problem('usage', '--format jsonl prints the decisions of a dry run.', { hint }));
+}
+
+/** What a test has of its own, and what is about the list, which it leaves as it is. */
+const TEST_FLAGS: readonly string[] = ['line', 'key', 'variant'];
+const LIST_FLAGS: readonly string[] = [
+  ...['plan', 'occurrence', 'limit', 'skipInvalid', 'amend', 'late', 'wait', 'workers', 'listen', 'listenFor'],
+  ...['retryRejected', 'resendChanged', 'winner', 'dryRun'],
+];
+
+function refuseMixed(command: Command, { testTo }: SendFlags): void {
+  const names = givenAmong(command, testTo === undefined ? TEST_FLAGS : LIST_FLAGS);
+  if (names === '') return;
+  const why =
+    testTo === undefined ? 'is about a test: add --test-to.' : 'is not for a test, which leaves the list as it is.';
+  throw refuse(problem('usage', `${names} ${why}`, { hint: 'See `handbill send --help`.' }));
+}
+
+/** Which of these options the command line has, as it has them; empty where it has none. */
+function givenAmong(command: Command, names: readonly string[]): string {
+  const found = command.options.filter(
+    (option) =>
+      names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  return found.map(({ long }) => long).join(', ');
+}
+
+/** `send --test-to`: one question for all messages, and a report of each. */
+async function runTest(target: string | undefined, flags: SendFlags, context: CommandContext): Promise<void> {
+  if (target === undefined) {
+    const hint = 'Write it before the option: handbill send CAMPAIGN --test-to +447700900123';
+    throw refuse(problem('usage', 'Name the campaign to test.', { hint }));
+  }
+  const format = formatOfRun(flags);
+  const { sendTest, stateTest } = await import('./send-test.ts');
+  const quiet = flags.quiet === true;
+  const signals = watchSignals(context.err);
+  try {
+    const { question, results, exit } = await sendTest(target, {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
+      line: flags.line,
+      key: flags.key,
+      ...optional('variant', flags.variant),
+      environment: flags.env,
+      ...ledgerOption(flags.ledger, context),
+      ...optional('recipients', flags.recipients),
+      ...optional('concurrency', flags.concurrency),
+      ...optional('ratePerSecond', flags.rate),
+      newLedger: flags.newLedger === true,
+      interrupt: signals.first,
+      abort: signals.second,
+      confirm: async (asked) => {
+        if (flags.yes === true) return true;
+        context.err(`${stateTest(asked)}\n`);
+        return await askYes('Type "yes" to send', context, signals.first);
+      },
+      onNotice: (notice) => context.err(formatDiagnostics([notice], { colour: context.colour.err })),
+      onWarnings: (found) => {
+        if (found.length > 0 && !quiet) context.err(formatDiagnostics(found, { colour: context.colour.err }));
+      },
+    });
+    if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n`);
+    const reports = results.map(({ report }) => report);
+    context.exit(signals.status() ?? exit);
+    if (quiet && exit === EXIT.done) return;
+    if (format === 'json') await context.out(`${JSON.stringify({ version: 1, runs: reports }, null, 2)}\n`);
+    else {
+      for (const [at, result] of results.entries()) {
+        if (at > 0 && format === 'text') await context.out('\n');
+        await printSend(result, { ...context, format, quiet, campaign: target });
+      }
+    }
+  } catch (error) {
+    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
+      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
+    }
+    throw error;
+  } finally {
+    signals.stop();
+  }
 }
 
 /** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */

@@ -48,6 +48,13 @@ export async function sendOnce(target: string, options: SendOptions, memory: Mem
   const plan = await createPlan(campaign, { environment, occurrence: meant.occurrence });
   options.watch?.planned(plan);
   options.onWarnings?.([...warnings, ...meant.warnings, ...plan.warnings]);
+  return await sendPlan(plan, options, memory);
+}
+
+/** As `sendOnce`, of a plan that was made already. */
+export async function sendPlan(plan: Plan, options: SendOptions, memory: Memory): Promise<SendResult> {
+  const { cwd, now } = options;
+  const { campaign } = plan;
   if (options.winner !== undefined) checkWinner(plan, options.winner);
   const { sealed = null } = options;
   if (options.workers === true) refuseUnlessShareable(campaign);

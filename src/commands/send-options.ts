@@ -114,9 +114,6 @@ export interface ListenNeeds {
 }
 
 /** The named options that were given, so that absent ones stay absent. */
-export function given<K extends keyof SendOptions>(options: SendOptions, ...names: readonly K[]): Pick<SendOptions, K> {
-  return Object.fromEntries(names.flatMap((n) => (options[n] === undefined ? [] : [[n, options[n]]]))) as Pick<
-    SendOptions,
-    K
-  >;
+export function given<O extends object, K extends keyof O>(options: O, ...names: readonly K[]): Pick<O, K> {
+  return Object.fromEntries(names.flatMap((n) => (options[n] === undefined ? [] : [[n, options[n]]]))) as Pick<O, K>;
 }

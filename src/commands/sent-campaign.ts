@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Project } from '../model.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 
 /** The campaign of a run: its file as the user would name it, and what it says where that is what was sent. */
@@ -25,5 +26,6 @@ export async function sentCampaign(
   // Of the time at which it was sent: since then a validity may have passed, which would be an error now.
   const { campaign } = await readCampaign(path, { cwd, now: run.createdAtMs });
   const isSame = campaign?.inputs.some(({ role, sha256 }) => role === 'campaign' && sha256 === input.sha256) === true;
-  return { file: displayPath(path, cwd), campaign: isSame ? campaign : null };
+  // A test has neither the variants nor the fallbacks of its campaign.
+  return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? campaign : null };
 }

@@ -4,13 +4,13 @@ import { readCampaign } from '../campaign/load.ts';
 import { type CampaignLine, campaignsPage } from '../pages/serve-campaigns.ts';
 import type { View } from '../pages/serve-layout.ts';
 import { displayPath } from '../util/paths.ts';
-import { newestFirst } from './report.ts';
+import { newestFirst, withoutTests } from './report.ts';
 import type { OpenLedger } from './serve-ledger.ts';
 import { type Made, type Site, whole } from './serve-site.ts';
 
 /** `/campaigns`: those of the project, as their files are at this moment. A ledger need not be there. */
 export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {
-  const runs = open === null ? [] : newestFirst(open.ledger.runs());
+  const runs = open === null ? [] : newestFirst(withoutTests(open.ledger.runs()));
   const lines: CampaignLine[] = [];
   for (const { path, file } of await campaignFiles(site)) {
     const { cwd, now } = site.context;

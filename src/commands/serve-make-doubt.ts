@@ -2,7 +2,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Channel } from '../model.ts';
 import { type DoubtLine, type DoubtRun, doubtPage } from '../pages/serve-doubt.ts';
 import { createReferences } from '../plan/reference.ts';
-import { newestFirst } from './report.ts';
+import { newestFirst, withoutTests } from './report.ts';
 import type { OpenLedger } from './serve-ledger.ts';
 import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from './serve-site.ts';
 
@@ -32,7 +32,7 @@ function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
   );
   // A run whose process was killed holds claims that nobody answers for: they are in doubt too.
   const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.looks.isHeld(run));
-  const runs = newestFirst(open.ledger.runs())
+  const runs = newestFirst(withoutTests(open.ledger.runs()))
     .filter((run) => run.purgedAtMs === null && isMeant(run))
     .slice(0, MOST_RUNS)
     .map((run) => doubtsOf(site, open, run, null, SHOWN_OF_EACH));

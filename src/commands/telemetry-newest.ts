@@ -4,7 +4,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
 import { cameBack, countDeliveries } from '../run/deliveries.ts';
 import { summarise } from '../run/summary.ts';
-import { newestFirst } from './report.ts';
+import { newestFirst, withoutTests } from './report.ts';
 
 /** A run and what became of it, as the ledger has it. */
 export interface KnownReport {
@@ -22,7 +22,7 @@ export function newestReport(
   try {
     ledger = openExistingLedger(path, { nowMs });
     if (ledger === null) return null;
-    const [run] = newestFirst(ledger.runsOf(named));
+    const [run] = newestFirst(withoutTests(ledger.runsOf(named)));
     return run === undefined ? null : reportOf(ledger, run);
   } catch {
     // Figures are not worth an error: whoever needs the ledger says what is wrong with it.

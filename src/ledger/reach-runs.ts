@@ -1,5 +1,5 @@
 import type { Excluded } from '../model.ts';
-import { canonicalName } from '../util/occurrence-name.ts';
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import type { Connection } from './connection.ts';
 import type { RunIdentity } from './records.ts';
 
@@ -56,6 +56,8 @@ export function otherRuns(connection: Connection, own: RunIdentity, rules: Reach
         const campaign = String(row[1]);
         const occurrence = String(row[2]);
         if (campaign === own.campaign && occurrence === own.occurrence) return [];
+        // Whoever tries a message out may be on the list as well.
+        if (isTest(occurrence)) return [];
         // Without an end it may have been killed, and what it claimed last is not known without a look.
         const ended = row[8] ?? null;
         const inTime = rules.sinceMs !== null && (ended === null || Number(ended) >= rules.sinceMs);

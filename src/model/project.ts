@@ -20,6 +20,8 @@ export interface Project {
   readonly windows: Readonly<Record<string, WindowRule>>;
   /** Key of the hashes in suppression lists; null: hashes cannot be read or made. */
   readonly suppressionKey: KeySource | null;
+  /** Addresses of those who try messages out, as they were written. */
+  readonly testers: readonly string[];
   /** ISO 3166-1 alpha-2, for numbers without a country code that do not come from a campaign's list. */
   readonly defaultCountry: string | null;
   /** IANA zone of days that do not belong to a campaign; UTC where nothing is said. */

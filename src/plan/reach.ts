@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Reach } from '../ledger/reach.ts';
 import type { Cap, RunIdentity } from '../ledger/records.ts';
 import type { Campaign, Recipient } from '../model.ts';
-import { canonicalName } from '../util/occurrence-name.ts';
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type Caps, createCaps, type DatedCap } from './caps.ts';
 import type { View } from './decide.ts';
@@ -92,7 +92,7 @@ function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | nul
 function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger, 'runs'>): readonly Diagnostic[] {
   const named = campaign.exclude.filter(({ occurrence }) => occurrence !== null);
   if (named.length === 0) return [];
-  const runs = ledger.runs().filter((run) => run.environment === environment.name);
+  const runs = ledger.runs().filter((run) => run.environment === environment.name && !isTest(run.occurrence));
   return named.flatMap(({ campaign: name, occurrence, place }) => {
     const sent = runs.filter((run) => run.campaign === name).map((run) => canonicalName(run.occurrence));
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];

@@ -1,14 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Channel } from '../model.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { createPrefixHasher } from '../util/prefix-hash.ts';
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
 
+/** What the reference of a message to a tester begins with: whoever looks at the API's side sees that it is a test. */
+const TEST_MARK = 'test-';
+
 /**
  * handbill's own id for (environment, campaign, occurrence, recipient key, channel): 22 characters that are safe in a
  * header, a URL and JSON. Never derived from content, so that a corrected template cannot make a recipient look new;
- * 128 bits of SHA-256, so that two recipients never share one.
+ * 128 bits of SHA-256, so that two recipients never share one. That of a test begins with `test-`.
  *
  * @param resend - how many messages went to earlier addresses of the recipient: a message to a corrected address has a
  *   reference of its own, or an API that knows the first one by it would drop the second
@@ -22,7 +26,9 @@ export function createReference(
   const parts = [environment, campaign, occurrence, channel, ...(resend === 0 ? [] : [resend])];
   const prefix = `${JSON.stringify(parts)}\n`;
   const begun = createPrefixHasher(prefix);
-  return (key) => begun(key) ?? hash('sha256', prefix + key, 'base64url').slice(0, CHARACTERS);
+  const referenceOf = (key: string): string =>
+    begun(key) ?? hash('sha256', prefix + key, 'base64url').slice(0, CHARACTERS);
+  return isTest(occurrence) ? (key) => `${TEST_MARK}${referenceOf(key)}`.slice(0, CHARACTERS) : referenceOf;
 }
 
 /** The reference of a message to a key on a channel; `resend` as for `createReference`. */

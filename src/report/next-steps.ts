@@ -1,5 +1,6 @@
 import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
 import { mask } from '../util/mask.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { changedText, countOf, number } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
@@ -20,6 +21,7 @@ export function nextSteps(report: Report, campaign: string, planFile: string | n
   const { totals, halt, state } = report;
   // Nobody in it is known any more.
   if (report.purgedAt !== undefined) return [];
+  if (isTest(report.occurrence)) return testSteps(report);
   const again = sendCommand(report, campaign, planFile);
   const amended = planFile === null ? `${again} --amend` : null;
   const steps: NextStep[] = [];
@@ -37,6 +39,25 @@ export function nextSteps(report: Report, campaign: string, planFile: string | n
   if (report.replies !== undefined && report.replies.review > 0) steps.push(reviewStep(report.replies.review));
   if (state !== 'running') steps.push(...waitSteps(report, again, amended));
   if (state !== 'running' && undecidedOf(report) > 0) steps.push(winnerStep(report, again));
+  return steps;
+}
+
+/** A test is not continued: another one is sent instead. */
+function testSteps({ halt, totals, state }: Report): readonly NextStep[] {
+  const steps: NextStep[] = [];
+  if (halt !== null) steps.push({ text: halt.message, command: null });
+  if (totals.inDoubt > 0)
+    steps.push({
+      text: `${countOf(totals.inDoubt, 'tester')} in doubt: see whether the message arrived.`,
+      command: null,
+    });
+  const unsent = totals.recipients - totals.accepted - totals.inDoubt;
+  if (unsent > 0 && state !== 'running') {
+    steps.push({
+      text: 'When the cause is gone, send another test. The list of the campaign was not touched.',
+      command: null,
+    });
+  }
   return steps;
 }
 

@@ -2,6 +2,7 @@ import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Campaign, Schedule } from '../model.ts';
 import type { CronClock } from '../util/cron.ts';
 import {
+  isTest,
   lookalikeIn,
   type OccurrenceRules,
   occurrenceAt,
@@ -64,7 +65,8 @@ export async function occurrenceFor(
   }
   const read = readOccurrence(named, rules);
   if ('message' in read) {
-    if (used.includes(named)) return { occurrence: named, warnings: [] };
+    // With the list of the campaign, a test would be no test any more.
+    if (used.includes(named) && !isTest(named)) return { occurrence: named, warnings: [] };
     throw refuse(problem('usage', read.message, { hint: read.hint }));
   }
   const occurrence = spellingIn(used, read.occurrence, rules);

@@ -19,6 +19,22 @@ export function occurrenceAt(ms: number): string {
 }
 
 /**
+ * The occurrence of a message to testers: the name is what marks a run as a test. Nobody else can use such a name.
+ *
+ * @param part - which message of the campaign it is, where it has several: `-variant-a`, `-fallback-sms`
+ */
+export function testOccurrence(ms: number, part: string): string {
+  return `test-${new Date(ms).toISOString()}${part}`;
+}
+
+/** Whether a run of this occurrence went to testers instead of the list. */
+export function isTest(occurrence: string): boolean {
+  return TEST.test(occurrence);
+}
+
+const TEST = /^test-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:-(?:variant|fallback)-.+)?$/;
+
+/**
  * Reads the name of an occurrence as people and programs write it.
  *
  * - An instant is named in UTC, to the second: `2026-11-24T10:00:00Z`. Read are ISO 8601, RFC 3339, RFC 9557, RFC 7231,
@@ -32,6 +48,12 @@ export function readOccurrence(text: string, rules: OccurrenceRules): Occurrence
   if (!NAME.test(text)) {
     const hint = 'Name it in 1 to 100 characters on one line, such as 2026-11-21 or spring-2.';
     return { message: `${shown} cannot be the name of an occurrence.`, hint };
+  }
+  if (isTest(text)) {
+    return {
+      message: `${shown} is the name of a test.`,
+      hint: 'Another test is sent with `send CAMPAIGN --test-to ADDRESS`.',
+    };
   }
   const plain = plainForm(text);
   const instant = readInstant(plain, rules.timeZone);

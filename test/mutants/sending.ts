@@ -21,6 +21,8 @@ const READY = `    const opening = endpoint.ready();
 `;
 const FROM = `unopened === null ? 'claimed' : 'pending'`;
 
+const TEST_TO = { in: 'commands/send-test.test.ts', only: 'alone|uses up' };
+
 /** How one start brings recipients to outcomes: FAILURES rules 1, 8 to 11. */
 export const SENDING: readonly Mutant[] = [
   {
@@ -250,6 +252,36 @@ const DONE: Settled =`,
       },
     ],
     proof: { in: 'run/changed-address.test.ts' },
+  },
+  {
+    name: 'a-test-to-the-list',
+    planted: 'a test goes to the person whose row it shows, and not to the tester',
+    edits: [
+      {
+        file: 'src/plan/testers.ts',
+        was: 'return its === kind ? tester : (fitting(its)[0] ?? tester);',
+        is: 'return value;',
+      },
+    ],
+    proof: TEST_TO,
+  },
+  {
+    name: 'a-test-that-counts',
+    planted: 'what a tester got counts for the caps and exclusions of other campaigns',
+    edits: [{ file: 'src/ledger/reach-runs.ts', was: 'if (isTest(occurrence)) return [];', is: '' }],
+    proof: TEST_TO,
+  },
+  {
+    name: 'a-test-under-a-real-name',
+    planted: 'a test is recorded as the occurrence of the campaign',
+    edits: [
+      {
+        file: 'src/commands/send-test.ts',
+        was: 'occurrence: testOccurrence(at, part) }',
+        is: "occurrence: at < 0 ? part : 'once' }",
+      },
+    ],
+    proof: TEST_TO,
   },
   {
     name: 'a-wish-that-stays',

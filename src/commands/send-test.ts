@@ -1,0 +1,182 @@
+import { loadCampaign } from '../campaign/load.ts';
+import { EXIT, type ExitStatus, problem, refuse } from '../errors.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import type { Campaign, Environment } from '../model.ts';
+import { checkList } from '../plan/check.ts';
+import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
+import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
+import { createMemory } from '../run/memory.ts';
+import { mask } from '../util/mask.ts';
+import { testOccurrence } from '../util/occurrence-name.ts';
+import { safeLine } from '../util/safe.ts';
+import { sendPlan } from './send-once.ts';
+import { given, type SendOptions } from './send-options.ts';
+import type { SendResult } from './send-result.ts';
+
+/** What the start of each message is told as it is. */
+const PASSED = [
+  'random',
+  'concurrency',
+  'ratePerSecond',
+  'interrupt',
+  'abort',
+  'onNotice',
+  'onStart',
+  'timers',
+] as const;
+
+export interface SendTestOptions
+  extends WhichRow,
+    Pick<
+      SendOptions,
+      | 'cwd'
+      | 'env'
+      | 'now'
+      | 'environment'
+      | 'ledger'
+      | 'recipients'
+      | 'newLedger'
+      | 'onWarnings'
+      | (typeof PASSED)[number]
+    > {
+  /** Whom to send to; empty: those of handbill.yaml who fit. */
+  readonly testers: readonly string[];
+  /** The message of this variant alone. Default: that of every variant, and every fallback. */
+  readonly variant?: string;
+  /** Asked once, before the first request of any environment but the sandbox; false refuses. Default: refuse. */
+  readonly confirm?: (question: TestQuestion) => Promise<boolean>;
+}
+
+/** What is about to be sent, for the one who is asked. */
+export interface TestQuestion {
+  readonly campaign: string;
+  readonly environment: string;
+  readonly url: string;
+  /** The row whose data it is. */
+  readonly row: { readonly file: string; readonly line: number };
+  /** Each message, and the addresses that it goes to. */
+  readonly messages: readonly Pick<TestMessage, 'name' | 'to'>[];
+}
+
+/** What became of a test: a run for each message. */
+export interface SendTestResult {
+  readonly question: TestQuestion;
+  readonly results: readonly SendResult[];
+  readonly exit: ExitStatus;
+}
+
+/**
+ * Sends the messages of one row of the list to testers, as everybody would get them. Each is a run of its own, whose
+ * occurrence says that it is a test: the occurrences of the campaign, its list and every cap stay as they were.
+ *
+ * @throws HandbillError as `send` does; exit 2 also where no tester fits, or there is no such row or variant
+ */
+export async function sendTest(target: string, options: SendTestOptions): Promise<SendTestResult> {
+  const { cwd, now, environment = 'sandbox' } = options;
+  const { campaign, warnings } = await loadCampaign(target, {
+    cwd,
+    now: now(),
+    ...given(options, 'recipients', 'ledger'),
+    toSend: { newLedger: options.newLedger === true },
+  });
+  const real = await createPlan(campaign, { environment, occurrence: 'once' });
+  const row = await testRow(real, options);
+  const named = options.testers.length > 0;
+  const addresses = named ? options.testers : campaign.project.testers;
+  const messages = testMessages(real, row, { addresses, named, variant: options.variant ?? null });
+  refuseStrangers(real, messages);
+  const at = freeMoment(campaign, environment, messages, now());
+  const plans: Plan[] = [];
+  for (const { campaign: own, part } of messages) {
+    const open = withoutApproval(own, environmentOf(own, environment));
+    plans.push(await createPlan(open, { environment, occurrence: testOccurrence(at, part) }));
+  }
+  options.onWarnings?.([...warnings, ...real.warnings]);
+  await checkAll(plans, options);
+  const question = {
+    campaign: campaign.name,
+    environment,
+    url: real.environment.url,
+    row: { file: campaign.recipients.file, line: row.line },
+    messages: messages.map(({ name, to }) => ({ name, to })),
+  };
+  let answer: Promise<boolean> | null = null;
+  const confirm = (): Promise<boolean> => {
+    answer ??= options.confirm?.(question) ?? Promise.resolve(false);
+    return answer;
+  };
+  const results: SendResult[] = [];
+  for (const plan of plans) {
+    const last = results.at(-1);
+    if (last !== undefined && (ENDS.has(last.exit) || options.interrupt?.aborted === true)) break;
+    const newLedger = last === undefined && options.newLedger === true;
+    const start = { ...given(options, ...PASSED), cwd, env: options.env, now, environment, confirm, newLedger };
+    results.push(await sendPlan(plan, start, createMemory()));
+  }
+  const exit = results.reduce<ExitStatus>((worst, one) => (one.exit > worst ? one.exit : worst), EXIT.done);
+  return { question, results, exit };
+}
+
+/** What stopped one message would stop the next. */
+const ENDS: ReadonlySet<ExitStatus> = new Set([EXIT.halted, EXIT.ledger]);
+
+/**
+ * Where others have to approve what goes out, nobody may send to whom they like: testers are those whom the project
+ * names.
+ */
+function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]): void {
+  const [stranger] = messages.flatMap(({ strangers }) => strangers);
+  if (environment.approval === null || stranger === undefined) return;
+  const text = `${environment.name} takes approved plans alone, and ${mask(stranger)} is not one of its testers.`;
+  const hint = 'Tests go there to the addresses under `testers` in handbill.yaml alone.';
+  throw refuse(problem('not-approved', text, { hint }));
+}
+
+/** What testers get needs no plan: see `refuseStrangers`. */
+function withoutApproval(campaign: Campaign, environment: Environment): Campaign {
+  const { project } = campaign;
+  const environments = new Map(project.environments).set(environment.name, { ...environment, approval: null });
+  return { ...campaign, project: { ...project, environments } };
+}
+
+/** A moment at which no other test of the campaign began. */
+function freeMoment(
+  { name, project }: Campaign,
+  environment: string,
+  messages: readonly TestMessage[],
+  nowMs: number,
+): number {
+  const ledger = openExistingLedger(project.ledger, { nowMs });
+  if (ledger === null) return nowMs;
+  try {
+    const used = new Set(ledger.runsOf({ environment, campaign: name }).map(({ occurrence }) => occurrence));
+    let at = nowMs;
+    while (messages.some(({ part }) => used.has(testOccurrence(at, part)))) at += 1;
+    return at;
+  } finally {
+    ledger.close();
+  }
+}
+
+/** A3: every message is written before the first one goes out. */
+async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): Promise<void> {
+  for (const plan of plans) {
+    const suppressions = await loadSuppressions(plan.campaign, env);
+    const prices = await loadPrices(plan.campaign.project);
+    const ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
+    try {
+      const view = { ...suppressionView(suppressions, ledger, now), skipInvalid: false };
+      await checkList(plan, view, prices, () => undefined);
+    } finally {
+      ledger?.close();
+    }
+  }
+}
+
+/** What a test is, in one line: which message, with whose data, to whom. */
+export function stateTest({ campaign, environment, url, row, messages }: TestQuestion): string {
+  const said = messages.map(({ name, to }) => `${name} to ${to.map(mask).join(', ')}`).join('; ');
+  return safeLine(`Test of ${campaign} on ${environment}, ${url}, with the data of ${row.file}:${row.line}: ${said}.`);
+}

@@ -1,0 +1,243 @@
+import { type Diagnostic, problem, refuse } from '../errors.ts';
+import { ADDRESS_KINDS, type AddressKind, type Campaign, type Leg, type Row } from '../model.ts';
+import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
+import { columnName } from '../recipients/column-types.ts';
+import { openList } from '../recipients/read.ts';
+import { show } from '../recipients/show.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { decisions } from './decide.ts';
+import { addressKindOf } from './leg-of.ts';
+import type { Plan } from './plan.ts';
+
+/*
+ * A message to testers is the message of one row of the list, on its way to somebody else: a campaign of its own, made of
+ * the real one, whose list holds that row once for each tester, with the tester's address in the place of the row's.
+ */
+
+/** The row whose data a test shows. */
+export interface TestRow {
+  readonly line: number;
+  readonly values: readonly string[];
+}
+
+/** Which row is meant; the first one that would be sent to where nothing is said. */
+export interface WhichRow {
+  /** First line of the row in its file. */
+  readonly line?: number | undefined;
+  readonly key?: string | undefined;
+}
+
+/** One message of a campaign, for testers. */
+export interface TestMessage {
+  /** What the name of its occurrence ends with; empty for the message of a campaign that has no other. */
+  readonly part: string;
+  /** For people: `sms`, `variant a (sms)`. */
+  readonly name: string;
+  /** Whoever is sent to, normalised. */
+  readonly to: readonly string[];
+  /** Those among them whom handbill.yaml does not name. */
+  readonly strangers: readonly string[];
+  readonly campaign: Campaign;
+}
+
+/** Who is to get a test. */
+export interface Testers {
+  readonly addresses: readonly string[];
+  /** They were named for this test: each must be able to get some message. Those of handbill.yaml are for all channels. */
+  readonly named: boolean;
+  /** The message of one variant alone. */
+  readonly variant: string | null;
+}
+
+/**
+ * The row that a test shows.
+ *
+ * @throws HandbillError (exit 2): there is no such row, or none would be sent to
+ */
+export async function testRow(plan: Plan, { line, key }: WhichRow): Promise<TestRow> {
+  const { file } = plan.campaign.recipients;
+  if (line === undefined && key === undefined) {
+    for await (const batch of decisions(plan, { skipInvalid: true })) {
+      for (const decision of batch) {
+        if (decision.decision === 'send') return { line: decision.line, values: decision.recipient.values };
+      }
+    }
+    const hint = '`handbill preview` says why of each; --line N takes the data of any row.';
+    throw refuse(
+      problem('usage', 'No row of the list would be sent to, so that a test has no data.', { at: { file }, hint }),
+    );
+  }
+  const list = await openList(plan.campaign.recipients);
+  try {
+    for await (const rows of list.rows()) {
+      for (const row of rows)
+        if (isMeant(plan, row, { line, key })) return { line: row.line, values: row.values ?? [] };
+    }
+  } finally {
+    await list.close();
+  }
+  const which = line === undefined ? `with the key ${show(key ?? '')}` : `that begins at line ${line}`;
+  throw refuse(problem('usage', `The list has no row ${which}.`, { at: { file } }));
+}
+
+function isMeant({ stages }: Plan, row: Row, { line, key }: WhichRow): boolean {
+  if (line !== undefined && row.line !== line) return false;
+  return key === undefined || stages.recipient(row).key === key.trim().normalize('NFC');
+}
+
+/**
+ * Every message of a campaign that the testers can get: of each variant, and of each fallback. What decides who gets a
+ * message, and when, is left out of them, and so is every address of the list.
+ *
+ * @throws HandbillError (exit 2): a tester cannot get any, or there is no such variant
+ */
+export function testMessages({ campaign, columns }: Plan, row: TestRow, testers: Testers): readonly TestMessage[] {
+  const { defaultCountry } = campaign.recipients;
+  const readers = Object.fromEntries(ADDRESS_KINDS.map((kind) => [kind, readerOf(kind, defaultCountry)])) as Record<
+    AddressKind,
+    AddressReader
+  >;
+  const kindOf = (leg: OwnLeg): AddressKind => addressKindOf(campaign, leg);
+  const fitting = (kind: AddressKind, addresses = testers.addresses): readonly string[] => [
+    ...new Set(addresses.flatMap((text) => addressIn(readers[kind], text))),
+  ];
+  const own = ownLegs(campaign, testers.variant);
+  refuseUnfit(
+    testers,
+    own.map(({ leg }) => kindOf(leg)),
+    readers,
+  );
+  return own.flatMap(({ part, name, leg }): TestMessage[] => {
+    const kind = kindOf(leg);
+    const to = fitting(kind);
+    if (to.length === 0) return [];
+    // Every column with an address holds one of a tester: templates and variables may name any of them.
+    const replaced = addressColumns(campaign).map(
+      ([column, its]) => [columns.indexOf(columnName(column)), its] as const,
+    );
+    const values = (tester: string) =>
+      row.values.map((value, at) => {
+        const its = replaced.find(([column]) => column === at)?.[1];
+        if (its === undefined) return value;
+        return its === kind ? tester : (fitting(its)[0] ?? tester);
+      });
+    const rows = to.map((tester) => ({ line: row.line, values: values(tester) }));
+    const column = leg.to ?? campaign.recipients.to;
+    const known = fitting(kind, campaign.project.testers);
+    const strangers = to.filter((tester) => !known.includes(tester));
+    const list = { kind, to: column, inline: { columns, rows } };
+    return [{ part, name, to, strangers, campaign: onlyFor(campaign, leg, list) }];
+  });
+}
+
+type OwnLeg = Leg & { readonly to?: string | null };
+
+interface Named {
+  readonly part: string;
+  readonly name: string;
+  readonly leg: OwnLeg;
+}
+
+function ownLegs(campaign: Campaign, variant: string | null): readonly Named[] {
+  const variants = campaign.variants.map(({ name, leg }) => ({
+    part: `-variant-${name}`,
+    name: `variant ${name} (${leg.channel})`,
+    leg,
+    variant: name,
+  }));
+  if (variant !== null) {
+    const one = variants.filter((each) => each.variant === variant);
+    if (one.length > 0) return one;
+    const names = campaign.variants.map(({ name }) => name);
+    const hint =
+      didYouMean(variant, names).hint ?? (names.length === 0 ? 'It has none.' : `It has ${names.join(', ')}.`);
+    throw refuse(problem('usage', `The campaign has no variant "${variant}".`, { at: { file: campaign.file }, hint }));
+  }
+  const fallbacks = campaign.fallbacks.map((leg) => ({
+    part: `-fallback-${leg.channel}`,
+    name: `fallback (${leg.channel})`,
+    leg,
+  }));
+  // A campaign with variants has no message of its own.
+  const own = variants.length > 0 ? variants : [{ part: '', name: campaign.channel, leg: withoutAddress(campaign) }];
+  return [...own, ...fallbacks];
+}
+
+/** The message alone, without what else a campaign says. */
+function withoutAddress(leg: Leg): Leg {
+  const { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content } = leg;
+  return { channel, from, characterSet, characterSetWritten, transliterate, template, variables, content };
+}
+
+/** The columns of the list that hold addresses, and of which kind. */
+function addressColumns(campaign: Campaign): readonly (readonly [column: string, kind: AddressKind])[] {
+  const others = campaign.fallbacks.flatMap((leg) =>
+    leg.to === null ? [] : [[leg.to, addressKindOf(campaign, leg)] as const],
+  );
+  return [[campaign.recipients.to, campaign.recipients.kind], ...others];
+}
+
+/** The campaign with one message and its list of testers, and without all that is about the real list. */
+function onlyFor(
+  campaign: Campaign,
+  leg: OwnLeg,
+  list: Pick<Campaign['recipients'], 'kind' | 'to' | 'inline'>,
+): Campaign {
+  return {
+    ...campaign,
+    ...withoutAddress(leg),
+    variants: [],
+    fallbacks: [],
+    split: { ...campaign.split, holdout: 0, test: null, winner: null, decides: null },
+    recipients: { ...campaign.recipients, ...list, ...OF_TESTERS },
+    send: { ...campaign.send, notAfterMs: null, window: null, canary: null },
+    schedule: null,
+    exclude: [],
+    frequency: [],
+  };
+}
+
+/** Testers are identified by their addresses, and sent to whatever the list would refuse. */
+const OF_TESTERS = {
+  key: [],
+  duplicates: 'skip',
+  alsoInvalid: [],
+  timeZone: null,
+  where: null,
+  onInvalid: 'refuse',
+} as const;
+
+/** Anything can be the id of a contact, but numbers with + and email addresses are meant for other channels. */
+function readerOf(kind: AddressKind, defaultCountry: string | null): AddressReader {
+  const read = createAddressReader(kind, defaultCountry);
+  if (kind !== 'contact') return read;
+  return (text) => (/^\s*\+|@/.test(text) ? { problem: 'is that of another channel' } : read(text));
+}
+
+function addressIn(read: AddressReader, text: string): readonly string[] {
+  const address = read(text);
+  return 'problem' in address ? [] : [address.to];
+}
+
+function refuseUnfit(
+  { addresses, named }: Testers,
+  kinds: readonly AddressKind[],
+  readers: Readonly<Record<AddressKind, AddressReader>>,
+): void {
+  const found = addresses.map((text) => kinds.some((kind) => addressIn(readers[kind], text).length > 0));
+  const [kind = 'msisdn'] = kinds;
+  const unfit = addresses.flatMap((text, at): Diagnostic[] => {
+    const read = readers[kind](text);
+    if (found[at] === true || !('problem' in read)) return [];
+    const hint = read.hint === undefined ? {} : { hint: read.hint };
+    return [
+      problem('invalid-address', `The ${ADDRESS_WORDS[kind].one} ${show(text)} of a tester ${read.problem}.`, hint),
+    ];
+  });
+  if (named && unfit.length > 0) throw refuse(...unfit);
+  if (found.includes(true)) return;
+  const many = [...new Set(kinds)].map((each) => ADDRESS_WORDS[each].many).join(' or ');
+  const message = `There is no tester for this campaign, which is sent to ${many}.`;
+  const hint = 'Name one: --test-to +447700900123. Those under `testers` in handbill.yaml are taken without a name.';
+  throw refuse(problem('usage', message, { hint }));
+}
