@@ -116,7 +116,11 @@ async function cutEverywhere({ api, scene }: Setting, disk: Disk, { lucky, every
     if (deed.kind === 'post') posted.add(deed.reference);
     if (every > 1 && random() * every >= 1) continue;
     const moment = `after ${number} ${deed.kind} ${deed.kind === 'post' ? deed.reference : deed.path.slice(scene.root.length)}`;
-    await tryFrom(disk.cut(NO_LUCK), moment);
+    const remains = disk.cut(NO_LUCK);
+    // Once anything was posted, the marker is on the disk, whole: without it a ledger that is lost later is not noticed.
+    const marker = remains.get('.handbill/ledger.db.marker');
+    if (posted.size > 0 && !marker?.toString('utf8').includes('--new-ledger')) found.push(`${moment}: no whole marker`);
+    await tryFrom(remains, moment);
     for (let round = 0; round < lucky; round++) {
       await tryFrom(disk.cut(luckOf(random)), `${moment}, with luck ${round}`);
     }

@@ -128,6 +128,20 @@ describe('connections', () => {
     expect([kept, server.connections]).toEqual([true, 2]);
   });
 
+  it('that are given back are handed on at once', async () => {
+    const server = await serve();
+    const api = endpoint(server.url, { connections: 1 });
+    expect(await api.ready()).toBeNull();
+    let kept = false;
+    void Promise.resolve(api.ready()).then(() => {
+      kept = true;
+    });
+    api.release();
+    // Within this turn of the event loop: the clock that looks after what was forgotten has no chance to.
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    expect(kept).toBe(true);
+  });
+
   it('ramp up gently: the second only when the first is open', async () => {
     // It takes connections and never says a word, so that TLS waits.
     const server = await serve();

@@ -337,6 +337,30 @@ export const KEEPING: readonly Mutant[] = [
     proof: { in: 'ledger/open.test.ts', only: 'missing' },
   },
   {
+    name: 'marker-not-synced',
+    planted: 'the marker beside the ledger is written, and not brought to the disk',
+    edits: [
+      {
+        file: 'src/ledger/companions.ts',
+        was: '    fsyncSync(fd);\n',
+        is: '    if (bytes.length === 0) fsyncSync(fd);\n',
+      },
+    ],
+    proof: { in: 'disk/power-loss.test.ts', only: 'the first start', full: true },
+  },
+  {
+    name: 'name-of-marker-not-synced',
+    planted: 'the name of the marker is not brought to the disk',
+    edits: [
+      {
+        file: 'src/ledger/companions.ts',
+        was: '  syncFolder(dirname(file));\n',
+        is: '  if (bytes.length === 0) syncFolder(dirname(file));\n',
+      },
+    ],
+    proof: { in: 'disk/power-loss.test.ts', only: 'the first start', full: true },
+  },
+  {
     name: 'marker-not-asked',
     planted: 'a ledger that is gone is made anew without a word',
     edits: [

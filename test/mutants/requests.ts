@@ -272,6 +272,18 @@ export const REQUESTS: readonly Mutant[] = [
     proof: exchange('however the body was cut'),
   },
   {
+    name: 'release-wakes-nobody',
+    planted: 'a connection that is given back is not handed on',
+    edits: [
+      {
+        file: 'src/http/connect.ts',
+        was: '    release() {\n      promised.shift();\n      serve();\n',
+        is: '    release() {\n      promised.shift();\n',
+      },
+    ],
+    proof: endpoint('given back are handed on at once'),
+  },
+  {
     name: 'certificates-not-verified',
     planted: 'rejectUnauthorized: false',
     edits: [{ file: OPTIONS, was: 'rejectUnauthorized: true,', is: 'rejectUnauthorized: false,' }],
