@@ -55,8 +55,7 @@ function explain(typed: readonly TypedColumn[], values: readonly string[]): { me
     ({ index, name, type, format }) =>
       `"${name}" holds ${showCell(values[index] ?? '')}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`,
   );
-  const one = wrong[0];
-  const hint = one === undefined ? '' : hintFor(one, (values[one.index] ?? '').trim());
+  const hint = [...new Set(wrong.map((column) => hintFor(column, (values[column.index] ?? '').trim())))].join(' ');
   return { message: `The column ${parts.join('; ')}.`, hint };
 }
 

@@ -1,7 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
 import { isTimeZone } from '../util/time-zone.ts';
-import { ADDRESS_WORDS, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
+import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
 import { type TypedColumn, typedColumns, typeFault } from './column-types.ts';
 import { resolveColumns } from './columns.ts';
 import { doubtAbout } from './phone.ts';
@@ -45,20 +45,37 @@ export function createRecipientReader(
   // The usual cases, one column or none, are told apart once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
+  const refused = (address: Address): AddressProblem | null => {
+    const doubt = spec.alsoInvalid.length === 0 || kind !== 'msisdn' ? null : doubtAbout(address, false);
+    return doubt !== null && spec.alsoInvalid.includes(doubt.kind) ? doubt : null;
+  };
+
   return function readRecipient(row) {
     const { values } = row;
     if (values === null) return raggedRow(spec, row);
     const cell = values[to] ?? '';
     const address = readAddress(cell);
-    if ('problem' in address) return invalidAddress(spec, row, cell, address);
-    const doubt = spec.alsoInvalid.length === 0 || kind !== 'msisdn' ? null : doubtAbout(address, false);
-    if (doubt !== null && spec.alsoInvalid.includes(doubt.kind)) return invalidAddress(spec, row, cell, doubt);
+    const wrong = 'problem' in address ? address : refused(address);
     const id =
-      only === null ? address.to : only === undefined ? identifyAll(key, values) : identify(values[only] ?? '');
-    if (id === '') return emptyKey(spec, row, key);
-    const fault = typed.length === 0 ? null : typeFault(typed, values);
-    if (fault !== null) return wrongType(spec, row, fault);
-    if (timeZone !== null && !isZone(values[timeZone] ?? '')) return unknownZone(spec, row, values[timeZone] ?? '');
+      only === null
+        ? 'problem' in address
+          ? null
+          : address.to
+        : only === undefined
+          ? identifyAll(key, values)
+          : identify(values[only] ?? '');
+    const type = typed.length === 0 ? null : typeFault(typed, values);
+    const zone = timeZone === null ? '' : (values[timeZone] ?? '');
+    const isKnownZone = isZone(zone);
+    if ('problem' in address || id === null || wrong !== null || id === '' || type !== null || !isKnownZone) {
+      // All of it at once, so that a row which is mended is not refused again for another cell.
+      return joined([
+        ...(wrong === null ? [] : [invalidAddress(spec, row, cell, wrong)]),
+        ...(id === '' ? [emptyKey(spec, row, key)] : []),
+        ...(type === null ? [] : [wrongType(spec, row, type)]),
+        ...(isKnownZone ? [] : [unknownZone(spec, row, zone)]),
+      ]);
+    }
     return {
       row: row.row,
       line: row.line,
@@ -70,6 +87,16 @@ export function createRecipientReader(
       values: formatted.length === 0 ? values : withIsoDates(values, formatted),
     };
   };
+}
+
+/** One row with all that is wrong with it; the first says what it is counted as. */
+function joined(faults: readonly InvalidRow[]): InvalidRow {
+  const [first] = faults;
+  if (first === undefined) throw new Error('a row without a fault is not invalid');
+  if (faults.length === 1) return first;
+  const message = faults.map(({ problem }) => problem.message).join(' ');
+  const hint = faults.flatMap(({ problem }) => problem.hint ?? []).join(' ');
+  return { ...first, problem: { ...first.problem, message, ...(hint === '' ? {} : { hint }) } };
 }
 
 /** Templates and variables get one form of a date, however a list writes it. */

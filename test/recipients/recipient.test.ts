@@ -172,6 +172,23 @@ describe('columns with a type', () => {
     });
   });
 
+  it('are said together with everything else that is wrong with the row', () => {
+    const spec = specOf('/unused', { ...typed, key: ['id'], timeZone: 'zone' });
+    const all = createRecipientReader(spec, ['id', 'msisdn', 'age', 'joined', 'name', 'zone']);
+    const found = all(rowOf(' ', '+44', 'x', '21.11.2026', 'Zoë', 'Europe/Bath'));
+    if (!isInvalidRow(found)) throw new Error('the row is read');
+    expect(found).toMatchObject({ reason: 'invalid-address', problem: { code: 'invalid-address', at: { line: 9 } } });
+    const parts = [
+      '(column "msisdn")',
+      'The column "id", which identifies the recipient (`recipients.key`), is empty.',
+      'The column "age" holds "x", not a number; "joined" holds "21.11.2026", not a date.',
+      'The column "zone" holds',
+    ];
+    for (const part of parts) expect(found.problem.message).toContain(part);
+    for (const part of ['Fill it in', 'Numbers are written', 'Dates are written', 'Europe/London'])
+      expect(found.problem.hint).toContain(part);
+  });
+
   it('must be in the list', () => {
     expect(() => createRecipientReader(specOf('/unused', typed), COLUMNS)).toThrow('no column "age"');
   });
