@@ -103,8 +103,8 @@ export const REASON_ADVICE: Readonly<Record<string, string>> = {
   timeout: DOUBT,
   'no-response': DOUBT,
   'bad-response': DOUBT,
-  mismatch: DOUBT,
   unrecognised: DOUBT,
+  mismatch: DOUBT,
   redirect: 'Correct the address of the API; find out from the provider, then `handbill doubt resolve`.',
   // an answer
   refused: 'Look at what the API said, correct it, then send with `--retry-rejected`.',
