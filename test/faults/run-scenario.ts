@@ -70,7 +70,7 @@ function sceneOf(behaviour: Behaviour, place: Place, port: number, receipts: str
     // Where only the time limit ends a request, it is short; elsewhere a busy machine must not make it end.
     campaign: [
       `send: { timeout: ${behaviour.silent === true ? '1s' : '20s'}${rate === undefined ? '' : `, rate: ${rate}/s`} }`,
-      ...(large ? [`recipientMetaData: { ${names.join(', ')} }`] : []),
+      ...(large ? [`recipientMetaData: { ${names.join(', ')} }`, 'limits: { maxParts: 255 }'] : []),
     ].join('\n'),
     environment: behaviour.environment ?? '',
     env: {
