@@ -1,15 +1,14 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { diff } from '../diff/diff.ts';
 import type { Diff } from '../diff/result.ts';
 import { EXIT, HandbillError } from '../errors.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { jsonText } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { diffMarkdown } from './diff-markdown.ts';
 import { diffText } from './diff-text.ts';
 import { watchInterrupts } from './interrupts.ts';
-import { addExamples, addFormat } from './options.ts';
+import { addExamples, addFormat, addOutput } from './options.ts';
+import { writeResult } from './output-sink.ts';
 
 const FORMATS = ['text', 'markdown', 'json'] as const;
 
@@ -25,6 +24,7 @@ interface Given {
   readonly skipInvalid?: true;
   readonly format: (typeof FORMATS)[number];
   readonly output?: string;
+  readonly quiet?: true;
 }
 
 /** `handbill diff REV [CAMPAIGN]`. */
@@ -34,9 +34,8 @@ export function configure(command: Command, context: CommandContext): void {
     .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)')
     .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
     .option('--recipients <file>', 'read both sides with this list, where it is not in git')
-    .option('--skip-invalid', 'count bad rows as skipped instead of as errors')
-    .option('-o, --output <file>', 'write to a file');
-  addFormat(command, FORMATS);
+    .option('--skip-invalid', 'count bad rows as skipped instead of as errors');
+  addFormat(addOutput(command), FORMATS);
   addExamples(command, [
     ['handbill diff main', 'what the work tree changes since it left main'],
     ['handbill diff HEAD hello', 'what is not committed yet, of one campaign'],
@@ -55,9 +54,7 @@ export function configure(command: Command, context: CommandContext): void {
         signal: interrupts.signal,
         ...(given.recipients === undefined ? {} : { recipients: given.recipients }),
       });
-      const text = WRITERS[given.format](result);
-      if (given.output === undefined) await context.out(text);
-      else await writeOutput(resolve(context.cwd, given.output), [text]);
+      await writeResult([WRITERS[given.format](result)], given, context);
       context.exit(result.valid ? EXIT.done : EXIT.refused);
     } catch (error) {
       const status = interrupts.status();

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { join, resolve as resolvePath } from 'node:path';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { decodeUtf8 } from '../campaign/decode.ts';
 import { problem, refuse } from '../errors.ts';
@@ -7,7 +7,6 @@ import { leftToSend, sendCommand, shellWord } from '../report/next-steps.ts';
 import { countOf } from '../report/words.ts';
 import { unguardCell } from '../util/csv-cell.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { safe, safeLine } from '../util/safe.ts';
 import { askYes } from './ask.ts';
@@ -16,7 +15,8 @@ import { DOUBT_FORMATS, type DoubtFormat, doubtTable, formatDoubts } from './dou
 import { doubtsOf, runsNamed } from './doubt-list.ts';
 import { type ResolveQuestion, type ResolveResult, resolveDoubts } from './doubt-resolve.ts';
 import type { Named } from './doubt-select.ts';
-import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { addExamples, addFormat, addLedger, addOutput, ledgerOption, wholeNumber } from './options.ts';
+import { writeResult } from './output-sink.ts';
 import { projectHere, sayLedger, withLedger } from './project-ledger.ts';
 import { PLAN_FILE } from './takes-plans.ts';
 
@@ -33,6 +33,7 @@ export function configure(command: Command, context: CommandContext): void {
 interface ListFlags {
   readonly format: DoubtFormat;
   readonly output?: string;
+  readonly quiet?: true;
   readonly full?: true;
   readonly resolved?: true;
   readonly ledger?: string;
@@ -44,9 +45,8 @@ function configureList(command: Command, context: CommandContext): void {
     .description('Shows who is in doubt, how to find out, and what to do: addresses are masked in text only.')
     .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)')
     .option('--full', 'in text too: whole addresses, and everybody')
-    .option('--resolved', 'what was resolved instead: who said so, when and why')
-    .option('-o, --output <file>', 'write to this file, whole or not at all');
-  addLedger(addFormat(list, DOUBT_FORMATS));
+    .option('--resolved', 'what was resolved instead: who said so, when and why');
+  addLedger(addFormat(addOutput(list), DOUBT_FORMATS));
   addExamples(list, [
     ['handbill doubt list hello', 'the runs of one campaign'],
     ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
@@ -61,8 +61,7 @@ function configureList(command: Command, context: CommandContext): void {
         full: given.full === true,
         resolved,
       });
-      if (given.output !== undefined) return await writeOutput(resolvePath(context.cwd, given.output), text);
-      for (const piece of text) await context.out(piece);
+      await writeResult(text, given, context);
     });
   });
 }

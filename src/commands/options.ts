@@ -11,6 +11,13 @@ export function addFormat(command: Command, formats: readonly [string, ...string
   );
 }
 
+/** `--output`, and `--quiet` for what is said about the file. */
+export function addOutput(command: Command): Command {
+  return command
+    .option('-o, --output <file>', 'write to this file, whole or not at all')
+    .option('-q, --quiet', 'print nothing about a file that was written');
+}
+
 /** `--ledger`, which HANDBILL_LEDGER stands in for. */
 export function addLedger(command: Command): Command {
   return command.option(

@@ -1,24 +1,56 @@
 import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { countOf } from '../report/words.ts';
 import { writeOutput } from '../util/output-file.ts';
+import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
 import { createWriter } from './writer.ts';
 
+/** Where a result goes, as the options of a command say. */
+interface Destination {
+  /** File, relative to the working directory; stdout where there is none. */
+  readonly output?: string | undefined;
+  /** Do not say what was written. */
+  readonly quiet?: boolean | undefined;
+}
+
 /**
- * Hands `write` the place where results go: stdout, or a file that is whole or not there. For what is written while it
- * is found; what can be asked for piece by piece goes to `writeOutput` directly.
+ * Writes a result to stdout, or to a file that is whole or not there, and says on stderr that it is.
  *
- * Throws what `writeOutput` does, and what `write` throws; then there is no file.
+ * Throws what `writeOutput` does, and what the source of the text throws; then there is no file.
+ *
+ * @param records - how many of what the file holds, such as `3 replies`, where that is known
+ */
+export async function writeResult(
+  text: AsyncIterable<string> | Iterable<string>,
+  { output, quiet = false }: Destination,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
+  records?: string,
+): Promise<void> {
+  if (output === undefined) {
+    for await (const piece of text) await context.out(piece);
+    return;
+  }
+  const size = countOf(await writeOutput(resolve(context.cwd, output), text), 'byte');
+  const holds = records === undefined ? size : `${records}, ${size}`;
+  if (!quiet) context.err(`Written: ${safeLine(output)} (${holds})\n`);
+}
+
+/**
+ * Hands `write` the place where results go, as `writeResult` does with what can be asked for piece by piece: this is for
+ * what is written while it is found.
+ *
+ * Throws what `writeResult` does, and what `write` throws; then there is no file.
  */
 export async function withOutput<T>(
-  file: string | undefined,
-  context: Pick<CommandContext, 'cwd' | 'out'>,
+  destination: Destination,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
   write: (out: CommandContext['out']) => Promise<T>,
 ): Promise<T> {
-  if (file === undefined) return await write(context.out);
+  if (destination.output === undefined) return await write(context.out);
   const pipe = new PassThrough({ encoding: 'utf8' });
   const out = createWriter(pipe);
-  const writing = writeOutput(resolve(context.cwd, file), pipe).then(
+  const writing = writeResult(pipe, destination, context).then(
     () => ({ failed: false as const }),
     (error: unknown) => {
       // Nobody reads any more: whoever waits to write must be told.

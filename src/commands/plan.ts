@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { SignOptions } from '../approval/sign.ts';
 import { loadCampaign } from '../campaign/load.ts';
@@ -19,13 +18,13 @@ import { countOf } from '../report/words.ts';
 import { judgePlan } from '../run/approved.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { jsonText, safeLine } from '../util/safe.ts';
 import { checkApprovers } from './approver-faults.ts';
 import type { CommandContext } from './context.ts';
 import { costText, partsText } from './estimate-text.ts';
 import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addLedger, ledgerOption } from './options.ts';
+import { writeResult } from './output-sink.ts';
 import { withProgress } from './progress.ts';
 import { signPlan } from './sign-plan.ts';
 
@@ -180,9 +179,7 @@ async function run(target: string, flags: PlanFlags, context: CommandContext): P
   const signing = { cwd, env, interactive, onSaid: context.err };
   const unknown = flags.sign === undefined ? [] : await checkApprovers(made.campaign.project, made.environment);
   const plan = flags.sign === undefined ? sealed : (await signPlan(sealed, key, signing)).plan;
-  const text = toText(plan);
-  if (flags.output === undefined) await context.out(text);
-  else await writeOutput(resolve(context.cwd, flags.output), [text]);
+  await writeResult([toText(plan)], flags, context);
   if (warnings.length > 0 && flags.quiet !== true) {
     context.err(formatDiagnostics(warnings, { colour: context.colour.err }));
   }

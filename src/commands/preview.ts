@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadCampaign } from '../campaign/load.ts';
 import { type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
@@ -18,12 +17,12 @@ import { refuseUnlessSealed } from '../run/sealed.ts';
 import { checkWinner } from '../run/winner.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import type { Meter } from '../util/meter.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { instantMs } from '../util/units.ts';
 import { changedInPreview } from './changed-address.ts';
 import type { CommandContext } from './context.ts';
 import { meantOccurrence } from './occurrence.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { writeResult } from './output-sink.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './preview-formats.ts';
 import { onLeg, type PreviewedStart, viewOf } from './preview-view.ts';
 import type { Preview, Previewed } from './previewed.ts';
@@ -225,8 +224,8 @@ async function print(target: string, flags: PreviewFlags, context: CommandContex
       line: flags.line ?? null,
       width: context.tableWidth ?? context.width,
     });
-    if (flags.output !== undefined) await writeOutput(resolve(context.cwd, flags.output), chunks);
-    else for await (const text of chunks) if (flags.quiet !== true) await context.out(text);
+    // With --quiet the list is read all the same: what is wrong in it is said.
+    await writeResult(chunks, flags, flags.quiet === true ? { ...context, out: () => undefined } : context);
     const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();
     const most = flags.start?.limit;
     if (most !== undefined && estimate.send > most && flags.quiet !== true) {

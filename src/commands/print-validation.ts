@@ -48,7 +48,9 @@ export async function printValidation(
   { quiet, output }: { readonly quiet: boolean; readonly output: string | undefined },
 ): Promise<Validation> {
   const toFile = output !== undefined;
-  const validation = await withOutput(output, context, (out) => PRINTERS[format](run, { context, out, quiet, toFile }));
+  const validation = await withOutput({ output, quiet }, context, (out) =>
+    PRINTERS[format](run, { context, out, quiet, toFile }),
+  );
   if (toFile && format !== 'text' && !isSilent(quiet, validation)) complain(validation, context);
   return validation;
 }

@@ -1,16 +1,15 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { problem, refuse } from '../errors.ts';
 import { REPLY_MEANINGS, type ReplyMeaning } from '../model.ts';
 import { countOf, instant } from '../report/words.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
 import { mask } from '../util/mask.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import { askLine } from './ask.ts';
 import type { CommandContext } from './context.ts';
 import { userHere } from './doubt.ts';
-import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { addExamples, addFormat, addLedger, addOutput, ledgerOption, wholeNumber } from './options.ts';
+import { writeResult } from './output-sink.ts';
 import { sayLedger } from './project-ledger.ts';
 import { exportCsv, exportJsonl, exportReplies } from './reply-export.ts';
 import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './reply-formats.ts';
@@ -59,24 +58,27 @@ function warnBy(context: CommandContext): (why: string) => void {
   return (why) => context.err(`Not every reply may show its campaign: ${safeLine(why)}\n`);
 }
 
+interface ListFlags extends Filters {
+  readonly format: ReplyFormat;
+  readonly full?: true;
+  readonly output?: string;
+  readonly quiet?: true;
+}
+
 function configureList(command: Command, context: CommandContext): void {
   const list = command
     .command('list', { isDefault: true })
     .description('Shows replies, newest first: addresses are masked in text only.')
     .option('--campaign <name>', 'only replies to this campaign, or to the run of this id')
-    .option('--full', 'in text too: whole addresses and texts, and all replies')
-    .option('-o, --output <file>', 'write to this file, whole or not at all');
-  addExamples(addLedger(addFormat(addFilters(list), REPLY_FORMATS)), [
+    .option('--full', 'in text too: whole addresses and texts, and all replies');
+  addExamples(addLedger(addFormat(addFilters(addOutput(list)), REPLY_FORMATS)), [
     ['handbill replies --campaign survey --since 7d', ''],
     ['handbill replies --meaning opt-out --format csv -o out.csv', ''],
   ]);
-  type Given = Filters & { readonly format: ReplyFormat; readonly full?: true; readonly output?: string };
-  list.action(async (given: Given) => {
+  list.action(async (given: ListFlags) => {
     const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
     const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
-      const text = formatReplies(given.format, replies, shown);
-      if (given.output !== undefined) return await writeOutput(resolve(context.cwd, given.output), text);
-      for (const piece of text) await context.out(piece);
+      await writeResult(formatReplies(given.format, replies, shown), given, context);
     };
     await readReplies(filtersOf(given, context), show, warnBy(context));
   });
@@ -199,10 +201,8 @@ function configureExport(command: Command, context: CommandContext): void {
     .command('export')
     .description('Writes the replies to a campaign, oldest first, each with the row of its recipient in the list.')
     .argument('<campaign>', 'name of a campaign for all its runs, or id of one')
-    .option('--recipients <file>', 'a list to look in, instead of that of the campaign')
-    .option('-o, --output <file>', 'write to this file, whole or not at all')
-    .option('-q, --quiet', 'print nothing about a file that was written');
-  addExamples(addLedger(addFormat(addFilters(exports), ['csv', 'jsonl'])), [
+    .option('--recipients <file>', 'a list to look in, instead of that of the campaign');
+  addExamples(addLedger(addFormat(addFilters(addOutput(exports)), ['csv', 'jsonl'])), [
     ['handbill replies export survey -o answers.csv', ''],
     ['handbill replies export survey --meaning answer --format jsonl', ''],
   ]).action(async (campaign: string, given: ExportFlags) => {
@@ -216,13 +216,6 @@ function configureExport(command: Command, context: CommandContext): void {
       context.err(formatDiagnostics(found.diagnostics, { colour: context.colour.err }));
     }
     const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);
-    if (given.output === undefined) {
-      for (const piece of text) await context.out(piece);
-      return;
-    }
-    await writeOutput(resolve(context.cwd, given.output), text);
-    if (given.quiet !== true) {
-      context.err(`Written: ${safeLine(given.output)} (${countOf(found.replies.length, 'reply', 'replies')})\n`);
-    }
+    await writeResult(text, given, context, countOf(found.replies.length, 'reply', 'replies'));
   });
 }

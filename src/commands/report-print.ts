@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
@@ -13,8 +12,8 @@ import type { ReferenceOf } from '../report/record.ts';
 import { cameBack, countDeliveries } from '../run/deliveries.ts';
 import { summarise } from '../run/summary.ts';
 import { metered } from '../util/meter.ts';
-import { writeOutput } from '../util/output-file.ts';
 import type { CommandContext } from './context.ts';
+import { writeResult } from './output-sink.ts';
 import { type Work, withProgress } from './progress.ts';
 import { openColumns } from './report-columns.ts';
 import type { PrintFormat } from './report-formats.ts';
@@ -28,6 +27,7 @@ export interface PrintOptions extends RowFilter {
   /** Whole addresses on the page, which else has them masked. */
   readonly full?: true;
   readonly output?: string;
+  readonly quiet?: true;
   readonly withColumns?: true;
   readonly recipients?: string;
   readonly follow?: true;
@@ -77,11 +77,11 @@ export async function printReport(
   const summary = await openSummary(ledger, run, context, project);
   if (format === 'html') {
     const { runPage } = await import('./report-page.ts');
-    return await withProgress(context, workOf(output), async (meter) => {
+    return await withProgress(context, workOf(options), async (meter) => {
       meter.total = run.rows;
       // Nothing is written before the whole list was counted: without turns no timer would draw meanwhile.
       const page = { ...options, nowMs: context.now(), meter, turn: createTurns() };
-      await write(runPage(ledger, run, page, summary), output, context);
+      await writeResult(runPage(ledger, run, page, summary), options, context);
     });
   }
   const columns = options.withColumns
@@ -100,10 +100,10 @@ export async function printReport(
       ...(output === undefined ? {} : { width: Number.POSITIVE_INFINITY }),
       ...(columns === null ? {} : { columns }),
     };
-    await withProgress(context, workOf(output), (meter) => {
+    await withProgress(context, workOf(options), (meter) => {
       const isAll = options.outcomes === undefined && options.deliveries === undefined && format !== 'junit';
       if (isAll) meter.total = report.totals.recipients;
-      return write(formatReport(format, report, metered(rows, meter), shown), output, context);
+      return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
     });
   } finally {
     await columns?.close();
@@ -111,13 +111,8 @@ export async function printReport(
 }
 
 /** Only where the report goes to a file: on the terminal it is seen to come. */
-function workOf(output: string | undefined): Work {
-  return { label: 'Report', unit: 'rows', quiet: output === undefined, toFile: true };
-}
-
-async function write(text: AsyncIterable<string>, output: string | undefined, context: CommandContext): Promise<void> {
-  if (output !== undefined) return await writeOutput(resolve(context.cwd, output), text);
-  for await (const piece of text) await context.out(piece);
+function workOf({ output, quiet }: PrintOptions): Work {
+  return { label: 'Report', unit: 'rows', quiet: output === undefined || quiet === true, toFile: true };
 }
 
 interface Pass {

@@ -7,7 +7,7 @@ import { maskText } from '../util/mask.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
 import type { CommandContext } from './context.ts';
-import { addExamples, addFormat, addLedger } from './options.ts';
+import { addExamples, addFormat, addLedger, addOutput } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 import { PRINT_FORMATS } from './report-formats.ts';
 import type { PrintOptions } from './report-print.ts';
@@ -58,9 +58,8 @@ export function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
 }
 
 export function configure(command: Command, context: CommandContext): void {
-  command
-    .argument('[run]', 'id of a run, or name of a campaign for its newest one (default: the newest run of all)')
-    .option('-o, --output <file>', 'write to this file, whole or not at all')
+  command.argument('[run]', 'id of a run, or name of a campaign for its newest one (default: the newest run of all)');
+  addOutput(command)
     .addOption(
       new Option('--outcome <name...>', 'only recipients with these outcomes, in jsonl, csv and html').choices(
         OUTCOMES,

@@ -1,15 +1,15 @@
 import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT, type ExitStatus } from '../errors.ts';
 import { formatDiagnostics } from '../util/diagnostic-text.ts';
-import { writeOutput } from '../util/output-file.ts';
 import { safeLine } from '../util/safe.ts';
 import { table } from '../util/table.ts';
 import { instantMs } from '../util/units.ts';
 import type { CommandContext } from './context.ts';
 import { addExamples, addFormat, addLedger, ledgerOption, wholeNumber } from './options.ts';
+import { writeResult } from './output-sink.ts';
 import { type ScheduledTimes, schedule } from './schedule.ts';
 import { CALLERS, type CallerKind, SCRIPT, scheduleCallers } from './schedule-callers.ts';
 import { NOTHING_SCHEDULED } from './schedule-campaigns.ts';
@@ -26,6 +26,7 @@ interface ScheduleFlags {
   readonly folder?: string;
   readonly runner?: string;
   readonly output?: string;
+  readonly quiet?: true;
 }
 
 /** `handbill schedule [PATH...]`. */
@@ -43,7 +44,8 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--image <image>', 'kubernetes: container image with the project and handbill')
     .option('--folder <folder>', 'kubernetes: folder of the project in the image (default: /campaigns)')
     .option('--runner <label>', 'github-actions: a runner of your own, which keeps its disk')
-    .option('-o, --output <folder>', 'write the files into this folder');
+    .option('-o, --output <folder>', 'write the files into this folder')
+    .option('-q, --quiet', 'print nothing about files that were written');
   addFormat(addLedger(command), ['text', ...CALLERS]);
   addExamples(command, [
     ['handbill schedule', 'when each campaign goes out next'],
@@ -104,9 +106,7 @@ async function printCallers(
   });
   if (output !== undefined) {
     for (const { name, text } of files) {
-      const file = join(output, name);
-      await writeOutput(resolve(context.cwd, file), [text]);
-      context.err(`Wrote ${safeLine(file)}\n`);
+      await writeResult([text], { output: join(output, name), quiet: flags.quiet }, context);
     }
     return EXIT.done;
   }

@@ -1,10 +1,8 @@
-import { resolve } from 'node:path';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { checkHashKey } from '../plan/suppression.ts';
-import { writeOutput } from '../util/output-file.ts';
-import { safeLine } from '../util/safe.ts';
 import type { CommandContext } from './context.ts';
+import { writeResult } from './output-sink.ts';
 import { projectHere } from './project-ledger.ts';
 import { hasherOf } from './suppress-addresses.ts';
 import { asCsv, asHashes } from './suppress-csv.ts';
@@ -20,13 +18,7 @@ const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions:
 
 /** `handbill suppress export` */
 export async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
-  const pieces = exportSuppressions(given, context);
-  if (given.output === undefined) {
-    for await (const piece of pieces) await context.out(piece);
-    return;
-  }
-  await writeOutput(resolve(context.cwd, given.output), pieces);
-  if (given.quiet !== true) context.err(`Written: ${safeLine(given.output)}\n`);
+  await writeResult(exportSuppressions(given, context), given, context);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
-import { addExamples, addFormat, addLedger } from './options.ts';
+import { addExamples, addFormat, addLedger, addOutput } from './options.ts';
 import { addAll, removeAll } from './suppress-change.ts';
 import { checkAll } from './suppress-check.ts';
 import { exportAll } from './suppress-export.ts';
@@ -43,12 +43,10 @@ export function configure(command: Command, context: CommandContext): void {
   const exports = command
     .command('export')
     .description('Writes the list as a CSV file that import and `suppressions` read.')
-    .option('--hashed', 'keyed hashes instead of addresses, without reasons')
-    .option('-o, --output <file>', 'write to a file')
-    .option('-q, --quiet', 'print nothing about a file that was written');
+    .option('--hashed', 'keyed hashes instead of addresses, without reasons');
   // There is nothing to choose; what a terminal is shown depends on it.
   exports.setOptionValue('format', 'csv');
-  addLedger(exports).action((given) => exportAll(given, context));
+  addLedger(addOutput(exports)).action((given) => exportAll(given, context));
   const check = command
     .command('check [address...]')
     .description(

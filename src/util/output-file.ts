@@ -17,12 +17,14 @@ const BLOCK = 64 * 1024;
  *
  * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` when there is no such folder. What
  * the source of the text throws is passed on. In either case no file is left behind.
+ *
+ * @returns the size of the file, in bytes
  */
 export async function writeOutput(
   path: string,
   chunks: AsyncIterable<string> | Iterable<string>,
   { mode = 0o600 }: { readonly mode?: number } = {},
-): Promise<void> {
+): Promise<number> {
   const refusing = <T>(step: Promise<T>): Promise<T> =>
     step.catch((error: unknown) => Promise.reject(refusalOf(error, path)));
   await checkFolder(dirname(path), path);
@@ -30,12 +32,13 @@ export async function writeOutput(
   const temporary = join(dirname(path), `.handbill-${randomUUID()}.tmp`);
   const handle = await refusing(open(temporary, NEW_FILE, mode));
   try {
-    await writeAll(handle, chunks, refusing);
+    const bytes = await writeAll(handle, chunks, refusing);
     await refusing(handle.sync());
     await refusing(handle.close());
     // Once more, because writing may have taken long. A link made after this is replaced itself, never followed.
     await checkTarget(path);
     await refusing(rename(temporary, path));
+    return bytes;
   } catch (error) {
     await handle.close().catch(() => undefined);
     await unlink(temporary).catch(() => undefined);
@@ -70,15 +73,20 @@ async function writeAll(
   handle: FileHandle,
   chunks: AsyncIterable<string> | Iterable<string>,
   refusing: Refusing,
-): Promise<void> {
+): Promise<number> {
+  let bytes = 0;
   let block = '';
+  const flush = async () => {
+    await refusing(handle.writeFile(block));
+    bytes += Buffer.byteLength(block);
+    block = '';
+  };
   for await (const chunk of chunks) {
     block += chunk;
-    if (block.length < BLOCK) continue;
-    await refusing(handle.writeFile(block));
-    block = '';
+    if (block.length >= BLOCK) await flush();
   }
-  await refusing(handle.writeFile(block));
+  await flush();
+  return bytes;
 }
 
 async function checkFolder(folder: string, path: string): Promise<void> {

@@ -434,8 +434,9 @@ describe('the list', () => {
   });
 
   it('S20: csv is safe in a spreadsheet, and goes to a file', async () => {
-    const { status, stdout } = await doubtList('hello', '--format', 'csv', '-o', 'ask.csv');
+    const { status, stdout, stderr } = await doubtList('hello', '--format', 'csv', '-o', 'ask.csv');
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+    expect(stderr).toMatch(/^Written: ask\.csv \([0-9,]+ bytes\)$/m);
     const [head = '', first = ''] = readFileSync(project.path('ask.csv'), 'utf8').split('\n');
     expect(head).toBe(DOUBT_FIELDS.map((field) => `"${field}"`).join(','));
     expect(first).toContain(`"'=1+1`);

@@ -185,7 +185,8 @@ describe('handbill replies', () => {
     expect(check({ version: 1, replies: shown }), JSON.stringify(check.errors)).toBe(true);
     expect(schema.definitions.reply.required).toEqual([...REPLY_FIELDS]);
     const file = project.path('out.csv');
-    await run('--format', 'csv', '-o', file);
+    expect((await run('--format', 'csv', '-o', file)).err).toMatch(/^Written: .*\/out\.csv \([0-9,]+ bytes\)\n$/);
+    expect(await run('--format', 'csv', '-o', file, '-q')).toMatchObject({ status: 0, out: '', err: '' });
     const [head, ...rows] = parse(readFileSync(file, 'utf8')) as string[][];
     expect(head).toEqual([...REPLY_FIELDS]);
     // S20: what a spreadsheet would run.
@@ -253,8 +254,9 @@ describe('handbill replies export', () => {
   it('writes the replies to a campaign, oldest first, with the rows of the list', async () => {
     const file = project.path('answers.csv');
     const { status, err } = await run('export', 'survey', '-o', file);
-    expect({ status, err }).toEqual({ status: 0, err: `Written: ${file} (3 replies)\n` });
     const text = readFileSync(file, 'utf8');
+    const size = `3 replies, ${Buffer.byteLength(text).toLocaleString('en')} bytes`;
+    expect({ status, err }).toEqual({ status: 0, err: `Written: ${file} (${size})\n` });
     const rows = parse(text, { columns: true }) as Record<string, string>[];
     expect(rows.map(({ key, name }) => [key, name])).toEqual([
       ['A', 'Ada'],

@@ -134,7 +134,7 @@ describe('--with-columns', () => {
 
   it('makes a list that can be sent again, and again', async () => {
     const again = ['report', 'hello', '--format', 'csv', '--delivery', 'failed,undeliverable', '--with-columns'];
-    const made = await handbillHere(root, [...again, '-o', 'failed.csv']);
+    const made = await handbillHere(root, [...again, '-o', 'failed.csv', '--quiet']);
     expect(made).toMatchObject({ status: 0, err: '' });
     const text = await readFile(join(root, 'failed.csv'), 'utf8');
     expect(text.split('\n')[0]).toMatch(/^\ufeff"msisdn";"first";"'=sum";"handbill_line";"handbill_key";/);

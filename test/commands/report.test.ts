@@ -117,10 +117,14 @@ test('one record per row; the reference is that of the run; outcomes can be chos
   expect(some.out.trim().split('\n')).toHaveLength(1);
 });
 
-test('-o writes the file and prints nothing', async () => {
-  const result = await handbill(root, ['report', 'hello', '--format', 'csv', '-o', 'results.csv']);
-  expect(result).toEqual({ status: 0, out: '', err: '' });
-  expect((await readFile(join(root, 'results.csv'), 'utf8')).trim().split('\n')).toHaveLength(4);
+test('-o writes the file, and says so unless --quiet', async () => {
+  const args = ['report', 'hello', '--format', 'csv', '-o', 'results.csv'];
+  const result = await handbill(root, args);
+  const text = await readFile(join(root, 'results.csv'), 'utf8');
+  const size = Buffer.byteLength(text).toLocaleString('en');
+  expect(result).toEqual({ status: 0, out: '', err: `Written: results.csv (${size} bytes)\n` });
+  expect(text.trim().split('\n')).toHaveLength(4);
+  expect(await handbill(root, [...args, '--quiet'])).toEqual({ status: 0, out: '', err: '' });
   const missing = await handbill(root, ['report', '-o', 'nowhere/results.csv']);
   expect(missing.status).toBe(2);
 });

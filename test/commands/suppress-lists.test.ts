@@ -134,7 +134,9 @@ describe('export', () => {
     await run('import hashes.csv');
     const before = await held();
     const all = project.path('all.csv');
-    expect(await run(`export -o ${all}`)).toEqual({ status: 0, out: '', err: `Written: ${all}\n` });
+    const exported = await run(`export -o ${all}`);
+    const { length } = readFileSync(all);
+    expect(exported).toEqual({ status: 0, out: '', err: `Written: ${all} (${length.toLocaleString('en')} bytes)\n` });
     const cells: string[][] = parse(readFileSync(project.path('all.csv')));
     for (const cell of cells.flat()) expect(cell).not.toMatch(/^[=+@-]/);
     expect((await run('export')).out).toBe(readFileSync(project.path('all.csv'), 'utf8'));

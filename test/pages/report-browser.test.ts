@@ -151,7 +151,7 @@ describe('of a real run', () => {
     ledger.events.record([...events, ...replies], { nowMs: Date.now(), source: 'webhook', environment: 'sandbox' });
     ledger.close();
     json = JSON.parse((await run('report', '--format', 'json')).out);
-    expect(await run('report', '--format', 'html', '-o', 'report.html')).toMatchObject({ status: 0, err: '' });
+    expect(await run('report', '--format', 'html', '-o', 'report.html', '-q')).toMatchObject({ status: 0, err: '' });
   });
   afterAll(() => project?.[Symbol.dispose]());
 

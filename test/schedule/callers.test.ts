@@ -344,7 +344,7 @@ describe('handbill schedule', () => {
     const root = projectIn('files');
     const ended = await runCli(['schedule', '--format', 'systemd', '-o', '.'], { cwd: root });
     expect(ended).toMatchObject({ status: 0, stdout: '' });
-    expect(ended.stderr).toContain('Wrote handbill-due-production.timer\n');
+    expect(ended.stderr).toMatch(/^Written: handbill-due-production\.timer \([0-9]+ bytes\)$/m);
     expect(existsSync(join(root, 'handbill-due-production.service'))).toBe(true);
   });
 

@@ -251,7 +251,9 @@ describe('files that are written', () => {
     }
     expect(readFileSync(project.path('precious'), 'utf8')).toBe('keep me');
     expect(existsSync(project.path('nowhere'))).toBe(false);
-    expect((await run(project, [...args, '-o', 'fine'])).status).toBe(0);
+    const { status, stderr } = await run(project, [...args, '-o', 'fine']);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^Written: fine \([0-9,]+ bytes\)$/m);
     expect(lstatSync(project.path('fine')).mode & 0o777).toBe(0o600);
   });
 

@@ -64,7 +64,8 @@ describe('S25: writeOutput', () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o600);
   });
   it('keeps half a surrogate pair apart from its other half only where the text does', async () => {
-    await writeOutput(join(folder, 'emoji'), ['😀'.repeat(40_000), 'x', '😀'.repeat(40_000)]);
+    const bytes = await writeOutput(join(folder, 'emoji'), ['😀'.repeat(40_000), 'x', '😀'.repeat(40_000)]);
+    expect(bytes).toBe(320_001);
     expect(readFileSync(join(folder, 'emoji'), 'utf8')).toBe(`${'😀'.repeat(40_000)}x${'😀'.repeat(40_000)}`);
   });
   it('leaves the old file, and nothing else, when the text cannot be made', async () => {
