@@ -23,15 +23,21 @@ export interface Accounts {
   readonly alone: boolean;
 }
 
+/** Clocks of two machines differ by so much. */
+const CLOCKS_MS = 5 * 60_000;
+
 /** Every event is there once, is joined to its message, and had the effect that it must have. */
 export function* judgeEvents({ ledger, run, outcomes, heard, referenceOf, isDue, alone }: Accounts): Generator<string> {
   yield* judgeCounts(ledger, heard);
   const index = indexOf(heard.told);
-  const about = (key: string | null, { channel, messageId }: LegOutcome): readonly DeliveryReport[] => {
+  const about = (key: string | null, { channel, messageId, claimedAtMs }: LegOutcome): readonly DeliveryReport[] => {
     const reference = key === null ? '' : referenceOf(key, channel);
     // The API may give several recipients one id: a report that names the reference of one is about that one alone.
+    // Nothing is reported before it was sent, by clocks that may have been set.
+    const isOlder = ({ atMs }: DeliveryReport): boolean =>
+      atMs !== null && claimedAtMs !== undefined && atMs < claimedAtMs - CLOCKS_MS;
     const byId = (index.get(messageId ?? '') ?? []).filter((report) => [null, reference].includes(report.reference));
-    return [...new Set([...(index.get(reference) ?? []), ...byId])];
+    return [...new Set([...(index.get(reference) ?? []), ...byId])].filter((report) => !isOlder(report));
   };
   const deliveries = openDeliveries(ledger, run);
   const joined = deliveries === null ? outcomes : deliveries.join(outcomes);
