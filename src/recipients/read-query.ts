@@ -137,6 +137,6 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
   const message = `${place(path)} is not an operator that handbill knows.`;
   // Expressions from a file can be written so that a single cell takes minutes to match.
   if (name === '$regex' || name === '$options') return [message, 'Use $startsWith, $endsWith or $contains.'];
-  const meant = didYouMean(name.startsWith('$') ? name : `$${name}`, [...ALL_OPERATORS, ...GROUPS]).hint;
+  const meant = didYouMean(name, [...ALL_OPERATORS, ...GROUPS]).hint;
   return [message, meant === undefined ? KNOWN : `${meant} ${KNOWN}`];
 }

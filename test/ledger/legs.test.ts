@@ -42,6 +42,7 @@ describe('a fallback', () => {
       encoding: 'GSM-7',
       cost: 0.045,
       updatedAt: new Date(NOON + 1000).toISOString(),
+      claimedAtMs: NOON,
     };
     expect(legs).toEqual([first, last]);
     expect([...ledger.outcomes(run)].flat()[0]).not.toHaveProperty('legs');
