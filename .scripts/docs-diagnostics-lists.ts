@@ -52,8 +52,8 @@ export const LISTS = {
     example: {
       files: {
         'hello/people.csv': {
-          bytes: `msisdn,first_name,order\n+447400123456,"${'Ada,0042\n'.repeat(120_000)}`,
-          shown: 'msisdn,first_name,order\n+447400123456,"Ada,0042\n(and 120,000 rows more)\n',
+          bytes: `msisdn,first_name,order\n+447400123456,"Ada,0042\n${'+447400123457,Bo,0043\n'.repeat(60_000)}`,
+          shown: 'msisdn,first_name,order\n+447400123456,"Ada,0042\n(and 60,000 rows more)\n',
         },
       },
     },

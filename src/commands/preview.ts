@@ -12,6 +12,7 @@ import { openReach } from '../plan/reach.ts';
 import { loadSuppressions } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { timeView } from '../plan/window.ts';
+import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { countOf, number } from '../report/words.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
 import { checkWinner } from '../run/winner.ts';
@@ -48,8 +49,6 @@ export interface PreviewOptions {
   /** A start of `send` is shown, with what it is told; default: what `send` does without such options. */
   readonly start?: PreviewedStart;
 }
-
-const NAMED_PROBLEMS = 1000;
 
 /**
  * Shows what send would do, from the same stream of decisions. Opens no connection, not even DNS; a ledger is read and
@@ -102,18 +101,22 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   const previewer = createPreviewer(plan.recipientsPerRequest, expand);
   async function* batches(): AsyncGenerator<readonly Previewed[]> {
     const stream = decisions(plan, view);
-    for await (const batch of stream) {
-      for (const decided of batch) {
-        const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), view)));
-        if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
-        estimator.add(decision);
-        if (decision.decision === 'invalid') {
-          invalid += 1;
-          if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+    try {
+      for await (const batch of stream) {
+        for (const decided of batch) {
+          const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), view)));
+          if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
+          estimator.add(decision);
+          if (decision.decision === 'invalid') {
+            invalid += 1;
+            if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+          }
+          previewer.add(decision);
         }
-        previewer.add(decision);
+        yield previewer.ready();
       }
-      yield previewer.ready();
+    } catch (error) {
+      throw joinFaults(problems, invalid, error);
     }
     yield previewer.rest();
     said.push(...stream.notes());

@@ -1,6 +1,7 @@
 import type { PriceList } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Decision, InputFile } from '../model.ts';
+import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { decisions, type View } from './decide.ts';
 import { createEstimator, type Estimate, type Estimator } from './estimate.ts';
@@ -14,9 +15,6 @@ export interface Checked {
   /** Everything that went into the messages, the list included. */
   readonly inputs: readonly InputFile[];
 }
-
-/** Rows that are named one by one when a run is refused; the rest is counted. */
-const NAMED_PROBLEMS = 1000;
 
 /**
  * A3: looks at every row before anything is sent: hands each batch of decisions to `take`, and throws `HandbillError`
@@ -32,14 +30,18 @@ export async function checkList(
   const problems: Diagnostic[] = [];
   let invalid = 0;
   const stream = decisions(plan, view);
-  for await (const batch of stream) {
-    for (const decision of batch) {
-      estimator.add(decision);
-      if (decision.decision !== 'invalid') continue;
-      invalid += 1;
-      if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+  try {
+    for await (const batch of stream) {
+      for (const decision of batch) {
+        estimator.add(decision);
+        if (decision.decision !== 'invalid') continue;
+        invalid += 1;
+        if (problems.length < NAMED_PROBLEMS) problems.push(decision.problem);
+      }
+      take(batch, estimator);
     }
-    take(batch, estimator);
+  } catch (error) {
+    throw joinFaults(problems, invalid, error);
   }
   const estimate = estimator.result();
   const limits = checkLimits(plan.campaign, estimate, estimator.worst());

@@ -14,6 +14,7 @@ import type {
   SkipReason,
 } from '../model.ts';
 import { type Duplicate, type Duplicates, UnsureKey } from '../recipients/duplicates.ts';
+import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
 import { isInvalidRow } from '../recipients/recipient.ts';
@@ -94,6 +95,7 @@ export function decisions(plan: Plan, view: View): Decisions {
       ...(expected === undefined ? {} : { expected }),
       ...(meter === undefined ? {} : { meter }),
     });
+    let seen = 0;
     try {
       if (list.columns.join('\n') !== plan.columns.join('\n')) throw refuse(listChanged(plan));
       for await (const rows of list.rows()) {
@@ -103,10 +105,13 @@ export function decisions(plan: Plan, view: View): Decisions {
           unsure = decideRows(rows, unsure.at, view, decide, batch);
         }
         yield batch;
+        seen = list.count();
       }
       if (looked !== null && looked.sha256 !== list.digest().sha256) throw refuse(listChanged(plan));
       digest = list.digest();
       notes = list.notes();
+    } catch (error) {
+      throw await withAllFaults(plan.campaign.recipients, error, seen, () => rowCheck(plan, view));
     } finally {
       await list.close();
     }
@@ -162,6 +167,19 @@ function listChanged(plan: Plan): Diagnostic {
 }
 
 const NO_MESSAGES: readonly LegMessage[] = [];
+
+/** What the decisions say of rows behind a fault of the list: not whose duplicates they are, which all rows are needed for. */
+function rowCheck(plan: Plan, { suppressed, excluded, skipInvalid }: View): RowCheck {
+  const decide = createDecider(plan, {
+    ...(suppressed === undefined ? {} : { suppressed }),
+    ...(excluded === undefined ? {} : { excluded }),
+    skipInvalid,
+  });
+  return (row) => {
+    const decision = decide(row);
+    return decision.decision === 'invalid' ? decision.problem : null;
+  };
+}
 
 /** A2: decides about one row; the rules in the order in which they count. */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {

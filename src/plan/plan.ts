@@ -1,6 +1,10 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Campaign, Environment, InputFile, Leg } from '../model.ts';
+import type { Campaign, Environment, InputFile, Leg, ListSpec } from '../model.ts';
+import { resolveColumns } from '../recipients/columns.ts';
+import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import { openList } from '../recipients/read.ts';
+import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
+import { compileSegment } from '../recipients/segment.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { createExpander, type Expander } from './expand.ts';
 import { clashIn } from './place-value.ts';
@@ -41,7 +45,9 @@ export interface PlanOptions {
  */
 export async function createPlan(campaign: Campaign, options: PlanOptions): Promise<Plan> {
   const environment = environmentOf(campaign, options.environment);
-  const list = await openList(campaign.recipients);
+  const list = await openList(campaign.recipients).catch(async (error: unknown) => {
+    throw await withAllFaults(campaign.recipients, error, 0, (columns) => rowCheck(campaign.recipients, columns));
+  });
   await list.close();
   const check = await loadCheck(legsIn(campaign));
   const { stages, diagnostics, isPersonal } = await compileStages(campaign, list, check);
@@ -61,6 +67,19 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     recipientsPerRequest: isPersonal || campaign.recipients.kind === 'contact' ? 1 : campaign.send.recipientsPerRequest,
     referenceOf,
     expander: (startMs) => createExpander(campaign, environment, referenceOf, startMs),
+  };
+}
+
+/** Checks rows without the templates, where the header is wrong; null: its columns are not those that are asked for. */
+function rowCheck(spec: ListSpec, columns: readonly string[]): RowCheck | null {
+  if (spec.onInvalid === 'skip' || Array.isArray(resolveColumns(spec, columns))) return null;
+  const compiled = spec.where === null ? null : compileSegment(spec.where, columns, spec.columns);
+  if (compiled !== null && !('segment' in compiled)) return null;
+  const read = createRecipientReader(spec, columns);
+  return (row) => {
+    if (row.values !== null && compiled?.segment.judge(row.values) === 'out') return null;
+    const recipient = read(row);
+    return isInvalidRow(recipient) ? recipient.problem : null;
   };
 }
 

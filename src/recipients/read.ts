@@ -75,10 +75,13 @@ interface First {
   readonly rest: Records;
 }
 
+/** The line in which some programs name the delimiter, in front of the header. */
+export const SEPARATOR = /^"?sep=(.)"?$/i;
+
 /** Reads up to the header, behind a `sep=` line if there is one. */
 async function readFirst(spec: ListSpec, records: RecordReader): Promise<First> {
   let batch = await nextRecords(spec, records);
-  const separator = /^"?sep=(.)"?$/i.exec(batch.texts[0] ?? '')?.[1];
+  const separator = SEPARATOR.exec(batch.texts[0] ?? '')?.[1];
   if (separator !== undefined) batch = dropFirst(batch);
   if (batch.texts.length === 0) batch = await nextRecords(spec, records);
   const text = batch.texts[0] ?? '';
@@ -171,7 +174,7 @@ function createList(spec: ListSpec, first: First, source: Source): List {
 }
 
 /** Nothing but fields without a value. */
-function isEmpty(fields: readonly string[]): boolean {
+export function isEmpty(fields: readonly string[]): boolean {
   // Hardly any row begins with such a field.
   return isBlank(fields[0] ?? '') && fields.every(isBlank);
 }
@@ -180,7 +183,7 @@ function isBlank(field: string): boolean {
   return field === '' || field.trim() === '';
 }
 
-function toRow(row: number, line: number, fields: readonly string[], wanted: number, width: number): Row {
+export function toRow(row: number, line: number, fields: readonly string[], wanted: number, width: number): Row {
   // Some programs write the fields of columns without a name, and some do not; a value there belongs to no column.
   const isWide = width > wanted && fields.length === width;
   if (fields.length !== wanted && !isWide)

@@ -22,8 +22,11 @@ export function createRecordReader(blocks: BlockReader, spec: ListSpec, pieceByt
   let block: Buffer | null = null;
   let at = 0;
   let ended = false;
+  // What stands in front of a fault is handed out before it: a fault behind the header does not hide the header.
+  let fault: Error | null = null;
 
   async function next(delimiter: string | null): Promise<Records | null> {
+    if (fault !== null) throw fault;
     if (ended) return null;
     if (block === null || at >= block.length) {
       block = await blocks.next();
@@ -48,7 +51,7 @@ export function createRecordReader(blocks: BlockReader, spec: ListSpec, pieceByt
   function last(): Records {
     ended = true;
     const records = splitter.push(decoding === null ? '' : decode(decoding, null));
-    const rest = splitter.end();
+    const rest = fault === null ? splitter.end() : { texts: [], lines: [] };
     return { texts: [...records.texts, ...rest.texts], lines: [...records.lines, ...rest.lines] };
   }
 
@@ -59,7 +62,8 @@ export function createRecordReader(blocks: BlockReader, spec: ListSpec, pieceByt
       if (!(error instanceof DecodeFault)) throw error;
       const rest = splitter.rest();
       const line = rest.line + countLines(rest.text + error.before);
-      throw refuse((error.kind === 'nul' ? nulCharacter : invalidEncoding)(spec.file, line, encoding));
+      fault = refuse((error.kind === 'nul' ? nulCharacter : invalidEncoding)(spec.file, line, encoding));
+      return error.before;
     }
   }
 
