@@ -23,7 +23,7 @@ process.stdout.write(report.stdout);
 
 mkdirSync(join(project, reports), { recursive: true, mode: 0o700 });
 const page = join(reports, `${summary.run.replaceAll(/[^\w.-]/g, '_')}.html`);
-const written = handbill(['report', summary.run, '--format', 'html', '-o', page]);
+const written = handbill(['report', summary.run, '--format', 'html', '-o', page, '--quiet']);
 if (written.status === 0) process.stdout.write(`\nThe report as a page: ${join('campaigns', page)}\n`);
 
 process.exit([sent, report, written].find((step) => step.status !== 0)?.status ?? 0);

@@ -109,6 +109,7 @@ describe('defaults', () => {
       'campaign /send/window/countries': DEFAULTS.windowCountries,
       'project /ledger': DEFAULTS.ledger,
       'project /locale': DEFAULTS.locale,
+      'project /testers': [],
       'project /timeZone': DEFAULTS.timeZone,
       'project /webhook/path': DEFAULTS.webhookPath,
       'project /webhook/scheme': DEFAULTS.webhookScheme,

@@ -119,7 +119,8 @@ describe('kill -9', () => {
       { row: 1, attempts: 1, updatedAt: new Date(NOON).toISOString() },
       { row: 3, attempts: 1 },
     ]);
-    expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual({ outcome: 'in-doubt', reason: 'crash', leg: 0 });
+    const inDoubt = { outcome: 'in-doubt', reason: 'crash', leg: 0, to: claimOf(1).to };
+    expect(ledger.stateOf(run)(1, claimOf(1).key)).toEqual(inDoubt);
 
     const lock = lockRun(path, HELLO);
     expect(ledger.start(run, NOON).recovered).toBe(2);

@@ -143,7 +143,7 @@ limits: { stopAfter: { inDoubt: 10000 } }
 }
 
 async function outcomeOf({ root, path }: TestProject): Promise<Omit<Outcome, 'posted'>> {
-  const rows = await besides()(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl'], { cwd: root });
+  const rows = await besides()(['report', 'hello', '--format', 'jsonl', '-o', 'rows.jsonl', '--quiet'], { cwd: root });
   expect(rows).toMatchObject({ status: 0, stderr: '' });
   const summary = JSON.parse((await besides()(['report', 'hello', '--format', 'json'], { cwd: root })).stdout);
   const ledger = openLedger(path('.handbill/ledger.db'), { mode: 'read', nowMs: Date.now() });
