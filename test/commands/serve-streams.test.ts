@@ -26,7 +26,7 @@ it.runIf(process.platform === 'linux')('whoever asks for the head of a long page
     'campaigns/hello/people.csv': `msisdn,name\n${numberOf(1)},Ann\n`,
   });
   const ledger = project.path('.handbill/ledger.db');
-  withLedger(ledger, (open) => recordRun(open, { campaign: 'hello' }, [{}]));
+  withLedger(ledger, (open) => recordRun(open, { campaign: 'another' }, [{}]));
   await using pages = await servePages(project.root);
   const path = '/campaigns/preview?file=campaigns/hello/campaign.yaml';
   expect((await ask(pages.port, path)).text).toContain('Hello Ann.');
