@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isPostgres } from '../../src/util/ledger-address.ts';
 import type { CliResult } from '../helpers/cli.ts';
@@ -39,10 +42,12 @@ export function* keysOnDisk(scene: Scene): Generator<string> {
 
 /** Bodies by reference, as `preview` shows them for the start of the run; the bytes, not what they mean. */
 export async function previewedBodies(scene: Scene, startedAt: string): Promise<ReadonlyMap<string, string>> {
-  // The run itself is done, so it is looked at without its ledger.
-  const nowhere = ['--ledger', scene.path('nowhere/ledger.db')];
-  const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt, ...nowhere];
-  const { status, stdout, stderr } = await besides()(args, { cwd: scene.root, env: { HANDBILL_API_KEY: CANARY_KEY } });
+  // The run itself is done, so it is looked at without its ledger: in a copy of the project.
+  const copy = mkdtempSync(join(tmpdir(), 'handbill-previewed-'));
+  cpSync(scene.root, copy, { recursive: true, filter: (path) => basename(path) !== '.handbill' });
+  const args = ['preview', 'campaign.yaml', '--env', 'test', '--format', 'jsonl', '--at', startedAt];
+  const { status, stdout, stderr } = await besides()(args, { cwd: copy, env: { HANDBILL_API_KEY: CANARY_KEY } });
+  rmSync(copy, { recursive: true, force: true });
   if (status !== 0) throw new Error(`preview ended with ${status}: ${stderr}`);
   const bodies = stdout.split('\n').flatMap((line) =>
     // Of a row with fallbacks there are several.
