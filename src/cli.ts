@@ -7,8 +7,8 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   const { runUnderOwnNode } = await import('./commands/older-node.ts');
   runUnderOwnNode(NEEDED, process);
 } else {
-  const { begin } = await import('./commands/begin.ts');
-  await begin(process.argv.slice(2));
+  const { main } = await import('./commands/main.ts');
+  await main(process.argv.slice(2));
 }
 
 // Without an import or an export it would not be a module, and `await` not be allowed.

@@ -15,8 +15,6 @@ export interface CommandEntry {
   readonly load: () => Promise<CommandModule>;
   /** The command looks at all the others. */
   readonly needsAll?: true;
-  /** Bound on V8's young generation, for commands that walk a whole list; see young-generation.ts. */
-  readonly semiSpaceMegabytes?: number;
 }
 
 const CAMPAIGNS = 'Campaigns:';
@@ -36,56 +34,48 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'check campaigns, every template against every row; sends nothing',
     group: CAMPAIGNS,
     load: () => import('./validate.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'preview',
     summary: 'show every decision and the exact requests; sends nothing',
     group: CAMPAIGNS,
     load: () => import('./preview.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'plan',
     summary: 'count recipients, parts and cost, and seal what was looked at',
     group: CAMPAIGNS,
     load: () => import('./plan.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'approve',
     summary: 'sign a sealed plan that somebody else made',
     group: CAMPAIGNS,
     load: () => import('./approve-command.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'diff',
     summary: 'what a change in git means: recipients, texts, parts, cost, rules',
     group: CAMPAIGNS,
     load: () => import('./diff.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'send',
     summary: 'send a campaign, or continue where it stopped',
     group: CAMPAIGNS,
     load: () => import('./send-command.ts'),
-    semiSpaceMegabytes: 8,
   },
   {
     name: 'worker',
     summary: 'work on the runs that others share through a shared ledger',
     group: CAMPAIGNS,
     load: () => import('./worker-command.ts'),
-    semiSpaceMegabytes: 8,
   },
   {
     name: 'due',
     summary: 'send every campaign whose schedule says so, each occurrence once',
     group: CAMPAIGNS,
     load: () => import('./due-command.ts'),
-    semiSpaceMegabytes: 4,
   },
   {
     name: 'schedule',
@@ -98,7 +88,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'what became of every recipient of a run',
     group: RESULTS,
     load: () => import('./report.ts'),
-    semiSpaceMegabytes: 8,
   },
   { name: 'runs', summary: 'the runs in the ledger, newest first', group: RESULTS, load: () => import('./runs.ts') },
   {
@@ -118,14 +107,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'receive delivery reports and replies',
     group: RESULTS,
     load: () => import('./listen-command.ts'),
-    semiSpaceMegabytes: 8,
   },
   {
     name: 'reconcile',
     summary: 'take over exported delivery reports and replies, as listen would',
     group: RESULTS,
     load: () => import('./reconcile-command.ts'),
-    semiSpaceMegabytes: 8,
   },
   {
     name: 'replies',
@@ -138,7 +125,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'pages over the ledger on this machine: runs, recipients, doubts, replies',
     group: RESULTS,
     load: () => import('./serve-command.ts'),
-    semiSpaceMegabytes: 8,
   },
   {
     name: 'suppress',

@@ -270,8 +270,6 @@ export interface Ledger {
   isHashSuppressed(hash: string, nowMs: number): boolean;
   /** Id of the one key that all hashes were made with; null while there are none. */
   hashKeyId(): string | null;
-  /** Only the addresses, or only the hashes, expired ones too, in batches: a fifth of the time of whole entries. */
-  suppressed(what: 'addresses' | 'hashes'): Iterable<readonly string[]>;
   /** How many entries there are, expired ones too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 

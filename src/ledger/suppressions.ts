@@ -17,7 +17,6 @@ export type SuppressionStore = Pick<
   | 'isSuppressed'
   | 'isHashSuppressed'
   | 'hashKeyId'
-  | 'suppressed'
   | 'suppressionCounts'
 >;
 
@@ -83,10 +82,6 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const oneHash = connection.query(
     'SELECT hash, reason, until_at, source, created_at, key_id FROM suppressed_hashes WHERE hash = ?',
   );
-  const namesOf = {
-    addresses: connection.query('SELECT address FROM suppressions WHERE address > ? ORDER BY address LIMIT ?'),
-    hashes: connection.query('SELECT hash FROM suppressed_hashes WHERE hash > ? ORDER BY hash LIMIT ?'),
-  };
   const anyKeyId = connection.query('SELECT key_id FROM suppressed_hashes LIMIT 1');
   const counts = connection.query(
     'SELECT (SELECT count(*) FROM suppressions), (SELECT count(*) FROM suppressed_hashes)',
@@ -144,9 +139,6 @@ export function suppressionStore(connection: Connection): SuppressionStore {
     isSuppressed: (address, nowMs) => active.get(address, nowMs) !== undefined,
     isHashSuppressed: (hash, nowMs) => activeHash.get(hash, nowMs) !== undefined,
     hashKeyId,
-    *suppressed(what): Iterable<readonly string[]> {
-      for (const rows of batches(namesOf[what])) yield rows.map(([name]) => String(name));
-    },
     suppressionCounts() {
       const [addresses, hashes] = counts.get() ?? [];
       return { addresses: Number(addresses), hashes: Number(hashes) };
@@ -161,18 +153,14 @@ function lasts(untilMs: number | null, now: number): boolean {
 
 type Row = readonly unknown[];
 
-/** Every row behind the one before, in batches: who reads does not hold up who writes. */
-function* batches(next: Query): Iterable<readonly Row[]> {
+/** Every row in its order, read in batches, so that a reader does not hold up a writer. */
+function* walk(next: Query): Iterable<Row> {
   for (let after = ''; ; ) {
     const rows = next.all(after, BATCH_ROWS);
     if (rows.length === 0) return;
     after = String(rows.at(-1)?.[0]);
-    yield rows;
+    yield* rows;
   }
-}
-
-function* walk(next: Query): Iterable<Row> {
-  for (const rows of batches(next)) yield* rows;
 }
 
 function factsOf([, reason, untilAt, source, createdAt]: Row): Omit<Suppression, 'address'> {

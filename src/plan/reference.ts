@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Channel } from '../model.ts';
 import { isTest } from '../util/occurrence-name.ts';
-import { createPrefixHasher } from '../util/prefix-hash.ts';
 
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
@@ -25,9 +24,7 @@ export function createReference(
   const { environment, campaign, occurrence } = identity;
   const parts = [environment, campaign, occurrence, channel, ...(resend === 0 ? [] : [resend])];
   const prefix = `${JSON.stringify(parts)}\n`;
-  const begun = createPrefixHasher(prefix);
-  const referenceOf = (key: string): string =>
-    begun(key) ?? hash('sha256', prefix + key, 'base64url').slice(0, CHARACTERS);
+  const referenceOf = (key: string): string => hash('sha256', prefix + key, 'base64url').slice(0, CHARACTERS);
   return isTest(occurrence) ? (key) => `${TEST_MARK}${referenceOf(key)}`.slice(0, CHARACTERS) : referenceOf;
 }
 

@@ -2,9 +2,10 @@ import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
 import type { Campaign, Project } from '../model.ts';
+import { type Book, createBook } from '../suppression/book.ts';
 import { formsOf, listedForm } from '../suppression/form.ts';
+import type { Hasher } from '../suppression/hash.ts';
 import { type HasherReading, readHasher } from '../suppression/key.ts';
-import { createFilter, type Filter } from '../util/filter.ts';
 import type { View } from './decide.ts';
 import { type ListFaults, sourcesOf } from './suppression-lists.ts';
 import { otherKeyProblem, type Part, readPart, readShared, type SharedLists } from './suppression-parts.ts';
@@ -30,8 +31,8 @@ export const NO_SUPPRESSIONS: Suppressions = createSuppressions([], {
   problem: problem('missing-suppression-key', 'No suppression key was read.'),
 });
 
-/** As many look-ups in the ledger as a filter over all its entries costs to make: 2 us each, 0.3 us an entry. */
-const LOOKUPS_PER_ENTRY = 1 / 10;
+/** So many look-ups in the ledger cost as much as to read all its entries into memory. */
+const LOOKUPS_PER_ENTRY = 1 / 2;
 
 /**
  * Reads the suppression lists of a campaign and the key of their hashes, at every start.
@@ -68,17 +69,14 @@ export async function readSuppressions(
 
 function createSuppressions(parts: readonly Part[], reading: HasherReading): Suppressions {
   const hasher = 'hasher' in reading ? reading.hasher : null;
-  const isEmpty = parts.every(({ book }) => book.addresses + book.hashes === 0);
-  const findIn = ({ book, names }: Part, form: string, nowMs: number): string | null => {
-    const listed = book.addresses === 0 ? -1 : book.find(form, nowMs);
-    if (listed !== -1) return names[listed] ?? null;
-    if (hasher === null || book.hashes === 0) return null;
-    return names[book.findHash(hasher.words(form), nowMs)] ?? null;
-  };
+  const filled = parts.filter(({ book }) => book.addresses + book.hashes > 0);
+  const isEmpty = filled.length === 0;
+  // A hash is made only where there are hashes to compare it with.
+  const lookUps = filled.map(({ book, names }) => ({ find: lookUpIn(book, hasher), names }));
   const find = (form: string, nowMs: number): string | null => {
-    for (const part of parts) {
-      const name = findIn(part, form, nowMs);
-      if (name !== null) return name;
+    for (const { find: findIn, names } of lookUps) {
+      const name = names[findIn(form, nowMs)];
+      if (name !== undefined) return name;
     }
     return null;
   };
@@ -151,7 +149,7 @@ export async function hashKeyState(
 }
 
 type SuppressionReader = HashReader &
-  Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressed' | 'suppressionCounts'>;
+  Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressions' | 'suppressedHashes' | 'suppressionCounts'>;
 
 /**
  * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is
@@ -177,7 +175,10 @@ export function suppressionView(
   };
 }
 
-/** Asks the ledger only about those whom a filter does not rule out: a look-up costs 2 us, the filter 0.1. */
+/**
+ * Looks addresses up in the ledger's list. Once so many were asked for that it is worth it, the list is read into memory:
+ * a look-up in a ledger on another machine takes 100 us and more, and a short list is not worth a million entries.
+ */
 function ledgerLookup(
   suppressions: Suppressions,
   ledger: SuppressionReader,
@@ -185,34 +186,34 @@ function ledgerLookup(
 ): ((to: string, key: string) => boolean) | null {
   checkHashKey(suppressions, ledger);
   const counts = ledger.suppressionCounts();
-  if (counts.addresses + counts.hashes === 0) return null;
+  const entries = counts.addresses + counts.hashes;
+  if (entries === 0) return null;
   const { hasher } = suppressions.rules;
-  const addresses = lazyFilter(counts.addresses, () => ledger.suppressed('addresses'));
-  const hashes = lazyFilter(counts.hashes, () => ledger.suppressed('hashes'));
+  let left = entries * LOOKUPS_PER_ENTRY;
+  let find: ((form: string, nowMs: number) => number) | null = null;
   const isListed = (form: string): boolean => {
-    if (addresses.mayHave(form) && ledger.isSuppressed(form, now())) return true;
-    if (counts.hashes === 0 || hasher === null) return false;
-    const hash = hasher.hash(form);
-    return hashes.mayHave(hash) && ledger.isHashSuppressed(hash, now());
+    if (left-- > 0) {
+      if (ledger.isSuppressed(form, now())) return true;
+      return counts.hashes > 0 && hasher !== null && ledger.isHashSuppressed(hasher.hash(form), now());
+    }
+    find ??= lookUpIn(bookOf(ledger), hasher);
+    return find(form, now()) !== -1;
   };
   return (to, key) => (key === to ? isListed(listedForm(to)) : formsOf(to, key).some(isListed));
 }
 
-/**
- * A filter that is made once so much has been asked that it is worth it: a short list is not worth a million entries.
- */
-function lazyFilter(entries: number, all: () => Iterable<readonly string[]>): Pick<Filter, 'mayHave'> {
-  let left = entries * LOOKUPS_PER_ENTRY;
-  let filter: Filter | null = null;
-  return {
-    mayHave(text) {
-      if (entries === 0) return false;
-      if (filter === null) {
-        if (left-- > 0) return true;
-        filter = createFilter(entries);
-        for (const batch of all()) for (const entry of batch) filter.add(entry);
-      }
-      return filter.mayHave(text);
-    },
+function bookOf(ledger: SuppressionReader): Book {
+  const book = createBook();
+  for (const { address, untilMs } of ledger.suppressions()) book.add(address, untilMs, 0);
+  for (const { hash, untilMs } of ledger.suppressedHashes()) book.addHash(hash, untilMs, 0);
+  return book;
+}
+
+/** The number of the list that names an address, by itself or by its hash, or -1. */
+function lookUpIn(book: Book, hasher: Hasher | null): (form: string, nowMs: number) => number {
+  if (hasher === null || book.hashes === 0) return book.find;
+  return (form, nowMs) => {
+    const listed = book.find(form, nowMs);
+    return listed === -1 ? book.findHash(hasher.hash(form), nowMs) : listed;
   };
 }

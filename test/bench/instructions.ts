@@ -19,10 +19,7 @@ const VALGRIND = [
  */
 const STEADY = ['--predictable', '--single-threaded', '--random-seed=1', '--hash-seed=1'];
 
-/**
- * As `src/commands/young-generation.ts` bounds memory, which then need not start the command again in place; but nothing
- * is collected by the clock, which no two runs share.
- */
+/** A small young generation and no marking beside the work: how often V8 collects then depends on the work alone. */
 const BOUNDS = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--no-incremental-marking'];
 
 /** What counts can be compared with: those of the same Node on the same kind of processor. */

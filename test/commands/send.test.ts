@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest';
-import { COMMANDS } from '../../src/commands/table.ts';
-import { boundYoungGeneration } from '../../src/commands/young-generation.ts';
 import { runCli } from '../helpers/cli.ts';
 import { createProject } from '../helpers/project.ts';
 
@@ -55,33 +53,4 @@ it('says at its end what has come back, as the report does, also where nothing w
     const report = JSON.parse(end.stdout);
     expect(report).toMatchObject({ deliveries: { replied: 1 }, replies: { recipients: 1, review: 0 } });
   }
-});
-
-it('bounds the young generation of commands that walk a list, unless somebody said otherwise', () => {
-  const started: (readonly string[])[] = [];
-  const here = (more: object) =>
-    ({
-      platform: 'linux',
-      execArgv: ['--no-warnings'],
-      argv: ['node', 'cli.js'],
-      env: {},
-      execPath: '/node',
-      execve: (_file: string, args: readonly string[]) => started.push(args),
-      ...more,
-    }) as unknown as NodeJS.Process;
-  boundYoungGeneration(['send', 'hello'], COMMANDS, here({}));
-  const bounds = [
-    '--max-semi-space-size=8',
-    '--no-allocation-site-pretenuring',
-    '--no-incremental-marking',
-    '--expose-gc',
-    '--liftoff-only',
-  ];
-  expect(started).toEqual([['/node', '--no-warnings', ...bounds, 'cli.js', 'send', 'hello']]);
-  boundYoungGeneration(['runs'], COMMANDS, here({}));
-  boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--max-semi-space-size=64'] }));
-  boundYoungGeneration(['send'], COMMANDS, here({ env: { NODE_OPTIONS: '--max-semi-space-size=64' } }));
-  boundYoungGeneration(['send'], COMMANDS, here({ execArgv: ['--inspect-brk'] }));
-  boundYoungGeneration(['send'], COMMANDS, here({ execve: undefined }));
-  expect(started).toHaveLength(1);
 });

@@ -169,7 +169,8 @@ describe('the ledger behind a filter', () => {
       ...empty,
       isSuppressed: never,
       isHashSuppressed: never,
-      suppressed: never,
+      suppressions: never,
+      suppressedHashes: never,
     };
     expect(suppressionView(NO_SUPPRESSIONS, ledger, () => NOON)).toEqual({});
   });

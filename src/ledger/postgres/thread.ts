@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { workerData } from 'node:worker_threads';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { boundOldGeneration } from '../../util/old-generation.ts';
 import type { Value } from '../connection.ts';
 import type { Asked, BridgeData, Said } from './bridge.ts';
 
@@ -11,8 +10,6 @@ import type { Asked, BridgeData, Said } from './bridge.ts';
  */
 
 const CONNECT_MS = 10_000;
-
-boundOldGeneration(globalThis.gc);
 
 const { port, signal, address } = workerData as BridgeData;
 const answered = new Int32Array(signal);
