@@ -239,12 +239,12 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
     const one = await openWork(options, before, TIMERS, part.shared);
     part.begin(one);
     await part.walk(one, offer).catch((error: unknown) => one.fail(error));
-    await one.desk.flush();
+    await one.groupCommit.flush();
     await part.rest(one);
     one.end();
     onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
-    remembered.keep(one.desk.unwritten);
-    const failure = one.desk.failure ?? one.trouble;
+    remembered.keep(one.groupCommit.unwritten);
+    const failure = one.groupCommit.failure ?? one.trouble;
     if (isOfRun(failure)) leaveAlone(open, run, failure);
     else if (failure !== null) throw failure;
   } finally {

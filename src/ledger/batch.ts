@@ -27,13 +27,6 @@ export function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): rea
   return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
 }
 
-/** What becomes of nearly everybody. */
-export function isPlain({ state, leg, from, reason, error, next }: ResultRecord): boolean {
-  return (
-    state === 'accepted' && leg === 0 && from === 'claimed' && reason === null && error === null && next === undefined
-  );
-}
-
 /** The first leg of somebody, with what the row knows already. */
 export function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
   return leg === 0 && facts === undefined && !byReport;

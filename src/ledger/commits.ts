@@ -5,7 +5,6 @@ import type { DoubtStore } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
 import { checkNext, legStore } from './legs.ts';
-import { type Neighbours, NOT_ALL, neighbours } from './neighbours.ts';
 import type { Reach } from './reach.ts';
 import {
   type AsideRow,
@@ -32,10 +31,9 @@ export function commitStore(
   runs: RunStore,
   lateAnswer: DoubtStore['lateAnswer'],
   workers: Pick<WorkerStore, 'holds'> | null,
-): Pick<Ledger, 'commit' | 'commitSoon' | 'leftOutAmong' | 'skip' | 'defer'> {
+): Pick<Ledger, 'commit' | 'skip' | 'defer'> {
   const legs = legStore(connection);
   const checkUnder = suppressionCheck(connection);
-  const beside = connection.many === null ? neighbours(connection) : null;
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL
       WHERE list = ?2 AND leg = 0 AND row = ?3 AND state = 'pending' AND key = ?4 AND address = ?5
@@ -132,52 +130,28 @@ export function commitStore(
     return setSuppressed(to, now, list, leg, row) === 1 ? 'suppressed' : 'taken';
   };
 
-  /** Row by row, or `together` what can be; inside a transaction in which `reach` was refreshed. */
+  /** Inside a transaction in which `reach` was refreshed. */
   const writeEach = (
     run: RunRecord,
     { results, claims, rules, reach, held }: Batch,
     now: number,
-    together: Neighbours | null = null,
   ): readonly ClaimAnswer[] => {
     const { list, state } = runs.listOf(run);
     if (list !== run.list) throw replaced(connection.path);
-    const rest = together === null ? results : together.record(list, results, now);
-    for (const result of rest) recordOne(run, list, result, now);
+    for (const result of results) recordOne(run, list, result, now);
     if (claims.length === 0) return [];
     if (held !== null && !(state === 'running' && hasAll(held, list, claims))) return claims.map(() => 'stopped');
     if (state !== 'running') throw new Error(`Run ${run.id} is ${state}, so nothing is claimed.`);
     const isSuppressed = checkUnder(rules, now);
-    const isFree = (one: ClaimRequest): boolean => !isSuppressed(one.to, one.key) && !isReached(reach, one);
-    if (together !== null && claims.every(isFree) && together.claim(list, claims, now)) {
-      return claims.map(() => 'claimed');
-    }
     return claims.map((request) => claimOne(run, list, request, isSuppressed, reach, now));
   };
 
-  const writeBy = (
-    together: Neighbours | null,
-    run: RunRecord,
-    batch: Batch,
-    nowMs: number,
-    soon: boolean,
-  ): readonly ClaimAnswer[] => {
-    const work = (now: number): readonly ClaimAnswer[] => {
+  const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
+    connection.write(nowMs, batch.results.length + batch.claims.length, (now) => {
       // Again, now that nobody else can write: what was committed meanwhile counts.
       if (batch.claims.length > 0) batch.reach?.refresh();
-      return writeEach(run, batch, now, together);
-    };
-    const rows = batch.results.length + batch.claims.length;
-    return soon ? connection.writeSoon(nowMs, rows, work) : connection.write(nowMs, rows, work);
-  };
-
-  const write = (run: RunRecord, batch: Batch, nowMs: number, soon = false): readonly ClaimAnswer[] => {
-    try {
-      return writeBy(beside, run, batch, nowMs, soon);
-    } catch (error) {
-      if (error !== NOT_ALL) throw error;
-      return writeBy(null, run, batch, nowMs, soon);
-    }
-  };
+      return writeEach(run, batch, now);
+    });
 
   /**
    * A shared ledger: all that is nothing out of the ordinary in one journey, and the rest by `writeRest`. Null where a row
@@ -243,9 +217,8 @@ export function commitStore(
   /** H1: once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
   let full: LedgerError | null = null;
 
-  const committing =
-    (soon: boolean): Ledger['commit'] =>
-    (run, results, claims, nowMs, rules, reach = null, held = null) => {
+  return {
+    commit(run, results, claims, nowMs, rules, reach = null, held = null) {
       // A run that another process began is read before the transaction, in which others would have to wait for it.
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
@@ -257,7 +230,7 @@ export function commitStore(
         throw full.asRecorded();
       }
       try {
-        return writeQuickly(run, batch, nowMs) ?? write(run, batch, nowMs, soon);
+        return writeQuickly(run, batch, nowMs) ?? write(run, batch, nowMs);
       } catch (error) {
         if (!(error instanceof LedgerError) || error.kind !== 'full') throw error;
         full = error;
@@ -265,18 +238,6 @@ export function commitStore(
         write(run, resultsAlone, nowMs);
         throw error.asRecorded();
       }
-    };
-
-  return {
-    commit: committing(false),
-    commitSoon: committing(true),
-    leftOutAmong(claims, nowMs, rules, reach = null) {
-      if (claims.length === 0) return [];
-      reach?.refresh();
-      const isSuppressed = checkUnder(rules, nowMs);
-      const isLeftOut = (one: ClaimRequest): boolean =>
-        isSuppressed(one.to, one.key) || suppressed.get(one.to, nowMs) !== undefined || isReached(reach, one);
-      return claims.filter(isLeftOut);
     },
     skip: (run, rows, nowMs) => putAside(run, 'skipped', rows, nowMs),
     defer: (run, rows, nowMs) => putAside(run, 'deferred', rows, nowMs),

@@ -42,16 +42,6 @@ export interface Connection {
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
   /**
-   * As `write`, but only what `durable` said since is sure to be on the disk: until then nothing may be done that trusts
-   * in it. Where a file is synced by SQLite itself, the event loop stands still for as long.
-   */
-  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
-  /**
-   * Null: all that was written is durable. Else it resolves once it is; and rejects with a LedgerError where that cannot be
-   * known, after which nothing is written any more.
-   */
-  durable(): Promise<void> | null;
-  /**
    * Whether the file that is open is still the one that the ledger's name leads to; null: it is, or there is no file.
    * Looked at once a second, or `now`. Once it is another one, nothing may be done that trusts in the ledger; what is
    * written all the same is in the copy that `close` saves.

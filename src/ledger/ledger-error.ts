@@ -59,15 +59,6 @@ export function fileError(error: unknown, path: string): unknown {
   );
 }
 
-/**
- * The log could not be brought to the disk. Whatever the system says of it: nobody knows how much of it is there, and a
- * second try would say that all is well (H1).
- */
-export function syncError(error: Error, path: string): LedgerError {
-  const message = `The ledger cannot be written: its log could not be brought to the disk (${error.message}).`;
-  return new LedgerError('io', problem('ledger-write', message, { at: { file: path }, hint: HINTS.io }), false, error);
-}
-
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }

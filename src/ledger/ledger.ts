@@ -4,7 +4,6 @@ import type { EventStore } from './events.ts';
 import type { EvidenceStore } from './evidence-store.ts';
 import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
-import type { Disk } from './log-sync.ts';
 import type { PurgeStore } from './purge-store.ts';
 import type { Reach } from './reach.ts';
 import type { ReachRules } from './reach-runs.ts';
@@ -143,25 +142,6 @@ export interface Ledger {
     reach?: Reach | null,
     held?: HeldShards | null,
   ): readonly ClaimAnswer[];
-  /**
-   * The same, but only what `durable` said since is sure to be on the disk: before that no request may be made. So whoever
-   * sends goes on with answers that come in while a disk works.
-   */
-  readonly commitSoon: Ledger['commit'];
-  /**
-   * A2, K3: those among claims whom a rule leaves out by now: they opted out, or another run reached them. A claim looks
-   * itself; this is for claims that a disk has worked on meanwhile.
-   *
-   * @throws LedgerError as a claim does, where the ledger holds hashes whose key is not there
-   */
-  leftOutAmong<T extends ClaimRequest>(
-    claims: readonly T[],
-    nowMs: number,
-    rules?: ClaimRules,
-    reach?: Reach | null,
-  ): readonly T[];
-  /** Null: all of it is on the disk. Else it resolves once it is, or rejects with a LedgerError. */
-  durable(): Promise<void> | null;
   /** Looks whether the ledger's name still leads to the file that is open: what is wrong, or null. */
   displacement(): LedgerError | null;
   /** Pending rows become skipped, for instance `expired`; rows that are not pending stay as they are. */
@@ -302,6 +282,4 @@ export interface LedgerOptions {
   readonly leaveNothing?: boolean;
   /** How long to wait for another process that writes; 30 s. */
   readonly busyTimeoutMs?: number;
-  /** Where the log of a file is brought to by `commitSoon`; default: the disk that it is on. */
-  readonly disk?: Disk;
 }

@@ -107,7 +107,7 @@ function openForWriting(path: string, options: LedgerOptions): Ledger {
     const db = connect(path, options, false);
     try {
       migrate(db, options.nowMs);
-      const connection = new SqliteConnection(path, db, options.disk);
+      const connection = new SqliteConnection(path, db);
       checkClock(connection, options.nowMs);
       return ledgerOver(connection);
     } catch (error) {

@@ -1,11 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { keepReserve, leaveMarker, releaseReserve } from './companions.ts';
 import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
-import { createDiskPace, type DiskPace } from './disk-pace.ts';
-import { fileError, LedgerError, type LedgerErrorKind, ledgerError, syncError } from './ledger-error.ts';
+import { fileError, LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
-import { type Disk, LOCAL_DISK, type LogSync, openLog } from './log-sync.ts';
 import { type Displacement, displaced, holdOff, nameOfCopy, rememberPlace } from './place.ts';
 import { purgeOfFile } from './purge-file.ts';
 import type { RunIdentity } from './records.ts';
@@ -29,22 +27,13 @@ export class SqliteConnection implements Connection {
   #logPages = 0;
   #failure: LedgerError | null = null;
   #closed = false;
-  /** As it was opened (connect.ts). */
-  #synced: Synced = 'FULL';
-  readonly #disk: Disk;
-  readonly #pace: DiskPace = createDiskPace();
-  /** The log, as it is synced beside the loop; opened with the first write that needs it. */
-  #log: LogSync | null = null;
-  /** Something was written that nobody has brought to the disk. */
-  #isAhead = false;
   readonly #place: () => Displacement;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #displaced: LedgerError | null = null;
 
-  constructor(path: string, db: DatabaseSync, disk: Disk = LOCAL_DISK) {
+  constructor(path: string, db: DatabaseSync) {
     this.path = path;
     this.#db = db;
-    this.#disk = disk;
     noteOpen(path);
     this.#place = rememberPlace(path);
     this.purge = purgeOfFile(this);
@@ -104,41 +93,28 @@ export class SqliteConnection implements Connection {
    * @throws LedgerError, with everything undone unless it says `recorded`; any other error of `work` as it is.
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    const result = this.#transact(nowMs, work, 'FULL', this.#commit);
-    this.#grown(rows);
+    if (this.#failure !== null) throw this.#failure;
+    const now = Math.max(nowMs, this.#newestMs);
+    // Once a second is enough: the clock is compared with a tolerance of minutes.
+    const save = now >= this.#savedMs + 1000;
+    let result: T;
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      if (save) this.#saveNewest(now);
+      result = work(now);
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      throw this.#undo(error);
+    }
+    this.#newestMs = now;
+    if (save) this.#savedMs = now;
+    this.#logPages += 4 + rows / 8;
+    if (this.#logPages >= CHECKPOINT_PAGES) this.#checkpoint();
     return result;
-  }
-
-  /**
-   * Where the disk is quick, as `write`. Else written as it always is, and then synced by `durable` instead of SQLite:
-   * that sync is all that is left out.
-   */
-  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    const waits = this.#pace.waits();
-    if (!waits) this.#log ??= openLog(this.path, this.#disk.sync);
-    const isSoon = !waits && this.#log !== null;
-    const result = isSoon
-      ? this.#transact(nowMs, work, 'NORMAL', this.#commit)
-      : this.#transact(nowMs, work, 'FULL', this.#commitTimed);
-    if (isSoon) this.#isAhead = true;
-    this.#grown(rows);
-    return result;
-  }
-
-  durable(): Promise<void> | null {
-    const log = this.#log;
-    if (!this.#isAhead || log === null) return null;
-    this.#isAhead = false;
-    return new Promise((resolve, reject) => {
-      log.sync((error) => {
-        if (error === null) resolve();
-        else reject(this.#noted(syncError(error, this.path)));
-      });
-    });
   }
 
   displacement(now?: 'now'): LedgerError | null {
-    const clockMs = this.#disk.clockMs();
+    const clockMs = performance.now();
     if (this.#displaced !== null || (now === undefined && clockMs < this.#lookedMs + LOOK_MS)) return this.#displaced;
     this.#lookedMs = clockMs;
     const how = this.#place();
@@ -150,46 +126,6 @@ export class SqliteConnection implements Connection {
       // The copy cannot be made either then, and `close` says so.
     }
     return this.#displaced;
-  }
-
-  readonly #commit = (): void => this.#db.exec('COMMIT');
-
-  readonly #commitTimed = (): void => {
-    const since = this.#disk.clockMs();
-    this.#commit();
-    this.#pace.took(this.#disk.clockMs() - since);
-  };
-
-  #transact<T>(nowMs: number, work: (nowMs: number) => T, synced: Synced, commit: () => void): T {
-    if (this.#failure !== null) throw this.#failure;
-    const now = Math.max(nowMs, this.#newestMs);
-    // Once a second is enough: the clock is compared with a tolerance of minutes.
-    const save = now >= this.#savedMs + 1000;
-    let result: T;
-    try {
-      this.#syncAs(synced);
-      this.#db.exec('BEGIN IMMEDIATE');
-      if (save) this.#saveNewest(now);
-      result = work(now);
-      commit();
-    } catch (error) {
-      throw this.#undo(error);
-    }
-    this.#newestMs = now;
-    if (save) this.#savedMs = now;
-    return result;
-  }
-
-  /** Rule 12: every transaction says first what it needs, and nearly all need `FULL`. */
-  #syncAs(synced: Synced): void {
-    if (synced === this.#synced) return;
-    this.#db.exec(SYNCED[synced]);
-    this.#synced = synced;
-  }
-
-  #grown(rows: number): void {
-    this.#logPages += 4 + rows / 8;
-    if (this.#logPages >= CHECKPOINT_PAGES) this.#checkpoint();
   }
 
   version(): number {
@@ -242,7 +178,6 @@ export class SqliteConnection implements Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#log?.close();
     // Nobody can come by these files again once they are closed.
     if (this.#displaced !== null && this.#failure === null) this.copyTo(nameOfCopy(this.path));
     if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
@@ -271,9 +206,8 @@ export class SqliteConnection implements Connection {
       // A full disk or a reader only mean that the log stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
       this.#noted(failure);
-      // The transaction before it is on the disk, unless it was to be synced later. Those after it will not be, so the
-      // failure that is kept does not say so.
-      throw failure instanceof LedgerError && !this.#isAhead ? failure.asRecorded() : failure;
+      // The transaction before it is on the disk. Those after it will not be, so the failure that is kept does not say so.
+      throw failure instanceof LedgerError ? failure.asRecorded() : failure;
     }
   }
 
@@ -291,17 +225,6 @@ export class SqliteConnection implements Connection {
     return error;
   }
 }
-
-/**
- * How SQLite syncs: with `NORMAL` all that it does with `FULL`, but for the log at the end of a transaction
- * (https://sqlite.org/pragma.html#pragma_synchronous).
- */
-type Synced = 'FULL' | 'NORMAL';
-
-const SYNCED: Readonly<Record<Synced, string>> = {
-  FULL: 'PRAGMA synchronous = FULL',
-  NORMAL: 'PRAGMA synchronous = NORMAL',
-};
 
 const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
 

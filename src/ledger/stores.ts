@@ -45,7 +45,6 @@ export function ledgerOver(connection: Connection): Ledger {
     ...changedStore(connection, runs),
     ...claimRestorer(connection),
     ...commitStore(connection, runs, lateAnswer, workers),
-    durable: () => connection.durable(),
     displacement: () => connection.displacement('now'),
     ...doubts,
     ...reader(connection, runs),

@@ -8,9 +8,8 @@ export interface TimedClaim extends ClaimRequest {
 
 /**
  * `closed`: the window closed before the claim was made; `held`: the API asked everybody to wait. The row is as it was.
- * `withdrawn`: claimed, and while a slow disk worked on it a rule came between: nothing may be posted.
  */
-export type TimedAnswer = ClaimAnswer | 'closed' | 'held' | 'withdrawn';
+export type TimedAnswer = ClaimAnswer | 'closed' | 'held';
 
 /**
  * A2, F5, I1: makes the claims that are in time by the clock that dates them, in one commit, and answers all of them. A

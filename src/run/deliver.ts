@@ -16,7 +16,7 @@ import { isAnyClosed, setAside, whoIsOpen } from './window.ts';
  * this one.
  *
  * A request is made only when a connection stands (`ready`), and only after its claims are on disk; every attempt is
- * handed to the desk before the next one begins (FAILURES rules 1, 3, 4, 11). One recipient on an open connection costs
+ * handed to the group commit before the next one begins (FAILURES rules 1, 3, 4, 11). One recipient on an open connection costs
  * three promises: the delivery, the claim and the request.
  */
 export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
@@ -61,10 +61,9 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
       const claimed = takeClaimed(due, answers, attempt, shift);
       if (claimed === null) return;
       due = claimed;
-      const isWithdrawn = answers?.includes('withdrawn') === true;
-      if (isWithdrawn || shift.pace.isHeld() || shift.isLate() || isAnyClosed(due, shift)) {
-        // While the disk worked on the claim, which can be long. Nothing was sent, and the next claim is for another attempt.
-        for (const one of due) shift.desk.record(unclaimed(one, attempt));
+      if (shift.isLate() || isAnyClosed(due, shift)) {
+        // The commit took long. Nothing was sent, and the next claim is for another attempt.
+        for (const one of due) shift.groupCommit.record(unclaimed(one, attempt));
         endpoint.release();
         continue;
       }
@@ -86,7 +85,7 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
 
 async function expire(due: Parcel, shift: Shift): Promise<void> {
   // Whoever was just refused, or fell back, is pending when that is written, and only then can expire.
-  await shift.desk.written();
+  await shift.groupCommit.written();
   if (shift.stopped.aborted) return;
   for (const { decision, leg } of due) shift.expire(decision.row, leg);
 }
@@ -96,7 +95,7 @@ function claim(due: Parcel, made: number, shift: Shift): Promise<readonly TimedA
   const [first] = due;
   // It has arrived after all, while this one waited for its turn.
   if (first.byReport !== undefined && !shift.isUnreached(first.byReport)) return null;
-  return shift.desk.claim(
+  return shift.groupCommit.claim(
     due.length === 1 ? [claimOf(first, made, shift)] : due.map((one) => claimOf(one, made, shift)),
   );
 }
@@ -115,18 +114,18 @@ function takeClaimed(
   if (due.length === 1 && !isStopped && due[0].byReport === undefined && answers?.[0] === 'claimed') return due;
   const claimed: Due[] = [];
   const closed: Due[] = [];
-  // Without answers the desk has told the run: nothing more is claimed, and the rows are as they were.
+  // Without answers the group commit has told the run: nothing more is claimed, and the rows are as they were.
   for (let i = 0; answers !== null && i < due.length; i++) {
     const one = due[i];
     if (one === undefined) continue;
     const answer = answers[i];
     if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');
     if (answer === 'closed') closed.push(one);
-    if (answer !== 'claimed' && answer !== 'withdrawn') continue;
+    if (answer !== 'claimed') continue;
     if (!isStopped) claimed.push(one.byReport === undefined ? one : { ...one, byReport: undefined });
     // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was
     // (B9).
-    else shift.desk.record(unclaimed(one, attempt));
+    else shift.groupCommit.record(unclaimed(one, attempt));
   }
   const [first, ...rest] = claimed;
   if (first === undefined) shift.endpoint.release();

@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
-import type { Disk } from '../ledger/log-sync.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { RunIdentity } from '../ledger/records.ts';
 import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
@@ -13,7 +12,6 @@ export interface HoldOptions {
   /** See LedgerOptions. */
   readonly newLedger?: boolean;
   readonly witness?: (ledger: Ledger) => void;
-  readonly disk?: Disk;
   /** Also while workers go on with a run whose `send` has died: the caller calls them back. */
   readonly despiteWorkers?: boolean;
 }

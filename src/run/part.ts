@@ -136,7 +136,7 @@ export function openPart(options: PartOptions): Part {
     };
     await work.feed({ todo, gate: null, limit: null, between });
     if (work.stopped.aborted) return;
-    await work.desk.written();
+    await work.groupCommit.written();
     finishPast(true);
   };
 

@@ -72,7 +72,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const part = sharing?.join(run, answersIn(before)) ?? null;
   const remembered = memory?.of(run, ledger) ?? null;
   const work = await openWork({ ...options, run, remembered }, answersIn(before), timers, part?.shared ?? null);
-  const { progress, desk, stop } = work;
+  const { progress, groupCommit, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
   const todo = () =>
@@ -85,21 +85,21 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (part === null) await work.feed({ todo: first(), limit: options.limit, gate });
   else
     await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
-  await desk.flush();
+  await groupCommit.flush();
   await part?.rest(work);
   if (remembered !== null) {
-    remembered.keep(desk.unwritten);
+    remembered.keep(groupCommit.unwritten);
     remembered.posted += progress.figures.posted;
   }
   const { trouble } = work;
   // A report may have come before the doubt that it settles was recorded (K1).
-  if (desk.failure === null) settleByReports(ledger, now());
+  if (groupCommit.failure === null) settleByReports(ledger, now());
 
   const all = part?.sum(progress) ?? progress;
   const { posted } = all.figures;
-  if (desk.failure === null && all.figures.settled.deferred > 0) sayWhenDecided({ options, run, progress: all });
+  if (groupCommit.failure === null && all.figures.settled.deferred > 0) sayWhenDecided({ options, run, progress: all });
   // The last look: what is recorded in a file that its name no longer leads to, the next start does not know.
-  const ledgerError = desk.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
+  const ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
   // Before the first request a changed input is refused as it is; after it, it halts what has begun (J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
@@ -134,7 +134,7 @@ interface Started {
 
 /** Null without a canary. */
 function createCanaryGate({ options, run, work }: Started, before: readonly LegCount[]): Gate | null {
-  const { desk, stop, progress, stopped } = work;
+  const { groupCommit, stop, progress, stopped } = work;
   const { plan, ledger, now, timers = TIMERS, onWait, wait = false } = options;
   const { canary } = plan.campaign.send;
   if (canary === null) return null;
@@ -143,7 +143,7 @@ function createCanaryGate({ options, run, work }: Started, before: readonly LegC
   return createGate({
     steps: createCanary({ canary, before, figures: progress.figures }),
     async recount() {
-      await desk.written();
+      await groupCommit.written();
       settleByReports(ledger, now());
       if (asks) joinReplies(ledger, { startLifts: plan.campaign.project.webhook.replies.startLifts, now });
       return ledger.legs(run);

@@ -18,7 +18,7 @@ export interface Settled {
 
 const DONE: Settled = { again: null, retryAfterMs: null, more: null };
 
-/** Hands what became of everybody to the desk, and says who is to be sent to next. */
+/** Hands what became of everybody to the group commit, and says who is to be sent to next. */
 export function settle(
   due: Parcel,
   attempt: number,
@@ -119,7 +119,7 @@ function record(
     messageId: verdict.messageId,
     error: verdict.error,
   };
-  if (next !== undefined) shift.desk.record({ ...result, next: nextLeg(next, shift.costOf) });
-  else if (state !== 'in-doubt' || message.text === null) shift.desk.record(result);
-  else shift.desk.record({ ...result, textHash: hash('sha256', message.text) });
+  if (next !== undefined) shift.groupCommit.record({ ...result, next: nextLeg(next, shift.costOf) });
+  else if (state !== 'in-doubt' || message.text === null) shift.groupCommit.record(result);
+  else shift.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
 }

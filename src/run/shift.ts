@@ -6,7 +6,7 @@ import type { LegMessage, Recipient } from '../model.ts';
 import type { Closed } from '../plan/decide.ts';
 import type { Expander } from '../plan/expand.ts';
 import type { WindowGate } from '../plan/window.ts';
-import type { Desk } from './desk.ts';
+import type { GroupCommit } from './group-commit.ts';
 import type { Pace } from './pace.ts';
 import type { Due } from './parcel.ts';
 import type { Progress } from './progress.ts';
@@ -15,7 +15,7 @@ import type { Stop } from './stop.ts';
 
 /** What one delivery works with; the same for all deliveries of a start. */
 export interface Shift {
-  readonly desk: Desk;
+  readonly groupCommit: GroupCommit;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly pace: Pace;
   readonly ramp: Ramp;

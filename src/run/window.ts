@@ -10,7 +10,7 @@ export function isAnyClosed(due: Parcel, { window }: Shift): boolean {
 export async function whoIsOpen(due: Parcel, shift: Shift): Promise<Parcel | null> {
   if (!isAnyClosed(due, shift)) return due;
   // Whoever was just refused, or fell back, is pending when that is written, and only then can be set aside.
-  await shift.desk.written();
+  await shift.groupCommit.written();
   if (shift.stopped.aborted) return null;
   const [first, ...rest] = due.filter((one) => !setAside(one, shift));
   return first === undefined ? null : [first, ...rest];

@@ -3,7 +3,6 @@ import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
 import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError } from '../ledger/ledger-error.ts';
 import type { ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { HeldShards } from '../ledger/worker-store.ts';
 import type { LegMessage } from '../model.ts';
@@ -14,8 +13,8 @@ import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { claimInTime, type TimedClaim } from './claim-in-time.ts';
 import { deliver } from './deliver.ts';
-import { createDesk, type Desk, type DeskLedger } from './desk.ts';
 import { type FeedOptions, feed } from './feed.ts';
+import { createGroupCommit, type GroupCommit, type GroupCommitLedger } from './group-commit.ts';
 import { createLists, type ListsAgain } from './lists.ts';
 import type { RunMemory } from './memory.ts';
 import { createPace, type Pace } from './pace.ts';
@@ -76,7 +75,7 @@ export interface WorkShared {
 export interface Work {
   readonly progress: ProgressWithLatency;
   readonly stop: Stop;
-  readonly desk: Desk;
+  readonly groupCommit: GroupCommit;
   /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
   readonly stopped: AbortSignal;
   /** What went wrong besides the ledger. */
@@ -110,40 +109,21 @@ export async function openWork(
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
   const ramp = createRamp(concurrency, pool.setWidth);
   const { pace, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
-  // With a rate, requests go one by one: those that waited for a slow disk together would go together.
-  const isPaced = options.ratePerSecond !== null || plan.environment.ratePerSecond !== null;
-  const commit = isPaced ? ledger.commit : ledger.commitSoon;
-  const committed: NonNullable<DeskLedger['committed']> = (results, claims, answers) => {
+  const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
     remembered?.committed(results, claims, answers);
     if (onCommitted !== undefined) onCommitted(results, claims);
   };
-  const leftOutOf = (claimed: readonly TimedClaim[]): ReadonlySet<TimedClaim> => {
-    try {
-      return new Set(ledger.leftOutAmong(claimed, now(), lists.current.rules, reached?.reach));
-    } catch (error) {
-      if (!(error instanceof LedgerError)) throw error;
-      // K3: who cannot be looked up is not sent to; the claim that follows says why.
-      return new Set(claimed);
-    }
-  };
-  const desk = createDesk(
+  const groupCommit = createGroupCommit(
     {
       commit(results, claims) {
         const nowMs = now();
         const { rules } = lists.current;
         const held = shared?.held() ?? null;
         const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
-          commit(run, results, inTime, nowMs, rules, reached?.reach, held),
+          ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
         return answers;
-      },
-      durable: () => ledger.durable(),
-      again(claims, answers) {
-        const claimed = claims.filter((_, at) => answers[at] === 'claimed');
-        const leftOut = leftOutOf(claimed);
-        if (leftOut.size === 0) return answers;
-        return claims.map((claim, at) => (leftOut.has(claim) ? 'withdrawn' : (answers[at] ?? 'taken')));
       },
       record(results) {
         ledger.commit(run, results, [], now(), lists.current.rules, reached?.reach, shared?.held() ?? null);
@@ -173,7 +153,7 @@ export async function openWork(
     options,
     run,
     startMs,
-    desk,
+    groupCommit,
     ramp,
     pace,
     stop,
@@ -185,7 +165,7 @@ export async function openWork(
   return {
     progress,
     stop,
-    desk,
+    groupCommit,
     stopped: stopping.signal,
     get trouble() {
       return pool.failure;
@@ -247,7 +227,7 @@ function turnsOf({ number }: RunRecord): string {
 }
 
 /** What a start is made of, beside its list. */
-interface Start extends Pick<Shift, 'desk' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
+interface Start extends Pick<Shift, 'groupCommit' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: WorkOptions;
   readonly run: RunRecord;
   /** The run's first start, in ms since 1970: it dates a relative validity. */

@@ -24,7 +24,7 @@ export const MEASURED: Times = { work: 0.17, commit: 1.2, row: 0.06, api: 100 };
 /** Requests in flight of a worker. */
 const LANES = 512;
 const SECONDS = 20;
-/** As the desk does: what comes within this time goes together. */
+/** As the group commit does: what comes within this time goes together. */
 const LINGER_MS = 2;
 
 /** Messages a second of so many workers on one ledger, once all of them are at full width. */

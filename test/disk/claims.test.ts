@@ -14,33 +14,6 @@ it('C11: every claim is on the disk before its request begins', async () => {
   expect(status, stderr).toBe(0);
   expect(unclaimedPosts(log)).toEqual([]);
   expect(log.filter(({ post }) => post !== undefined)).toHaveLength(ROWS);
-  // NORMAL only while the log is synced beside SQLite: FULL before and after.
-  const ledger = log.filter(({ committed, file }) => committed !== undefined && file === 'ledger.db');
-  const levels = ledger.map(({ synchronous }) => synchronous);
-  expect([levels[0], levels.at(-1)]).toEqual([2, 2]);
-  expect(levels.filter((level) => level === 1)).toHaveLength(log.filter(({ syncing }) => syncing !== undefined).length);
-});
-
-it('C11: on a disk that was found to be quick, SQLite itself brings claims to it', async () => {
-  await using api = await startApi();
-  using scene = sceneOf(api, 60);
-  const { status, stderr, log } = await sendWatched(scene, {}, ['--concurrency', '1']);
-  expect(status, stderr).toBe(0);
-  expect(unclaimedPosts(log)).toEqual([]);
-  expect(log.filter(({ post }) => post !== undefined)).toHaveLength(60);
-  const commits = log.filter(({ committed, file }) => committed !== undefined && file === 'ledger.db');
-  const beside = commits.filter(({ synchronous }) => synchronous === 1).length;
-  expect(beside).toBe(log.filter(({ syncing }) => syncing !== undefined).length);
-  // Eight, if it is quick; and all but those on which it was tried, if no commit ever is.
-  expect(beside).toBeLessThan(60);
-});
-
-it('C11: with a rate, SQLite itself brings every claim to the disk', async () => {
-  await using api = await startApi();
-  using scene = sceneOf(api);
-  const { status, stderr, log } = await sendWatched(scene, {}, ['--rate', '50/s']);
-  expect(status, stderr).toBe(0);
-  expect(unclaimedPosts(log)).toEqual([]);
   const ledger = log.filter(({ committed, file }) => committed !== undefined && file === 'ledger.db');
   expect(new Set(ledger.map(({ synchronous }) => synchronous))).toEqual(new Set([2]));
 });
@@ -49,17 +22,11 @@ it('C11: with a rate, SQLite itself brings every claim to the disk', async () =>
 function unclaimedPosts(log: readonly LogLine[]): string[] {
   const durable = new Set<unknown>();
   let claimed: unknown[] = [];
-  /** Committed, and what of it is in the sync that is under way. */
-  let ahead: unknown[] = [];
-  let inSync: unknown[] = [];
-  return log.flatMap(({ sql = '', values = [], committed, synchronous, syncing, synced, post }) => {
-    // Key and address are the same in this list; one statement has them of several.
+  return log.flatMap(({ sql = '', values = [], committed, synchronous, post }) => {
+    // Key and address are the same in this list.
     if (sql.includes("SET state = 'claimed'")) claimed.push(...(values.join(' ').match(/\+\d+/g) ?? []));
     if (sql === 'BEGIN IMMEDIATE' || sql === 'ROLLBACK') claimed = [];
     if (committed !== undefined && synchronous === 2) for (const address of claimed) durable.add(address);
-    if (committed !== undefined && synchronous === 1) ahead.push(...claimed);
-    if (syncing !== undefined) [inSync, ahead] = [ahead, []];
-    if (synced !== undefined) for (const address of inSync) durable.add(address);
     return post !== undefined && !durable.has(post) ? [post] : [];
   });
 }
@@ -80,7 +47,7 @@ it.each(WAITS)(
       locked = new DatabaseSync(scene.ledger, { timeout: 5000 });
       locked.exec('BEGIN IMMEDIATE');
       lockedAt = performance.now();
-      // The other requests in flight end one by one: each outcome would wait by itself if it were not for the desk.
+      // The other requests in flight end one by one: each outcome would wait by itself without the group commit.
       return { after: pause(50) };
     });
     using scene = sceneOf(api, 20);

@@ -28,9 +28,6 @@ export interface LogLine {
   readonly committed?: number;
   readonly synchronous?: number;
   readonly closed?: number;
-  /** The log of the ledger is being brought to the disk beside SQLite, and is there. */
-  readonly syncing?: number;
-  readonly synced?: number;
   /** The number that a request, whose headers are just being written, goes to. */
   readonly post?: string;
 }

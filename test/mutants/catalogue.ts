@@ -4,7 +4,6 @@ import { CAME_BACK } from './events.ts';
 import { INPUTS } from './inputs.ts';
 import { KEEPING } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
-import { NEIGHBOURING } from './neighbours.ts';
 import { REACHING } from './reaching.ts';
 import { REQUESTS } from './requests.ts';
 import { RULES } from './rules.ts';
@@ -24,7 +23,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHARING,
   ...INPUTS,
   ...KEEPING,
-  ...NEIGHBOURING,
   ...REACHING,
   ...RULES,
   ...ENDINGS,

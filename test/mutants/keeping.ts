@@ -1,7 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
 const COMMITS = 'src/ledger/commits.ts';
-const NEIGHBOURS = 'src/ledger/neighbours.ts';
 const STARTS = 'src/ledger/starts.ts';
 const SQLITE = 'src/ledger/sqlite-connection.ts';
 const OPEN = 'src/ledger/open.ts';
@@ -90,86 +89,19 @@ export const KEEPING: readonly Mutant[] = [
         is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
       },
     ],
-    proof: { in: 'disk/claims.test.ts', only: 'C11: with a rate' },
-  },
-  {
-    name: 'claim-before-the-disk',
-    planted: 'a claim is granted while the disk still works on it',
-    edits: [
-      {
-        file: 'src/run/desk.ts',
-        was: 'else syncing = synced(durable, group, answers);',
-        is: 'else { give(group, answers); syncing = synced(durable, { ...group, waiting: [] }, answers); }',
-      },
-    ],
-    proof: { in: 'disk/power-loss.test.ts', only: 'a start that continues', full: true },
-  },
-  {
-    name: 'sync-that-is-not-waited-for',
-    planted: 'what was committed ahead of the disk counts as durable once its sync has begun',
-    edits: [
-      {
-        file: 'src/ledger/sqlite-connection.ts',
-        was: 'if (error === null) resolve();',
-        is: 'if (error === null) return;',
-      },
-      {
-        file: 'src/ledger/sqlite-connection.ts',
-        was: '      log.sync((error) => {',
-        is: '      resolve(); log.sync((error) => {',
-      },
-    ],
-    proof: { in: 'disk/claims.test.ts', only: 'C11: every claim is on the disk' },
-  },
-  {
-    name: 'never-full-again',
-    planted: 'a transaction after one that is synced later is not synced at all',
-    edits: [
-      {
-        file: 'src/ledger/sqlite-connection.ts',
-        was: 'if (synced === this.#synced) return;',
-        is: "if (synced === this.#synced || synced === 'FULL') return;",
-      },
-    ],
-    proof: { in: 'disk/claims.test.ts', only: 'C11: every claim is on the disk' },
-  },
-  {
-    name: 'quick-disk-not-waited-for',
-    planted: 'a commit that waits for a quick disk is not synced',
-    edits: [
-      {
-        file: 'src/ledger/sqlite-connection.ts',
-        was: "this.#transact(nowMs, work, 'FULL', this.#commitTimed)",
-        is: "this.#transact(nowMs, work, 'NORMAL', this.#commitTimed)",
-      },
-    ],
-    proof: { in: 'disk/claims.test.ts', only: 'C11: on a disk that was found to be quick' },
-  },
-  {
-    name: 'posts-to-whoever-opted-out-meanwhile',
-    planted: 'whoever opts out while the disk works on their claim is sent to',
-    edits: [
-      { file: 'src/run/deliver.ts', was: "answers?.includes('withdrawn') === true", is: 'answers === undefined' },
-    ],
-    proof: { in: 'run/opted-out-meanwhile.test.ts' },
-  },
-  {
-    name: 'posts-during-a-hold',
-    planted: 'a Retry-After that comes while the disk works on a claim does not hold it back',
-    edits: [{ file: 'src/run/deliver.ts', was: 'isWithdrawn || shift.pace.isHeld() || ', is: 'isWithdrawn || ' }],
-    proof: { in: 'run/retry-after.test.ts', only: 'not on the disk yet' },
+    proof: { in: 'disk/claims.test.ts', only: 'C11' },
   },
   {
     name: 'posts-after-the-window',
-    planted: 'a window that closes while the disk works on a claim does not hold it back',
+    planted: 'a window that closes during the commit of a claim does not hold it back',
     edits: [
       {
         file: 'src/run/deliver.ts',
-        was: 'shift.isLate() || isAnyClosed(due, shift)) {\n        // While',
-        is: 'shift.isLate()) {\n        // While',
+        was: 'shift.isLate() || isAnyClosed(due, shift)) {\n        // The commit',
+        is: 'shift.isLate()) {\n        // The commit',
       },
     ],
-    proof: { in: 'run/window.test.ts', only: 'while the disk worked on the claim' },
+    proof: { in: 'run/window.test.ts', only: 'during the commit of the claim' },
   },
   {
     name: 'suppression-at-plan-time',
@@ -179,11 +111,6 @@ export const KEEPING: readonly Mutant[] = [
         file: COMMITS,
         was: 'WHERE suppressions.address = ?5 AND (until_at',
         is: "WHERE suppressions.address = '' AND (until_at",
-      },
-      {
-        file: NEIGHBOURS,
-        was: 'WHERE suppressions.address = recipients.address',
-        is: "WHERE suppressions.address = ''",
       },
     ],
     proof: { in: 'run/suppressed.test.ts' },
@@ -253,7 +180,6 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a claim takes a row in whatever state, and the database lets it',
     edits: [
       { file: COMMITS, was: "AND row = ?3 AND state = 'pending' AND key = ?4", is: 'AND row = ?3 AND key = ?4' },
-      { file: NEIGHBOURS, was: "?4 AND state = 'pending' AND attempts = 0", is: '?4 AND attempts = 0' },
       NO_MOVES,
       ANY_SCHEMA,
     ],

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
 const SETTLE = 'src/run/settle.ts';
-const DESK = 'src/run/desk.ts';
+const GROUP_COMMIT = 'src/run/group-commit.ts';
 
 const CLAIM = `      const answers = await claim(due, attempt - 1, shift);
       if (answers?.[0] === 'held') {
@@ -53,10 +53,10 @@ export const SENDING: readonly Mutant[] = [
   },
   {
     name: 'claim-answered-before-the-commit',
-    planted: 'the desk says "claimed" before the transaction is on the disk',
+    planted: 'the group commit says "claimed" before the transaction is on the disk',
     edits: [
       {
-        file: DESK,
+        file: GROUP_COMMIT,
         was: '        waiting.push({ count: requests.length, resolve });\n',
         is: `        waiting.push({ count: requests.length, resolve: () => undefined });
         resolve(requests.map(() => 'claimed'));
@@ -81,7 +81,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '  // Without answers the desk has told the run: nothing more is claimed, and the rows are as they were.\n',
+        was: '  // Without answers the group commit has told the run: nothing more is claimed, and the rows are as they were.\n',
         is: '  if (answers === null) claimed.push(...due);\n',
       },
     ],
@@ -158,12 +158,12 @@ export const SENDING: readonly Mutant[] = [
     planted: 'an outcome is written with the next claim only',
     edits: [
       {
-        file: DESK,
+        file: GROUP_COMMIT,
         was: `        results.push(result);\n        schedule();\n`,
         is: `        results.push(result);\n`,
       },
     ],
-    proof: { in: 'run/desk.test.ts' },
+    proof: { in: 'run/group-commit.test.ts' },
   },
   {
     name: 'no-canary',
@@ -192,7 +192,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       { file: DELIVER, was: 'if (shift.isLate()) return await expire(due, shift);', is: '' },
       { file: DELIVER, was: 'stopped.aborted || shift.isLate() || isAnyClosed', is: 'stopped.aborted || isAnyClosed' },
-      { file: DELIVER, was: 'shift.pace.isHeld() || shift.isLate() ||', is: 'shift.pace.isHeld() ||' },
+      { file: DELIVER, was: 'if (shift.isLate() || isAnyClosed(due, shift)) {', is: 'if (isAnyClosed(due, shift)) {' },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },

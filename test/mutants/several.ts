@@ -143,7 +143,7 @@ const FALLBACKS: readonly Mutant[] = [
   {
     name: 'expired-before-it-fell-back',
     planted: 'a fallback expires before it is written that the leg before fell back, so that nobody expires',
-    edits: [{ file: DELIVER, was: '  await shift.desk.written();\n', is: '' }],
+    edits: [{ file: DELIVER, was: '  await shift.groupCommit.written();\n', is: '' }],
     proof: fallbacks('passes between the legs'),
   },
   {
@@ -184,7 +184,7 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answer !== 'claimed' && answer !== 'withdrawn') continue;`,
+        was: `if (answer !== 'claimed') continue;`,
         is: `if (answer !== 'claimed' && due.length === 1) continue;`,
       },
     ],

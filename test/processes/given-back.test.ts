@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
 import { deliver } from '../../src/run/deliver.ts';
-import { createDesk } from '../../src/run/desk.ts';
+import { createGroupCommit } from '../../src/run/group-commit.ts';
 import type { Shift } from '../../src/run/shift.ts';
 import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, NOON, rows } from '../ledger/values.ts';
@@ -11,14 +11,17 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
   const ledger = open(scratchPath());
   const run = givenRun(ledger, rows(2));
   const stopping = new AbortController();
-  const desk = createDesk({ commit: (results, claims) => ledger.commit(run, results, claims, NOON) }, () => undefined);
+  const groupCommit = createGroupCommit(
+    { commit: (results, claims) => ledger.commit(run, results, claims, NOON) },
+    () => undefined,
+  );
   const { to, key } = claimOf(0);
   let released = 0;
   const shift = {
-    desk: {
-      ...desk,
+    groupCommit: {
+      ...groupCommit,
       claim(requests: readonly ClaimRequest[]) {
-        const claimed = desk.claim(requests);
+        const claimed = groupCommit.claim(requests);
         stopping.abort();
         return claimed;
       },
@@ -41,7 +44,7 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
   } as unknown as Shift;
   const decision = { decision: 'send', row: 0, leg: 0, to, key, fallbacks: [] } as unknown as SendDecision;
   await deliver([{ decision, message: decision, leg: 0, used: [], before: 0 }], shift);
-  await desk.flush();
+  await groupCommit.flush();
   expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
   expect(ledger.pending(run, -1, 10)).toHaveLength(2);
   expect(released).toBe(1);

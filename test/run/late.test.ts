@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type SendOptions, send } from '../../src/commands/send.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { slowDisk } from '../helpers/slow-disk.ts';
+import { slowCommitClock } from '../helpers/slow-commit.ts';
 
 const START = Date.UTC(2026, 10, 21, 9);
 const HOUR = 3_600_000;
@@ -54,13 +54,10 @@ it('expires who was waiting for their turn when notAfter passed', async () => {
   expect(report.reasons).toEqual({ skipped: { expired: 2 } });
 });
 
-it('expires who was claimed when notAfter passed while the disk worked', async () => {
+it('expires a recipient whose claim was committed after notAfter', async () => {
   using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
-  let nowMs = START;
-  using _disk = slowDisk(20, () => {
-    nowMs = START + 4 * HOUR;
-  });
-  const { posted, report } = await at(here, START, { now: () => nowMs });
+  const now = slowCommitClock(here.path('hello'), START, START + 4 * HOUR);
+  const { posted, report } = await at(here, START, { now });
   expect(posted).toBe(0);
   expect(report.totals).toMatchObject({ accepted: 0, skipped: 3, pending: 0 });
   expect(report.reasons).toEqual({ skipped: { expired: 3 } });

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { send } from '../../src/commands/send.ts';
-import { slowDisk } from '../helpers/slow-disk.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
-import { pause, startApi } from '../processes/api.ts';
+import { startApi } from '../processes/api.ts';
 
 const ROWS = 16;
 const CONCURRENCY = 2;
@@ -29,23 +28,6 @@ it.each([
   for (const [outcome, count] of Object.entries(ends)) {
     expect(outcomes.filter((one) => one === outcome)).toHaveLength(count);
   }
-});
-
-it('F5: also whoever is claimed, but not on the disk yet: the claim is taken back', async () => {
-  using _disk = slowDisk(150);
-  const arrivals: number[] = [];
-  await using api = await startApi((number) => {
-    arrivals.push(performance.now());
-    // By then the other delivery has its answer, and waits for the disk with its next claim.
-    return number === 4 ? { status: 429, headers: { 'Retry-After': String(WAIT_MS / 1000) }, after: pause(50) } : {};
-  });
-  using scene = createScene({ rows: ROWS, baseUrl: api.url, receipts: api.receipts });
-  await sendAll(scene);
-  const asked = (arrivals[3] ?? 0) + 50;
-  expect(arrivals.filter((at) => at > asked && at < asked + WAIT_MS)).toEqual([]);
-  expect(arrivals.length).toBe(ROWS + 1);
-  expect(scene.violations()).toEqual([]);
-  expect(scene.endings().map(({ outcome }) => outcome)).toEqual(Array.from({ length: ROWS }, () => 'accepted'));
 });
 
 it('F6: three attempts for who is refused each time, and one for everybody else', async () => {

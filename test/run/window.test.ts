@@ -3,7 +3,7 @@ import { preview } from '../../src/commands/preview.ts';
 import { type SendOptions, send } from '../../src/commands/send.ts';
 import type { Decision } from '../../src/model.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
-import { slowDisk } from '../helpers/slow-disk.ts';
+import { slowCommitClock } from '../helpers/slow-commit.ts';
 
 const HOUR = 3_600_000;
 /** Monday; 12:00 in London, 07:00 in New York, 17:30 in Kolkata, 01:00 on Tuesday in Auckland. */
@@ -228,14 +228,11 @@ describe('at the moment of claiming', () => {
   });
 });
 
-it('nothing goes out after the window closed while the disk worked on the claim', async () => {
+it('nothing goes out after the window closed during the commit of the claim', async () => {
   using here = project('{ from: 09:00, to: 20:00, timeZone: UTC }');
   const closes = Date.parse('2026-11-23T20:00:00Z');
-  let nowMs = closes - 60_000;
-  using _disk = slowDisk(20, () => {
-    nowMs = closes;
-  });
-  const { posted, report } = await at(here, 0, { now: () => nowMs });
+  const now = slowCommitClock(here.root, closes - 60_000, closes);
+  const { posted, report } = await at(here, 0, { now });
   expect(posted).toBe(0);
   expect(report).toMatchObject({
     totals: { accepted: 0, deferred: 4, inDoubt: 0 },

@@ -29,9 +29,6 @@ export interface StartPlan {
   readonly kill: { readonly site: string; readonly nth: number } | null;
   readonly killAfterMs: number | null;
   readonly fault: Fault | null;
-  /** Share of the commits for which the disk takes longer than anybody waits on the spot. */
-  readonly slowCommits: number;
-  /** The clock is set by so much before the start. */
   readonly clockStepMs: number;
   /** And by so much while it goes on. */
   readonly clockStepAfter: { readonly ms: number; readonly byMs: number } | null;
@@ -47,7 +44,7 @@ export interface StartPlan {
 export interface Fault {
   readonly kind: FaultKind;
   /** `sync`: what the ledger asks for beside SQLite. */
-  readonly word: Word | 'sync';
+  readonly word: Word;
   readonly operation: Operation;
   readonly first: number;
   readonly times: number;
@@ -71,7 +68,6 @@ export interface Beside {
 const KILL_OFTEN = [
   'before commit',
   'after commit',
-  'before the log is synced',
   'ready',
   'between claim and post',
   'received',
@@ -146,7 +142,6 @@ export function drawStart(random: Random, common: Common): StartPlan {
     kill: violent && random.chance(0.8) ? drawKill(random, common, retryRejected) : null,
     killAfterMs: violent && random.chance(0.25) ? afterMs() : null,
     fault: random.chance(0.15) ? drawFault(random) : null,
-    slowCommits: random.pick([0, 0, 0.1, 0.5]),
     clockStepMs: random.chance(0.1) ? drawStep(random) : 0,
     clockStepAfter: random.chance(0.08) ? { ms: afterMs(), byMs: drawStep(random) } : null,
     interruptAfterMs: random.chance(0.12) ? afterMs() : null,
@@ -183,8 +178,7 @@ function drawFault(random: Random): Fault {
     setWinner: 1,
     amend: 1,
   });
-  const isBeside = kind === 'io-fsync' && operation === 'commit' && random.chance(0.5);
-  const word = kind === 'busy' || random.chance(0.1) ? 'begin' : isBeside ? 'sync' : 'commit';
+  const word = kind === 'busy' || random.chance(0.1) ? 'begin' : 'commit';
   return {
     kind,
     word,
@@ -226,7 +220,6 @@ export function goodStart(
     kill: null,
     killAfterMs: null,
     fault: null,
-    slowCommits: 0,
     clockStepMs: 0,
     clockStepAfter: null,
     interruptAfterMs: null,

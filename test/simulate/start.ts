@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Disk } from '../../src/ledger/log-sync.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { identityOf, prepareRun } from '../../src/run/prepare.ts';
@@ -34,8 +33,6 @@ export function beginStart(options: StartOptions): Start {
   let faults = 0;
   let ioFailed = false;
   let left = false;
-  /** Claims that are in the log, and not on the disk yet. */
-  const ahead = new Set<string>();
   const sinceMs = world.monotonicMs;
 
   const kill = (site: string): void => {
@@ -89,11 +86,10 @@ export function beginStart(options: StartOptions): Start {
     if (operation === 'sealLoad' || operation === 'amend') options.onSealed();
     // Who holds the run is written down, and nothing of the run itself.
     if (operation === 'open') return;
-    const isAhead = synchronous(db) === 1;
-    if (operation === 'commit') world.cover(isAhead ? 'commit ahead of the disk' : 'commit on the disk');
+    if (synchronous(db) !== SYNCHRONOUS_FULL)
+      world.object(`${name} commits ${operation} without bringing it to the disk`);
     const mostClaimed = options.mostClaimed();
     const claimed = (row: RowView): void => {
-      if (isAhead) ahead.add(nameOf(row));
       rules.claimed(row);
       guard?.claimed(row);
     };
@@ -108,43 +104,6 @@ export function beginStart(options: StartOptions): Start {
     decide,
   };
 
-  /** The disk takes its time, during which everything else goes on. */
-  const sync: Disk['sync'] = (_fd, done) => {
-    const written = [...ahead];
-    const dead = (): void => {
-      cancel();
-      queueMicrotask(() => done(new Killed()));
-    };
-    const cancel = world.after(random.chance(0.2) ? random.scale(1, 2000) : random.next(), () => {
-      sites.at('before the log is synced');
-      if (death.signal.aborted) return;
-      death.signal.removeEventListener('abort', dead);
-      const { fault } = plan;
-      if (fault?.word === 'sync') faults += 1;
-      if (fault?.word === 'sync' && faults === fault.first) {
-        world.cover(`fault:${fault.kind} sync`);
-        world.note(() => `${name} cannot sync the log`);
-        ioFailed = true;
-        left = true;
-        rules.ledgerFailed('commit');
-        return done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', syscall: 'fdatasync' }));
-      }
-      for (const row of written) ahead.delete(row);
-      done(null);
-    });
-    if (death.signal.aborted) dead();
-    else death.signal.addEventListener('abort', dead, { once: true });
-  };
-  let diskMs = 0;
-  const disk: Disk = {
-    sync,
-    // Asked before and after a commit that waits for the disk.
-    clockMs() {
-      if (random.chance(plan.slowCommits)) diskMs += 10;
-      return diskMs;
-    },
-  };
-
   const connected = server.connect({
     profile: plan.profile,
     connections: plan.concurrency,
@@ -156,11 +115,6 @@ export function beginStart(options: StartOptions): Start {
         sites.at('between claim and post');
         if (death.signal.aborted) return;
         rules.posting(body, asked);
-        for (const reference of asked.references) {
-          const row = view.byReference(reference);
-          if (row !== undefined && ahead.has(nameOf(row)))
-            world.object(`${name} posts ${reference} before the disk has it`);
-        }
         guard?.posting(asked);
       },
       received: () => sites.at('received'),
@@ -189,7 +143,7 @@ export function beginStart(options: StartOptions): Start {
 
   const pipeline = async (): Promise<Ending> => {
     const nowMs = world.wallMs;
-    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs, disk));
+    using held = openedFor(watch, () => hold(path, plan, identityOf(campaign), nowMs));
     const own = watched(held.ledger);
     ledger = own;
     guard?.begins();
@@ -304,10 +258,6 @@ export function beginStart(options: StartOptions): Start {
   };
 }
 
-function nameOf({ row, leg }: RowView): string {
-  return `${row} ${leg}`;
-}
-
 function endingOf(error: unknown): Ending {
   if (error instanceof HandbillError) {
     return { kind: 'refused', exit: error.exit, code: error.diagnostics[0]?.code ?? 'unknown' };
@@ -316,6 +266,9 @@ function endingOf(error: unknown): Ending {
 }
 
 /** 2: SQLite syncs at the end of a transaction; 1: it does not. */
+/** https://sqlite.org/pragma.html#pragma_synchronous */
+const SYNCHRONOUS_FULL = 2;
+
 function synchronous(db: DatabaseSync): unknown {
   return db.prepare('PRAGMA synchronous').get()?.['synchronous'];
 }

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Disk } from '../../src/ledger/log-sync.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -18,13 +17,12 @@ export function hold(
   plan: StartPlan,
   identity: RunIdentity,
   nowMs: number,
-  disk: Disk,
 ): { ledger: Ledger } & Disposable {
   if (plan.lock !== 'none') {
     if (plan.lock === 'deleted') rmSync(join(path, '..', 'locks'), { recursive: true, force: true });
-    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs, { disk });
+    return holdRun({ root: dirname(path), ledger: path }, identity, nowMs);
   }
-  const ledger = openLedger(path, { mode: 'write', nowMs, disk });
+  const ledger = openLedger(path, { mode: 'write', nowMs });
   return { ledger, [Symbol.dispose]: () => ledger.close() };
 }
 
@@ -71,7 +69,6 @@ export function named(ledger: Ledger, enter: (operation: Operation) => () => voi
     start: within('start', ledger.start),
     retryRejected: within('retryRejected', ledger.retryRejected),
     commit: within('commit', ledger.commit),
-    commitSoon: within('commit', ledger.commitSoon),
     skip: within('skip', ledger.skip),
     defer: within('defer', ledger.defer),
     setWinner: within('setWinner', ledger.setWinner),

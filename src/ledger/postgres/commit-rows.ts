@@ -1,5 +1,5 @@
 /**
- * What the desk writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays hold
+ * What a group commit writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays hold
  * a column each; `form_rows`, `forms` and `hashes` the spellings under which a claim may be suppressed. Whoever shares a run claims
  * only in shards that are his at this moment (`worker_shards`). Called by many.ts.
  */

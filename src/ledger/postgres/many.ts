@@ -11,7 +11,7 @@ export interface ManyAsker {
 }
 
 /**
- * The hot path of a shared ledger: one journey for all who wait at the desk, with an array for each column. What each of
+ * The hot path of a shared ledger: one journey for a whole group commit, with an array for each column. What each of
  * them asks is what the stores ask of one (commits.ts).
  */
 export function manyRows(asker: ManyAsker): ManyRows {

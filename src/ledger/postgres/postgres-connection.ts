@@ -119,14 +119,6 @@ export class PostgresConnection implements Connection {
     }
   }
 
-  writeSoon<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T {
-    return this.write(nowMs, rows, work);
-  }
-
-  durable(): null {
-    return null;
-  }
-
   displacement(): null {
     return null;
   }

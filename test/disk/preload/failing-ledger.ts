@@ -6,8 +6,7 @@
  * HANDBILL_TEST_SQLITE is JSON: `{ "log": file, "at"?: number, "fault"?: name, "waitMs"?: number }`. With `waitMs`,
  * that is how long SQLite waits for other writers from the first transaction on.
  */
-import fs, { appendFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { appendFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { basename } from 'node:path';
 import process from 'node:process';
@@ -103,16 +102,6 @@ for (const how of ['run', 'get', 'all', 'iterate'] as const) {
     },
   });
 }
-
-const { fdatasync } = fs;
-fs.fdatasync = Object.assign((fd: number, done: fs.NoParamCallback) => {
-  note({ syncing: fd });
-  fdatasync(fd, (error) => {
-    note({ synced: fd });
-    done(error);
-  });
-}, fdatasync);
-syncBuiltinESMExports();
 
 const { write } = Socket.prototype;
 Socket.prototype.write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { problem } from '../../src/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { ClaimAnswer, ClaimRequest, ResultRecord } from '../../src/ledger/records.ts';
-import { createDesk } from '../../src/run/desk.ts';
+import { createGroupCommit } from '../../src/run/group-commit.ts';
 
 const claim = (row: number): ClaimRequest => ({ row, leg: 0, to: `+4470000${row}`, key: `+4470000${row}` });
 const result = (row: number): ResultRecord => ({
@@ -17,7 +17,7 @@ const result = (row: number): ResultRecord => ({
   error: null,
 });
 
-/** What a desk wrote, transaction by transaction; fails as told. */
+/** What a group wrote, transaction by transaction; fails as told. */
 function paper(fail: (transaction: number) => Error | null = () => null) {
   const transactions: { results: number[]; claims: number[] }[] = [];
   let count = 0;
@@ -35,10 +35,10 @@ function paper(fail: (transaction: number) => Error | null = () => null) {
 
 it('puts all that comes in during one turn into one transaction', async () => {
   const ledger = paper();
-  const desk = createDesk(ledger, () => undefined);
-  desk.record(result(1));
-  desk.record(result(2));
-  expect(await Promise.all([desk.claim([claim(3), claim(4)]), desk.claim([claim(13)])])).toEqual([
+  const group = createGroupCommit(ledger, () => undefined);
+  group.record(result(1));
+  group.record(result(2));
+  expect(await Promise.all([group.claim([claim(3), claim(4)]), group.claim([claim(13)])])).toEqual([
     ['claimed', 'claimed'],
     ['suppressed'],
   ]);
@@ -47,16 +47,16 @@ it('puts all that comes in during one turn into one transaction', async () => {
 
 it('writes an outcome at the end of the turn when nobody claims', async () => {
   const ledger = paper();
-  const desk = createDesk(ledger, () => undefined);
-  desk.record(result(1));
-  await desk.flush();
+  const group = createGroupCommit(ledger, () => undefined);
+  group.record(result(1));
+  await group.flush();
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
 });
 
 it('writes an outcome by the next turn, also when nobody asks for anything', async () => {
   const ledger = paper();
-  const desk = createDesk(ledger, () => undefined);
-  desk.record(result(1));
+  const group = createGroupCommit(ledger, () => undefined);
+  group.record(result(1));
   expect(ledger.transactions).toEqual([]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
@@ -69,28 +69,28 @@ it('waits a moment for others while most are out, and for nobody when half of th
   const turn = (): void => {
     for (const work of turns.splice(0)) work();
   };
-  const desk = createDesk(ledger, () => undefined, {
+  const group = createGroupCommit(ledger, () => undefined, {
     soon: (work) => turns.push(work),
     later: (_ms, work) => timers.push(work),
   });
-  const out = desk.claim([claim(1), claim(2), claim(3), claim(4)]);
+  const out = group.claim([claim(1), claim(2), claim(3), claim(4)]);
   turn();
   expect(await out).toHaveLength(4);
   const written = () => ledger.transactions.slice(1);
 
-  desk.record(result(1));
-  const fifth = desk.claim([claim(5)]);
+  group.record(result(1));
+  const fifth = group.claim([claim(5)]);
   turn();
   // Three are out, and one waits.
   expect([written(), timers.length]).toEqual([[], 1]);
-  desk.record(result(2));
-  const sixth = desk.claim([claim(6)]);
+  group.record(result(2));
+  const sixth = group.claim([claim(6)]);
   turn();
   expect(written()).toEqual([{ results: [1, 2], claims: [5, 6] }]);
   expect(await Promise.all([fifth, sixth])).toEqual([['claimed'], ['claimed']]);
 
   // The time of the first wait is over, and what came since is written with it.
-  desk.record(result(3));
+  group.record(result(3));
   turn();
   expect([written().length, timers.length]).toEqual([1, 1]);
   timers[0]?.();
@@ -104,18 +104,18 @@ it('with many out waits for two of three, and once more for the quick ones', asy
   const turn = (): void => {
     for (const work of turns.splice(0)) work();
   };
-  const desk = createDesk(ledger, () => undefined, {
+  const group = createGroupCommit(ledger, () => undefined, {
     soon: (work) => turns.push(work),
     later: (_ms, work) => timers.push(work),
   });
   const answer = (from: number, to: number): void => {
     for (let row = from; row < to; row++) {
-      desk.record(result(row));
-      void desk.claim([claim(60 + row)]);
+      group.record(result(row));
+      void group.claim([claim(60 + row)]);
     }
     turn();
   };
-  void desk.claim(Array.from({ length: 60 }, (_, row) => claim(row)));
+  void group.claim(Array.from({ length: 60 }, (_, row) => claim(row)));
   turn();
   const written = () => ledger.transactions.slice(1).map(({ results, claims }) => [results.length, claims.length]);
 
@@ -146,13 +146,13 @@ it('tries once more to keep the outcomes when a commit fails, and refuses every 
   const full = new LedgerError('full', problem('ledger-write', 'No room.'));
   const ledger = paper((n) => (n === 1 ? full : null));
   const failures: Error[] = [];
-  const desk = createDesk(ledger, (error) => failures.push(error));
-  desk.record(result(1));
-  expect(await desk.claim([claim(2)])).toBe(null);
+  const group = createGroupCommit(ledger, (error) => failures.push(error));
+  group.record(result(1));
+  expect(await group.claim([claim(2)])).toBe(null);
   expect(ledger.transactions).toEqual([{ results: [1], claims: [] }]);
-  expect(await desk.claim([claim(3)])).toBe(null);
-  desk.record(result(4));
-  await desk.flush();
+  expect(await group.claim([claim(3)])).toBe(null);
+  group.record(result(4));
+  await group.flush();
   expect(ledger.transactions.map((t) => t.results)).toEqual([[1], [4]]);
   expect(ledger.transactions.flatMap((t) => t.claims)).toEqual([]);
   expect(failures).toEqual([full]);
@@ -161,68 +161,8 @@ it('tries once more to keep the outcomes when a commit fails, and refuses every 
 it('does not write outcomes twice that the ledger kept although the claims failed', async () => {
   const kept = new LedgerError('full', problem('ledger-write', 'No room.'), true);
   const ledger = paper((n) => (n === 1 ? kept : null));
-  const desk = createDesk(ledger, () => undefined);
-  desk.record(result(1));
-  expect(await desk.claim([claim(2)])).toBe(null);
+  const group = createGroupCommit(ledger, () => undefined);
+  group.record(result(1));
+  expect(await group.claim([claim(2)])).toBe(null);
   expect(ledger.transactions).toEqual([]);
-});
-
-/** A ledger whose disk is done when it is told so. */
-function slowPaper() {
-  const done: { resolve(): void; reject(error: Error): void }[] = [];
-  const told: number[][] = [];
-  const ledger = paper();
-  return {
-    ...ledger,
-    done,
-    told,
-    durable: () => new Promise<void>((resolve, reject) => done.push({ resolve, reject })),
-    committed: (_results: unknown, claims: readonly ClaimRequest[]) => told.push(claims.map((c) => c.row)),
-  };
-}
-
-const turn = () => new Promise((resolve) => setTimeout(resolve, 10));
-
-it('answers a claim when it is on the disk, and gathers meanwhile what comes in', async () => {
-  const ledger = slowPaper();
-  const desk = createDesk(ledger, () => undefined);
-  const answers: string[] = [];
-  const claims = (row: number) => desk.claim([claim(row)]).then((said) => answers.push(`${row} ${said?.[0]}`));
-  void claims(1);
-  await turn();
-  void claims(2);
-  void claims(3);
-  await turn();
-  expect([answers, ledger.told, ledger.transactions.length]).toEqual([[], [], 1]);
-  ledger.done.shift()?.resolve();
-  await turn();
-  expect([answers, ledger.told]).toEqual([['1 claimed'], [[1]]]);
-  expect(ledger.transactions.map((t) => t.claims)).toEqual([[1], [2, 3]]);
-  const flushed = desk.flush().then(() => answers.push('flushed'));
-  await turn();
-  expect(answers).toEqual(['1 claimed']);
-  ledger.done.shift()?.resolve();
-  await flushed;
-  expect(answers).toEqual(['1 claimed', '2 claimed', '3 claimed', 'flushed']);
-});
-
-it('grants nothing that may not be on the disk, and keeps what happened for another ledger', async () => {
-  const ledger = slowPaper();
-  const failures: Error[] = [];
-  const desk = createDesk(ledger, (error) => failures.push(error));
-  desk.record(result(1));
-  const [first, second] = [desk.claim([claim(2)]), turn().then(() => desk.claim([claim(3)]))];
-  await turn();
-  await turn();
-  const lost = new LedgerError('io', problem('ledger-write', 'The disk is gone.'));
-  ledger.commit = () => {
-    throw lost;
-  };
-  ledger.done.shift()?.reject(lost);
-  expect(await Promise.all([first, second])).toEqual([null, null]);
-  expect(failures).toEqual([lost]);
-  expect(desk.unwritten.map(({ row }) => row)).toEqual([1]);
-  expect(ledger.told).toEqual([]);
-  await desk.flush();
-  expect(ledger.done).toEqual([]);
 });
