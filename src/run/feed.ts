@@ -104,8 +104,7 @@ async function feedAll(options: FeedOptions): Promise<void> {
         if (isGated) gate.put(1);
         // A fallback is a request of its own; who else gets the same may share one.
         const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
-        const full = parcel === null ? undefined : put(pool, parcel);
-        if (full !== undefined) await full;
+        if (parcel !== null) await put(pool, parcel);
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
       if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
@@ -115,16 +114,12 @@ async function feedAll(options: FeedOptions): Promise<void> {
         break;
       }
     }
-    for (const parcel of stopped.aborted ? [] : packer.rest()) {
-      const full = put(pool, parcel);
-      if (full !== undefined) await full;
-    }
+    for (const parcel of stopped.aborted ? [] : packer.rest()) await put(pool, parcel);
     if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
   } catch (error) {
     pool.fail(error);
   }
-  const idle = pool.idle();
-  if (idle !== undefined) await idle;
+  await pool.idle();
 }
 
 /** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
@@ -139,8 +134,8 @@ async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: FeedOpti
   return true;
 }
 
-function put(pool: Pool, dues: readonly Due[]): Promise<void> | undefined {
-  return isParcel(dues) ? pool.put(dues) : undefined;
+async function put(pool: Pool, dues: readonly Due[]): Promise<void> {
+  if (isParcel(dues)) await pool.put(dues);
 }
 
 function isParcel(dues: readonly Due[]): dues is Parcel {

@@ -18,8 +18,8 @@ export interface GroupCommitLedger {
  * exceed the concurrency (failures.md, rule 1).
  *
  * A group is what comes in during one turn of the event loop; and while most deliveries wait for the API, also what
- * follows within `LINGER_MS`, or twice that where half as many claims wait by then as requests are out. A commit costs
- * 300 us of CPU however many rows it holds.
+ * follows within 2 ms, or twice that where half as many claims wait by then as requests are out. On a slow disk it gathers
+ * for as long as the commit before took. A commit costs 300 us of CPU however many rows it holds.
  */
 export interface GroupCommit {
   /**
@@ -27,7 +27,7 @@ export interface GroupCommit {
    * be written: then nothing may be posted.
    */
   claim(requests: readonly TimedClaim[]): Promise<readonly TimedAnswer[] | null>;
-  /** Hands in an outcome. It is written with the next claims, at the latest twice `LINGER_MS` after this turn. */
+  /** Hands in an outcome. It is written with the next claims, at the latest 40 ms after this turn. */
   record(result: ResultRecord): void;
   /** Resolves when everything handed in so far is on disk. */
   written(): Promise<void>;
@@ -39,8 +39,11 @@ export interface GroupCommit {
   readonly unwritten: readonly ResultRecord[];
 }
 
-/** The longest wait for others: a hundredth of what an API takes that answers within 200 ms. */
+/** The usual wait for others: a hundredth of what an API takes that answers within 200 ms. */
 const LINGER_MS = 2;
+
+/** The longest, on a slow disk. */
+const MOST_LINGER_MS = 20;
 
 /** With fewer requests out, half as many claims are worth a commit; with more, two thirds are waited for. */
 const MANY = 16;
@@ -54,7 +57,7 @@ interface Waiting {
 export function createGroupCommit(
   ledger: GroupCommitLedger,
   onFailure: (error: Error) => void,
-  { soon, later }: Pick<Timers, 'soon' | 'later'> = TIMERS,
+  { soon, later, monotonicMs }: Pick<Timers, 'soon' | 'later' | 'monotonicMs'> = TIMERS,
 ): GroupCommit {
   let results: ResultRecord[] = [];
   let claims: TimedClaim[] = [];
@@ -64,6 +67,7 @@ export function createGroupCommit(
   let scheduled = false;
   let lingering = false;
   let flushing = false;
+  let lingerMs = LINGER_MS;
   let failure: Error | null = null;
   const unwritten: ResultRecord[] = [];
 
@@ -75,7 +79,9 @@ export function createGroupCommit(
     waiting = [];
     try {
       if (failure !== null) throw failure;
+      const since = monotonicMs();
       const answers = ledger.commit(group.results, group.claims);
+      lingerMs = Math.min(MOST_LINGER_MS, Math.max(LINGER_MS, monotonicMs() - since));
       for (const answer of answers) if (answer === 'claimed') outstanding += 1;
       ledger.committed?.(group.results, group.claims, answers);
       let first = 0;
@@ -120,7 +126,7 @@ export function createGroupCommit(
   };
   const linger = (again: boolean): void => {
     lingering = true;
-    later(LINGER_MS, () => {
+    later(lingerMs, () => {
       lingering = false;
       const isFast = outstanding >= MANY && 2 * claims.length >= outstanding;
       if (isFast && !again && failure === null) linger(true);

@@ -3,11 +3,11 @@ import type { Parcel } from './parcel.ts';
 
 /** The deliveries that are under way or wait for their turn. */
 export interface Pool {
-  /** Takes a parcel; a promise where it is full, which resolves when there is room again. */
-  put(parcel: Parcel): Promise<void> | undefined;
-  /** A promise until the last delivery has ended. */
-  idle(): Promise<void> | undefined;
-  /** As many deliveries as may be under way at once from now on; those that are under way end first. */
+  /** Takes a batch. Resolves when there is room for another one, so that memory does not grow with the list. */
+  put(parcel: Parcel): Promise<void>;
+  /** Resolves when the last delivery has ended. */
+  idle(): Promise<void>;
+  /** Sets how many deliveries may be under way at once; those under way end first. */
   setWidth(width: number): void;
   /** Ends the start: nothing more is to be put. The first error is kept. */
   fail(error: unknown): void;
@@ -15,85 +15,39 @@ export interface Pool {
 }
 
 /**
- * Bounds what is taken from the list ahead of what can be sent, so that memory does not grow with the list.
+ * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
  *
- * p-limit runs lanes, not parcels: a lane takes one parcel after the other until none waits or the width has shrunk.
- * A parcel of its own in p-limit costs six promises and two closures.
- *
- * @param most - parcels that are under way or wait; more are put only when there is room
+ * @param most - batches that are under way or wait; `put` holds its caller back above that
+ * @param deliver - brings one batch to its outcomes
+ * @param onFailure - called when a delivery throws
  */
 export function createPool(most: number, deliver: (parcel: Parcel) => Promise<void>, onFailure: () => void): Pool {
   const limit = pLimit(1);
-  /** Those before `head` are under way already. */
-  let queue: (Parcel | undefined)[] = [];
-  let head = 0;
-  let lanes = 0;
-  let waiting = 0;
-  let roomFreed: (() => void) | null = null;
   let failure: Error | null = null;
+  let onEnded: (() => void) | null = null;
 
-  const take = (): Parcel | undefined => {
-    const parcel = queue[head];
-    queue[head] = undefined;
-    head += 1;
-    if (head >= queue.length || head > most) {
-      queue = queue.slice(head);
-      head = 0;
-    }
-    return parcel;
-  };
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));
     onFailure();
   };
-  const lane = async (): Promise<void> => {
-    while (head < queue.length && lanes <= limit.concurrency) {
-      const parcel = take();
-      if (parcel === undefined) break;
-      try {
-        await deliver(parcel);
-      } catch (error) {
-        fail(error);
-      }
-      waiting -= 1;
-      roomFreed?.();
-    }
-    lanes -= 1;
-    widen();
-  };
-  /** A lane that has been asked for begins a moment later, so each counts for one of the parcels that wait. */
-  const widen = (): void => {
-    for (let left = queue.length - head; left > 0 && lanes < limit.concurrency; left--) {
-      lanes += 1;
-      void limit(lane);
+  const below = async (bound: number): Promise<void> => {
+    while (limit.activeCount + limit.pendingCount >= bound) {
+      await new Promise<void>((resolve) => {
+        onEnded = resolve;
+      });
     }
   };
-  const below = (bound: number): Promise<void> | undefined =>
-    waiting < bound
-      ? undefined
-      : new Promise((resolve) => {
-          roomFreed = () => {
-            if (waiting < bound) {
-              roomFreed = null;
-              resolve();
-            }
-          };
-        });
 
   return {
     put(parcel) {
-      waiting += 1;
-      queue.push(parcel);
-      if (lanes < limit.concurrency) {
-        lanes += 1;
-        void limit(lane);
-      }
+      void limit(deliver, parcel)
+        .catch(fail)
+        .then(() => onEnded?.());
       return below(most);
     },
     idle: () => below(1),
     setWidth(width) {
       limit.concurrency = width;
-      widen();
     },
     fail,
     get failure() {

@@ -72,6 +72,7 @@ it('waits a moment for others while most are out, and for nobody when half of th
   const group = createGroupCommit(ledger, () => undefined, {
     soon: (work) => turns.push(work),
     later: (_ms, work) => timers.push(work),
+    monotonicMs: () => 0,
   });
   const out = group.claim([claim(1), claim(2), claim(3), claim(4)]);
   turn();
@@ -107,6 +108,7 @@ it('with many out waits for two of three, and once more for the quick ones', asy
   const group = createGroupCommit(ledger, () => undefined, {
     soon: (work) => turns.push(work),
     later: (_ms, work) => timers.push(work),
+    monotonicMs: () => 0,
   });
   const answer = (from: number, to: number): void => {
     for (let row = from; row < to; row++) {
