@@ -34,7 +34,7 @@ export async function listsOfCampaigns(
   return [...lists.values()];
 }
 
-type Answering = Pick<Ledger, 'suppressionOf' | 'suppressedHashOf' | 'suppressed'>;
+type Answering = Pick<Ledger, 'suppressionOf' | 'suppressedHashOf' | 'suppressions'>;
 
 /** Looks for each of those that were named in the ledger and in every list. What is wrong with the lists comes back. */
 export async function answer(
@@ -118,8 +118,8 @@ function indexOf(named: readonly Named[], hasher: Hasher | null) {
   return { byForm, byHash, hasHashes: named.some((one) => 'hash' in one) };
 }
 
-function* everyForm(ledger: Pick<Ledger, 'suppressed'>): Generator<string> {
-  for (const batch of ledger.suppressed('addresses')) yield* batch;
+function* everyForm(ledger: Pick<Ledger, 'suppressions'>): Iterable<string> {
+  for (const { address } of ledger.suppressions()) yield address;
 }
 
 function timesOf(
