@@ -278,8 +278,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: FEED,
-        was: 'for (const parcel of stopped.aborted ? [] : packer.rest()) {',
-        is: 'for (const parcel of stopped.aborted || left > 0 ? [] : packer.rest()) {',
+        was: 'for (const parcel of stopped.aborted ? [] : packer.rest()) await put(pool, parcel);',
+        is: 'for (const parcel of stopped.aborted || left > 0 ? [] : packer.rest()) await put(pool, parcel);',
       },
     ],
     proof: shared('each request is full'),

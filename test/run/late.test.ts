@@ -56,7 +56,7 @@ it('expires who was waiting for their turn when notAfter passed', async () => {
 
 it('expires a recipient whose claim was committed after notAfter', async () => {
   using here = project('send: { notAfter: "2026-11-21T12:00:00Z" }\n');
-  const now = slowCommitClock(here.path('hello'), START, START + 4 * HOUR);
+  const now = slowCommitClock(here.root, START, START + 4 * HOUR);
   const { posted, report } = await at(here, START, { now });
   expect(posted).toBe(0);
   expect(report.totals).toMatchObject({ accepted: 0, skipped: 3, pending: 0 });

@@ -1,4 +1,6 @@
 /** Loaded before handbill: on SIGUSR2 it comes to an end that no program expects, in the way that HOW says. */
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 
 const WAYS: Readonly<Record<string, () => void>> = {
@@ -8,14 +10,16 @@ const WAYS: Readonly<Record<string, () => void>> = {
   reject() {
     void Promise.reject(new Error('planted'));
   },
-  /** Fails in the middle of the run, where it is waited for: a reference is made of 22 characters at once. */
+  /** Fails once in the middle of the run, where it is waited for: when the next reference is made. */
   bug() {
-    const { fromCharCode } = String;
-    String.fromCharCode = (...codes) => {
-      if (codes.length !== 22) return fromCharCode(...codes);
-      String.fromCharCode = fromCharCode;
+    const { hash } = crypto;
+    crypto.hash = ((algorithm: string, data: crypto.BinaryLike, encoding: 'base64url') => {
+      if (encoding !== 'base64url') return hash(algorithm, data, encoding);
+      crypto.hash = hash;
+      syncBuiltinESMExports();
       throw new Error('planted');
-    };
+    }) as typeof hash;
+    syncBuiltinESMExports();
   },
   memory() {
     const kept: unknown[] = [];
