@@ -11,7 +11,7 @@ type ExitName = keyof typeof EXIT;
 export async function commandsPage(): Promise<string> {
   const sections: string[] = [];
   for (const entry of COMMANDS) sections.push(await sectionOf(entry));
-  return page('Commands', INTRO, exitTable(), ...sections);
+  return page('Commands', INTRO, overview(), exitTable(), ...sections);
 }
 
 const INTRO = `Every command with what it takes, as \`handbill COMMAND --help\` says it. \`<...>\` stands for a value that is
@@ -19,6 +19,13 @@ needed, \`[...]\` for one that can be left out, \`...\` for several. Results go 
 \`NO_COLOR\` switches colours off, \`HANDBILL_LEDGER\` stands in for \`--ledger\`, \`HANDBILL_LEDGER_WAIT\` and
 \`HANDBILL_LEASE\` are of [shared ledgers](shared-ledger.md). Durations are \`30s\`, \`5m\`, \`24h\`, \`7d\`
 or ISO 8601 (\`PT30S\`). What \`--format json\` prints is described in [formats.md](formats.md).`;
+
+function overview(): string {
+  return table(
+    ['command', 'does'],
+    COMMANDS.map(({ name, summary }) => [`[\`handbill ${name}\`](#handbill-${name})`, summary]),
+  );
+}
 
 const EXITS: Readonly<Record<ExitName, string>> = {
   done: 'done for now, nothing bad: skipped and deferred recipients are not bad, nor are those that `--limit` left',

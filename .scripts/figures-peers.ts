@@ -17,15 +17,6 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'wrong-texts': 'wrong texts',
 };
 
-/** What of it the README shows. */
-export const SHORT: readonly string[] = [
-  'messages-per-second',
-  'not-once',
-  'kept-wrong-numbers',
-  'kept-twice',
-  'kept-missed',
-];
-
 /** The program and the column that a figure belongs to; null for figures that belong to no program. */
 function placeOf({ id }: Kept): { readonly program: string; readonly column: string } | null {
   const [, program = '', column = ''] = /^(handbill|peer-[a-z]+)-(.+)$/.exec(id) ?? [];
@@ -38,7 +29,7 @@ export function besidePeers(figures: readonly Kept[]): readonly Kept[] {
 }
 
 /** The table of programs, the fastest first; nothing where none was measured. */
-export function peersTable(figures: readonly Kept[], columns: readonly string[] = Object.keys(COLUMNS)): string | null {
+export function peersTable(figures: readonly Kept[]): string | null {
   const programs = Map.groupBy(
     figures.filter((figure) => placeOf(figure) !== null),
     (figure) => placeOf(figure)?.program,
@@ -50,10 +41,10 @@ export function peersTable(figures: readonly Kept[], columns: readonly string[] 
     .toSorted((a, b) => speedOf(b) - speedOf(a))
     .map((own) => [
       own[0]?.what.replace(/,.*$/, '') ?? '',
-      ...columns.map((column) => {
+      ...Object.keys(COLUMNS).map((column) => {
         const figure = find(own, column);
         return figure === undefined ? '' : valueWords(figure);
       }),
     ]);
-  return table(['program', ...columns.map((column) => COLUMNS[column] ?? column)], rows);
+  return table(['program', ...Object.values(COLUMNS)], rows);
 }

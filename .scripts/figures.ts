@@ -1,6 +1,6 @@
 /**
- * Makes what is shown of the bench from test/bench/figures.json, which `npm run bench -- --json` writes: the table in the
- * README, the one in docs/performance.md, and docs/images/bench.svg. `node .scripts/figures.ts` writes them; a test fails
+ * Makes what is shown of the bench from test/bench/figures.json, which `npm run bench -- --json` writes: the tables
+ * in docs/performance.md, and docs/images/bench.svg. `node .scripts/figures.ts` writes them; a test fails
  * while they are stale.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import process from 'node:process';
 import { type Figures, type Kept, readFigures } from '../test/bench/figures.ts';
 import { table } from './docs-markdown.ts';
 import { drawChart } from './figures-chart.ts';
-import { besidePeers, peersTable, SHORT } from './figures-peers.ts';
+import { besidePeers, peersTable } from './figures-peers.ts';
 import { figureWords, goalWords } from './figures-words.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -17,31 +17,9 @@ const FIGURES = new URL('test/bench/figures.json', ROOT);
 const BEGIN = '<!-- Made by .scripts/figures.ts from test/bench/figures.json: run `npm run figures`. -->';
 const END = '<!-- End of what is made. -->';
 
-/** What the README shows, by the ids of figures. */
-export const HEADLINES: readonly string[] = [
-  'send-against-bare',
-  'send-against-aiohttp',
-  'send-against-artillery',
-  'send-against-newman',
-  'send-against-curl',
-  'validate-cpu',
-  'rules-above-plain',
-  'memory-validate-1m',
-  'memory-preview-1m',
-  'memory-send-1m',
-  'first-request-1m',
-  'resume-first-request-1m',
-  'help-against-empty',
-  'validate-small-against-empty',
-  'rate-deviation',
-  'rate-burst',
-  'slow-api-share',
-];
-
 /** The files as they would be made, by their paths from the root of the project. */
 export function makeFigures(figures: Figures): ReadonlyMap<string, string> {
   return new Map([
-    ['README.md', within('README.md', headlinesOf(figures))],
     ['docs/performance.md', within('docs/performance.md', allOf(figures))],
     ['docs/images/bench.svg', drawChart(figures)],
   ]);
@@ -60,12 +38,6 @@ function within(path: string, made: string): string {
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (from === -1 || to < from) throw new Error(`${path} has no place for figures: ${BEGIN} and ${END}`);
   return `${text.slice(0, from)}${BEGIN}\n\n${made}\n\n${text.slice(to)}`;
-}
-
-function headlinesOf({ figures, node, cores }: Figures): string {
-  const shown = HEADLINES.flatMap((id) => figures.filter((figure) => figure.id === id));
-  const machine = `Node ${node}, ${cores} cores. The last three columns are of a list as people keep it: in several spellings, and with some people twice.`;
-  return [tableOf(shown), machine, peersTable(figures, SHORT)].filter((part) => part !== null).join('\n\n');
 }
 
 function allOf({ figures, node, cores }: Figures): string {

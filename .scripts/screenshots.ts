@@ -1,5 +1,5 @@
 /**
- * Makes docs/images/*.png, the pages in the README: sends a campaign of made-up people to the sandbox, which reports and
+ * Makes docs/images/*.png, the pictures of pages in the README and docs: sends a campaign of made-up people to the sandbox, which reports and
  * replies, and looks at the pages in a browser. Numbers are those that regulators keep free for films and books.
  * `npm run screenshots` writes them.
  */

@@ -10,8 +10,8 @@ import { compileMessageCheck } from '../../src/sandbox/check-message.ts';
 import { readDescription } from '../../src/sandbox/openapi.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const SECTION = README.slice(README.indexOf('## Every field and feature'));
+const DOCS = join(ROOT, 'docs');
+const PAGE = readFileSync(join(DOCS, 'fields.md'), 'utf8');
 
 interface Row {
   readonly what: string;
@@ -22,7 +22,7 @@ interface Row {
 
 /** The rows of one of the tables, by what its first column is called. */
 function rowsOf(head: string): readonly Row[] {
-  const table = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'm').exec(SECTION)?.[1] ?? '';
+  const table = new RegExp(`^\\| ${head} \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'm').exec(PAGE)?.[1] ?? '';
   return table
     .trimEnd()
     .split('\n')
@@ -108,13 +108,13 @@ describe('every row makes a message that the API takes', () => {
 
   test.each(rows)('$what: has tests', ({ tests }) => {
     expect(tests.length).toBeGreaterThan(0);
-    for (const path of tests) expect(readFileSync(join(ROOT, path), 'utf8'), path).toMatch(/^\s*(?:it|test)\b/m);
+    for (const path of tests) expect(readFileSync(join(DOCS, path), 'utf8'), path).toMatch(/^\s*(?:it|test)\b/m);
   });
 });
 
 describe('the fields', () => {
   test.each(FIELDS)('$what is in the request, and the first of its tests speaks of it', async (row) => {
-    expect(readFileSync(join(ROOT, row.tests[0] ?? ''), 'utf8')).toContain(segmentsOf(row.what).at(-1));
+    expect(readFileSync(join(DOCS, row.tests[0] ?? ''), 'utf8')).toContain(segmentsOf(row.what).at(-1));
     const without = await requestsOf({ ...row, written: {} });
     const requests = await requestsOf(row);
     const place = segmentsOf(row.what);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { committedFigures, HEADLINES, makeFigures, staleFigures } from '../../.scripts/figures.ts';
+import { committedFigures, makeFigures, staleFigures } from '../../.scripts/figures.ts';
 import { barsOf, drawChart } from '../../.scripts/figures-chart.ts';
 import { besidePeers } from '../../.scripts/figures-peers.ts';
 import { figureWords, goalWords, valueWords } from '../../.scripts/figures-words.ts';
@@ -10,7 +10,7 @@ const committed = committedFigures();
 const made = makeFigures(committed);
 
 describe('what is shown of the bench', () => {
-  it('is made from its figures: README, page and chart', () => {
+  it('is made from its figures: page and chart', () => {
     expect(staleFigures(made), 'run `npm run figures`').toEqual([]);
   });
 
@@ -19,15 +19,11 @@ describe('what is shown of the bench', () => {
     expect(staleFigures(makeFigures({ ...committed, figures: changed }))).toEqual([...made.keys()]);
   });
 
-  it('has every figure on the page, and every headline in the README', () => {
+  it('has every figure on the page', () => {
     const page = made.get('docs/performance.md') ?? '';
-    const readme = made.get('README.md') ?? '';
     for (const figure of besidePeers(committed.figures)) {
       expect(page, figure.id).toContain(`| ${figureWords(figure)} | ${goalWords(figure)} |`);
     }
-    const shown = committed.figures.filter(({ id }) => HEADLINES.includes(id));
-    expect(shown.map(({ id }) => id).toSorted()).toEqual(HEADLINES.toSorted());
-    for (const figure of shown) expect(readme, figure.id).toContain(`| ${figureWords(figure)} |`);
   });
 
   it('has one line for each program, with all of its figures', () => {
