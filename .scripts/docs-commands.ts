@@ -1,8 +1,8 @@
 /** docs/commands.md: the help of every command, on one page. */
 import { Command } from 'commander';
-import type { CommandContext } from '../src/commands/context.ts';
-import { COMMANDS, type CommandEntry } from '../src/commands/table.ts';
+import { COMMANDS, type CommandEntry } from '../src/cli/table.ts';
 import { EXIT } from '../src/errors.ts';
+import type { CommandContext } from '../src/operations/context.ts';
 import { block, page, table } from './docs-markdown.ts';
 
 type ExitName = keyof typeof EXIT;

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import type { CommandContext } from '../src/commands/context.ts';
-import { runProgram } from '../src/commands/program.ts';
+import { runProgram } from '../src/cli/program.ts';
 import { type Code, HandbillError } from '../src/errors.ts';
+import type { CommandContext } from '../src/operations/context.ts';
 import { formatDiagnostics } from '../src/util/diagnostic-text.ts';
 
 /** Why a code is said, an example of it, and what to do. */

@@ -1,8 +1,8 @@
 /**
- * Makes the reference at the end of docs/library.md from the docstrings of src/library, of what src/index.ts exports.
+ * Makes the reference at the end of docs/library.md from the docstrings of what src/index.ts exports.
  * `node .scripts/library.ts` writes it; a test fails while it is stale.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 
 const ROOT = new URL('..', import.meta.url);
@@ -152,7 +152,10 @@ function cell(text: string): string {
 }
 
 function sources(): readonly string[] {
-  return globSync('src/library/*.ts', { cwd: ROOT.pathname }).sort().map(read);
+  const paths = [...read('src/index.ts').matchAll(/ from '\.\/(?<path>(?:operations|web)\/[^']+)'/g)].map(
+    (match) => match.groups?.['path'],
+  );
+  return [...new Set(paths)].sort().map((path) => read(`src/${path}`));
 }
 
 function read(path: string): string {

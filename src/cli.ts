@@ -4,10 +4,10 @@
 const NEEDED = 24;
 
 if (Number(process.versions.node.split('.')[0]) < NEEDED) {
-  const { runUnderOwnNode } = await import('./commands/older-node.ts');
+  const { runUnderOwnNode } = await import('./cli/older-node.ts');
   runUnderOwnNode(NEEDED, process);
 } else {
-  const { main } = await import('./commands/main.ts');
+  const { main } = await import('./cli/main.ts');
   await main(process.argv.slice(2));
 }
 

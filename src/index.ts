@@ -28,111 +28,6 @@ export {
   HandbillError,
   type Position,
 } from './errors.ts';
-export { type DiffOptions, diff } from './library/diff.ts';
-export { type DoctorCheck, type DoctorOptions, type DoctorResult, doctor } from './library/doctor.ts';
-export {
-  type Doubt,
-  type DoubtsOptions,
-  type DoubtVerdict,
-  listDoubts,
-  type ResolveDoubtsOptions,
-  type ResolveDoubtsQuestion,
-  type ResolveDoubtsResult,
-  resolveDoubts,
-} from './library/doubts.ts';
-export { type DueItem, type DueOptions, type DueResult, due } from './library/due.ts';
-export { type InitOptions, type InitResult, init } from './library/init.ts';
-export { type Listening, type ListenOptions, listen, type Recorded } from './library/listen.ts';
-export { type LoadOptions, loadCampaign } from './library/loading.ts';
-export type { Confirm, ProjectOptions } from './library/options.ts';
-export {
-  type ApproveOptions,
-  type ApproveQuestion,
-  approve,
-  type CheckApprovalOptions,
-  checkApproval,
-  type PlanOptions,
-  plan,
-  readPlan,
-  type SigningKey,
-} from './library/plan.ts';
-export {
-  type Preview,
-  type PreviewDecision,
-  type PreviewFallback,
-  type PreviewOptions,
-  type PreviewRequest,
-  type PreviewResult,
-  type PreviewRow,
-  type PreviewSend,
-  preview,
-} from './library/preview.ts';
-export { type LeftRun, type PurgedRun, type PurgeOptions, type PurgeResult, purge } from './library/purge.ts';
-export {
-  type DueFallbacks,
-  type ReconciledFile,
-  type ReconcileOptions,
-  type ReconcileResult,
-  reconcile,
-} from './library/reconcile.ts';
-export {
-  type ExportedReply,
-  type ExportRepliesOptions,
-  exportReplies,
-  listReplies,
-  type ReceivedReply,
-  type RepliesOptions,
-  type ReplyExport,
-  type ReviewRepliesOptions,
-  type ReviewRepliesResult,
-  reviewReplies,
-} from './library/replies.ts';
-export {
-  type LegResult,
-  listRuns,
-  type OutcomesOptions,
-  outcomes,
-  type RecipientOutcome,
-  report,
-} from './library/runs.ts';
-export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './library/sandbox.ts';
-export {
-  type CallerFile,
-  type CallerKind,
-  type CallerOptions,
-  type ScheduledCampaign,
-  type ScheduleOptions,
-  type ScheduleResult,
-  schedule,
-  scheduleCallers,
-} from './library/schedule.ts';
-export {
-  type SendListenOptions,
-  type SendOptions,
-  type SendProgress,
-  type SendQuestion,
-  type SendResult,
-  send,
-} from './library/send.ts';
-export { type ServeOptions, type Serving, serve } from './library/serve.ts';
-export {
-  type AddSuppressionsOptions,
-  addSuppressions,
-  type CheckSuppressionsOptions,
-  checkSuppressions,
-  type ExportSuppressionsOptions,
-  exportSuppressions,
-  importSuppressions,
-  listSuppressions,
-  removeSuppressions,
-  type Suppression,
-  type SuppressionAnswer,
-  type SuppressionCheck,
-  type SuppressionEntry,
-} from './library/suppressions.ts';
-export type { Task } from './library/task.ts';
-export { type ValidatedFile, type ValidateOptions, type ValidateResult, validate } from './library/validate.ts';
-export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './library/workers.ts';
 export type {
   Campaign,
   ChangedRecipient,
@@ -158,6 +53,121 @@ export type {
   WinnerDecision,
   WinnerMetric,
 } from './model.ts';
+export { type DiffOptions, diff } from './operations/library/diff.ts';
+export { type DoctorCheck, type DoctorOptions, type DoctorResult, doctor } from './operations/library/doctor.ts';
+export {
+  type Doubt,
+  type DoubtsOptions,
+  type DoubtVerdict,
+  listDoubts,
+  type ResolveDoubtsOptions,
+  type ResolveDoubtsQuestion,
+  type ResolveDoubtsResult,
+  resolveDoubts,
+} from './operations/library/doubts.ts';
+export { type DueItem, type DueOptions, type DueResult, due } from './operations/library/due.ts';
+export { type InitOptions, type InitResult, init } from './operations/library/init.ts';
+export { type Listening, type ListenOptions, listen, type Recorded } from './operations/library/listen.ts';
+export { type LoadOptions, loadCampaign } from './operations/library/loading.ts';
+export type { Confirm, ProjectOptions } from './operations/library/options.ts';
+export {
+  type ApproveOptions,
+  type ApproveQuestion,
+  approve,
+  type CheckApprovalOptions,
+  checkApproval,
+  type PlanOptions,
+  plan,
+  readPlan,
+  type SigningKey,
+} from './operations/library/plan.ts';
+export {
+  type Preview,
+  type PreviewDecision,
+  type PreviewFallback,
+  type PreviewOptions,
+  type PreviewRequest,
+  type PreviewResult,
+  type PreviewRow,
+  type PreviewSend,
+  preview,
+} from './operations/library/preview.ts';
+export {
+  type LeftRun,
+  type PurgedRun,
+  type PurgeOptions,
+  type PurgeResult,
+  purge,
+} from './operations/library/purge.ts';
+export {
+  type DueFallbacks,
+  type ReconciledFile,
+  type ReconcileOptions,
+  type ReconcileResult,
+  reconcile,
+} from './operations/library/reconcile.ts';
+export {
+  type ExportedReply,
+  type ExportRepliesOptions,
+  exportReplies,
+  listReplies,
+  type ReceivedReply,
+  type RepliesOptions,
+  type ReplyExport,
+  type ReviewRepliesOptions,
+  type ReviewRepliesResult,
+  reviewReplies,
+} from './operations/library/replies.ts';
+export {
+  type LegResult,
+  listRuns,
+  type OutcomesOptions,
+  outcomes,
+  type RecipientOutcome,
+  report,
+} from './operations/library/runs.ts';
+export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './operations/library/sandbox.ts';
+export {
+  type CallerFile,
+  type CallerKind,
+  type CallerOptions,
+  type ScheduledCampaign,
+  type ScheduleOptions,
+  type ScheduleResult,
+  schedule,
+  scheduleCallers,
+} from './operations/library/schedule.ts';
+export {
+  type SendListenOptions,
+  type SendOptions,
+  type SendProgress,
+  type SendQuestion,
+  type SendResult,
+  send,
+} from './operations/library/send.ts';
+export {
+  type AddSuppressionsOptions,
+  addSuppressions,
+  type CheckSuppressionsOptions,
+  checkSuppressions,
+  type ExportSuppressionsOptions,
+  exportSuppressions,
+  importSuppressions,
+  listSuppressions,
+  removeSuppressions,
+  type Suppression,
+  type SuppressionAnswer,
+  type SuppressionCheck,
+  type SuppressionEntry,
+} from './operations/library/suppressions.ts';
+export type { Task } from './operations/library/task.ts';
+export {
+  type ValidatedFile,
+  type ValidateOptions,
+  type ValidateResult,
+  validate,
+} from './operations/library/validate.ts';
+export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './operations/library/workers.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';
 export type {
@@ -168,3 +178,4 @@ export type {
   WebhookScheme as SandboxWebhookScheme,
 } from './sandbox/webhook-options.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';
+export { type ServeOptions, type Serving, serve } from './web/serve-library.ts';

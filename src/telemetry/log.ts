@@ -1,5 +1,6 @@
+import type { EventFields, LogAbout, LogEvent, LogLevel } from '../operations/observer.ts';
 import type { LogFile } from './log-file.ts';
-import { type EventFields, type LogAbout, type LogEvent, type LogLevel, logLine } from './log-record.ts';
+import { logLine } from './log-record.ts';
 
 /** Writes records, each as one line; nothing that goes wrong with it reaches whoever writes. */
 export interface Log {

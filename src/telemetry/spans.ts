@@ -1,6 +1,6 @@
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { Attempt } from '../model.ts';
-import type { LogAbout } from './log-record.ts';
+import type { LogAbout } from '../operations/observer.ts';
 import type { Otel } from './otel.ts';
 
 /** Something that takes time and is over once. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approve } from '../../src/commands/approve.ts';
-import { plan } from '../../src/commands/plan.ts';
-import { send } from '../../src/commands/send.ts';
-import { validate } from '../../src/commands/validate.ts';
+import { validate } from '../../src/cli/validate/command.ts';
+import { approve } from '../../src/operations/approve.ts';
+import { plan } from '../../src/operations/plan.ts';
+import { send } from '../../src/operations/send.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';

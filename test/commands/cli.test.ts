@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/commands/table.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import { CLI, runCli, SOURCE } from '../helpers/cli.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';

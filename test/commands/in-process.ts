@@ -1,6 +1,6 @@
-import type { CommandContext } from '../../src/commands/context.ts';
-import { runProgram } from '../../src/commands/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { EXIT, HandbillError } from '../../src/errors.ts';
+import type { CommandContext } from '../../src/operations/context.ts';
 import { formatDiagnostics } from '../../src/util/diagnostic-text.ts';
 import type { Finished } from './run-handbill.ts';
 

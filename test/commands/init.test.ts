@@ -6,13 +6,13 @@ import fc from 'fast-check';
 import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { init } from '../../src/commands/init.ts';
-import { countryFault, defaultSender } from '../../src/commands/init-answers.ts';
-import { makeFiles } from '../../src/commands/init-write.ts';
-import { runProgram } from '../../src/commands/program.ts';
-import { validate } from '../../src/commands/validate.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { validate } from '../../src/cli/validate/command.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
+import { init } from '../../src/operations/init.ts';
+import { countryFault, defaultSender } from '../../src/operations/init-answers.ts';
+import { makeFiles } from '../../src/operations/init-write.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { handbill } from './run-handbill.ts';
@@ -275,7 +275,7 @@ describe('what exists', () => {
   it('that comes into the way half way takes back what was made', async () => {
     using folder = createProject({});
     // A name that is too long for a folder's entry fails in the middle: after handbill.yaml, before the rest.
-    const { makeFiles } = await import('../../src/commands/init-write.ts');
+    const { makeFiles } = await import('../../src/operations/init-write.ts');
     const files = new Map([
       ['one/a', 'x'],
       ['two', 'x'],

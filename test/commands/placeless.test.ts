@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
-import { placelessOptOut } from '../../src/commands/placeless.ts';
-import { reconcile } from '../../src/commands/reconcile.ts';
-import { reconcileText } from '../../src/commands/reconcile-text.ts';
+import { reconcileText } from '../../src/cli/reconcile/print.ts';
+import { placelessOptOut } from '../../src/operations/placeless.ts';
+import { reconcile } from '../../src/operations/reconcile.ts';
 import { createProject } from '../helpers/project.ts';
 
 test.each([

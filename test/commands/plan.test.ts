@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type PlanCommandOptions, plan } from '../../src/commands/plan.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { type PlanCommandOptions, plan } from '../../src/operations/plan.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

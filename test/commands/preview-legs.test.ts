@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { preview } from '../../src/commands/preview.ts';
-import { send } from '../../src/commands/send.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { send } from '../../src/operations/send.ts';
 import { createProject } from '../helpers/project.ts';
 
 const CAMPAIGN = `name: hello

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { shownOf } from '../../src/commands/progress-line.ts';
-import { progressText, type Shown } from '../../src/commands/progress-text.ts';
+import { shownOf } from '../../src/cli/shared/progress-line.ts';
+import { progressText, type Shown } from '../../src/cli/shared/progress-text.ts';
 import { createProgress } from '../../src/run/progress.ts';
 import { displayWidth } from '../../src/util/display-width.ts';
 import { charsFor } from '../../src/util/terminal-chars.ts';

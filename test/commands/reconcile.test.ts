@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Ajv } from 'ajv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { reconcile } from '../../src/commands/reconcile.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { reconcile } from '../../src/operations/reconcile.ts';
 import { handbillHere } from './in-process.ts';
 import { projectWith } from './run-handbill.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { interpreterOf } from '../../src/commands/event-interpreter.ts';
-import { projectHere } from '../../src/commands/project-ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { interpreterOf } from '../../src/operations/event-interpreter.ts';
+import { projectHere } from '../../src/operations/project-ledger.ts';
 import { formsOf } from '../../src/suppression/form.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { givenRun } from '../ledger/scratch.ts';

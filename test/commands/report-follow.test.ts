@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { runProgram } from '../../src/commands/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState } from '../../src/model.ts';
 import { type RunningCli, startCli } from '../helpers/cli.ts';

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/context.ts';
-import { runProgram } from '../../src/commands/program.ts';
-import { send } from '../../src/commands/send.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import type { Report } from '../../src/model.ts';
+import type { CommandContext } from '../../src/operations/context.ts';
+import { send } from '../../src/operations/send.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

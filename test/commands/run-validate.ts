@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import type { CommandContext } from '../../src/commands/context.ts';
-import { configure } from '../../src/commands/validate.ts';
+import { configure } from '../../src/cli/validate/command.ts';
 import { type ExitStatus, HandbillError } from '../../src/errors.ts';
+import type { CommandContext } from '../../src/operations/context.ts';
 
 export interface Validated {
   readonly status: ExitStatus | null;

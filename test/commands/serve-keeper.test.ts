@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keepLedger } from '../../src/commands/serve-ledger.ts';
 import { problem, refuse } from '../../src/errors.ts';
+import { keepLedger } from '../../src/web/serve-ledger.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, recordRun, withLedger } from './serve-ledger.ts';
 

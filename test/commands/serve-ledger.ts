@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:http';
-import { type ServeOptions, type Serving, serve } from '../../src/commands/serve.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport, OutcomeState, Reply } from '../../src/model.ts';
+import { type ServeOptions, type Serving, serve } from '../../src/web/serve.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9);
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { validate } from '../../src/commands/validate.ts';
+import { validate } from '../../src/cli/validate/command.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
 const removals: (() => Promise<void>)[] = [];

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import type { Validation } from '../../src/commands/validate.ts';
-import type { ValidationDocument } from '../../src/commands/validation-document.ts';
-import { createGatherer } from '../../src/commands/validation-findings.ts';
-import { formatGithub, withoutCommands } from '../../src/commands/validation-github.ts';
-import { formatJunit } from '../../src/commands/validation-junit.ts';
-import { formatSarif } from '../../src/commands/validation-sarif.ts';
+import type { Validation } from '../../src/cli/validate/command.ts';
+import type { ValidationDocument } from '../../src/cli/validate/document.ts';
+import { createGatherer } from '../../src/cli/validate/findings.ts';
+import { formatGithub, withoutCommands } from '../../src/cli/validate/github.ts';
+import { formatJunit } from '../../src/cli/validate/junit.ts';
+import { formatSarif } from '../../src/cli/validate/sarif.ts';
 import { problem, warning } from '../../src/errors.ts';
 import { elementsOf, readXml } from '../helpers/xml.ts';
 import { HELLO, projectWith } from './run-handbill.ts';

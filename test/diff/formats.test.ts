@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { diffMarkdown } from '../../src/commands/diff-markdown.ts';
-import { diffText } from '../../src/commands/diff-text.ts';
+import { diffMarkdown } from '../../src/cli/diff/markdown.ts';
+import { diffText } from '../../src/cli/diff/text.ts';
 import type { CampaignDiff, Diff } from '../../src/diff/result.ts';
 import { createRepository, type Files } from './repository.ts';
 

@@ -9,7 +9,7 @@ import { FORMATS } from '../../.scripts/docs-schemas.ts';
 import { readCampaign } from '../../src/campaign/load.ts';
 import { findProject } from '../../src/campaign/place.ts';
 import { readProject } from '../../src/campaign/project.ts';
-import { COMMANDS } from '../../src/commands/table.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import { CODES, EXIT } from '../../src/errors.ts';
 import { OUTCOME_WORDS } from '../../src/report/words.ts';
 import { CLI, COMPILED } from '../helpers/cli.ts';

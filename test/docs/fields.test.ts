@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { preview } from '../../src/commands/preview.ts';
 import type { Json, JsonObject } from '../../src/model.ts';
+import { preview } from '../../src/operations/preview.ts';
 import { compileMessageCheck } from '../../src/sandbox/check-message.ts';
 import { readDescription } from '../../src/sandbox/openapi.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Validation, validate } from '../../src/commands/validate.ts';
+import { type Validation, validate } from '../../src/cli/validate/command.ts';
 import type { Code } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/model.ts';
 import { GROUPS, OPERATORS } from '../../src/recipients/operators.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { COMMANDS } from '../../src/commands/table.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';

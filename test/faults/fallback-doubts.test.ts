@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { listDoubts } from '../../src/commands/doubt-list.ts';
-import { type ResolveOptions, resolveDoubts } from '../../src/commands/doubt-resolve.ts';
+import { listDoubts } from '../../src/operations/doubt-list.ts';
+import { type ResolveOptions, resolveDoubts } from '../../src/operations/doubt-resolve.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { type Answer, startMessageApi } from './message-api.ts';
 import { FALLBACK, SHARED, type Told, tell } from './tale.ts';

@@ -1,9 +1,9 @@
 import process from 'node:process';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../src/commands/send.ts';
-import type { SendResult } from '../../src/commands/send-result.ts';
 import type { Report } from '../../src/model.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendResult } from '../../src/operations/send-result.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, numberOf, type Scene } from '../oracle/scene.ts';
 import type { Behaviour, Ending } from './behaviours/behaviour.ts';

@@ -1,6 +1,6 @@
-import { type SendOptions, send } from '../../src/commands/send.ts';
-import type { SendResult } from '../../src/commands/send-result.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
+import type { SendResult } from '../../src/operations/send-result.ts';
 import type { Ending, LegEnding } from '../oracle/oracle.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene, type SceneOptions } from '../oracle/scene.ts';

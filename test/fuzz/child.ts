@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { main } from '../../src/commands/main.ts';
+import { main } from '../../src/cli/main.ts';
 import { decode, encode } from './target.ts';
 
 /*

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path/posix';
 /** Folders and files of src, top first; those in one row are siblings, which never import each other. `model` and `errors` are the ground. */
 const ROWS: readonly (readonly string[])[] = [
   ['cli', 'index'],
-  ['library'],
-  ['commands'],
+  ['web'],
+  ['telemetry'],
+  ['operations'],
   ['run', 'diff', 'pages'],
   ['plan'],
   [
@@ -23,7 +24,6 @@ const ROWS: readonly (readonly string[])[] = [
     'suppression',
     'schedule',
     'window',
-    'telemetry',
     'scaffold',
   ],
   ['util'],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exportedNames, libraryFunctions, libraryOptions, wholePage } from '../../.scripts/library.ts';
-import { COMMANDS } from '../../src/commands/table.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import * as handbill from '../../src/index.ts';
 import { ROOT } from './consumer.ts';
 import { readPage } from './examples.ts';

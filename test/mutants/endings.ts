@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const SIGNALS = 'src/commands/signals.ts';
+const SIGNALS = 'src/cli/shared/signals.ts';
 const DOUBTS = 'src/ledger/doubts.ts';
 
 const doubts = (only: string) => ({ in: 'ledger/doubts.test.ts', only });
@@ -34,7 +34,7 @@ export const ENDINGS: readonly Mutant[] = [
   {
     name: 'closed-output-stops',
     planted: 'a reader that has gone ends the run with an error',
-    edits: [{ file: 'src/commands/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
+    edits: [{ file: 'src/cli/shared/writer.ts', was: `new Set(['EPIPE', 'EIO',`, is: `new Set(['EIO',` }],
     proof: { in: 'processes/output.test.ts', only: 'a reader that is gone before', full: true },
   },
   {

@@ -276,7 +276,7 @@ const DONE: Settled =`,
     planted: 'a test is recorded as the occurrence of the campaign',
     edits: [
       {
-        file: 'src/commands/send-test.ts',
+        file: 'src/operations/send-test.ts',
         was: 'occurrence: testOccurrence(at, part) }',
         is: "occurrence: at < 0 ? part : 'once' }",
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { plan } from '../../src/commands/plan.ts';
 import { HandbillError } from '../../src/errors.ts';
+import { plan } from '../../src/operations/plan.ts';
 import type { Estimate } from '../../src/plan/estimate.ts';
 import { createProject } from '../helpers/project.ts';
 

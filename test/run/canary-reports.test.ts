@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { due } from '../../src/commands/due.ts';
-import { type SendOptions, send } from '../../src/commands/send.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply } from '../../src/model.ts';
+import { due } from '../../src/operations/due.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { judgeReports } from '../../src/run/canary-reports.ts';
 import { NOTHING_RETURNED, type Returned } from '../../src/run/returned.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SendOptions, send } from '../../src/commands/send.ts';
 import type { LegCount } from '../../src/ledger/records.ts';
 import type { OutcomeState, Threshold } from '../../src/model.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createCanary, stepEnds } from '../../src/run/canary.ts';
 import { createGate, STAYS_MS } from '../../src/run/canary-gate.ts';
 import { createProgress } from '../../src/run/progress.ts';

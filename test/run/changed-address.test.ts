@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { preview } from '../../src/commands/preview.ts';
-import { send } from '../../src/commands/send.ts';
-import type { SendOptions } from '../../src/commands/send-options.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { send } from '../../src/operations/send.ts';
+import type { SendOptions } from '../../src/operations/send-options.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

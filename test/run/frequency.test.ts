@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { plan } from '../../src/commands/plan.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { plan } from '../../src/operations/plan.ts';
 import { createCampaigns } from './other-campaigns.ts';
 
 const [ADA, BEN, CID] = ['+447400100001', '+447400100002', '+447400100003'];

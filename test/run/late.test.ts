@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type SendOptions, send } from '../../src/commands/send.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { slowCommitClock } from '../helpers/slow-commit.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { type SendOptions, send } from '../../src/commands/send.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createProject } from '../helpers/project.ts';
 import { accepting, startRawServer } from '../helpers/raw-server.ts';

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type SendOptions, send } from '../../src/commands/send.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
 import { createLists } from '../../src/run/lists.ts';
 import type { Figures } from '../../src/run/progress.ts';

@@ -1,7 +1,7 @@
-import { preview } from '../../src/commands/preview.ts';
-import { type SendOptions, send } from '../../src/commands/send.ts';
-import type { SendResult } from '../../src/commands/send-result.ts';
 import type { Decision } from '../../src/model.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
+import type { SendResult } from '../../src/operations/send-result.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 /** Several campaigns of one project, sent and previewed at instants that the test says. */

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { preview } from '../../src/commands/preview.ts';
-import { previewWriter } from '../../src/commands/preview-formats.ts';
-import { send } from '../../src/commands/send.ts';
+import { previewWriter } from '../../src/cli/preview/formats.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { send } from '../../src/operations/send.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { send } from '../../src/commands/send.ts';
+import { send } from '../../src/operations/send.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
 import { startApi } from '../processes/api.ts';
 

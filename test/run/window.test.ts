@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { preview } from '../../src/commands/preview.ts';
-import { type SendOptions, send } from '../../src/commands/send.ts';
 import type { Decision } from '../../src/model.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { slowCommitClock } from '../helpers/slow-commit.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { due } from '../../src/commands/due.ts';
-import { preview } from '../../src/commands/preview.ts';
-import { type SendOptions, send } from '../../src/commands/send.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../../src/model.ts';
+import { due } from '../../src/operations/due.ts';
+import { preview } from '../../src/operations/preview.ts';
+import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createAssigner } from '../../src/plan/assign.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import type { WireFile } from '../../src/campaign/written.ts';
-import { addWebhookOptions } from '../../src/commands/sandbox-webhook.ts';
+import { addWebhookOptions } from '../../src/cli/sandbox/webhook.ts';
 import { channelsOf, DEVICES } from '../../src/sandbox/devices.ts';
 import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/dialect-name.ts';
 import { DIALECTS } from '../../src/sandbox/dialects.ts';

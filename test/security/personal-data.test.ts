@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/commands/table.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { createProject } from '../helpers/project.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type OtelParts, watchSend } from '../../src/commands/telemetry-send.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { type OtelParts, watchSend } from '../../src/telemetry/send.ts';
 import type { RunSpan } from '../../src/telemetry/spans.ts';
 
 /** Everything that is asked of it fails. */

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { ABOUT_NOTHING } from '../../src/operations/observer.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { type LogFile, openLogFile } from '../../src/telemetry/log-file.ts';
-import { ABOUT_NOTHING } from '../../src/telemetry/log-record.ts';
 import { createProject } from '../helpers/project.ts';
 import { eventsIn, recordsIn } from './log-schema.ts';
 

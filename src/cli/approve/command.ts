@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { type ApproveQuestion, approve, checkApproval } from '../../operations/approve.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { askYes } from '../shared/ask.ts';
+import { addExamples, addLedger } from '../shared/options.ts';
+import { planFacts, standing } from './print.ts';
+
+interface ApproveFlags {
+  readonly sign?: string | true;
+  readonly check?: boolean;
+  readonly recipients?: string;
+  readonly ledger?: string;
+  readonly unchecked?: boolean;
+  readonly yes?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** `handbill approve FILE`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('<plan>', 'file of a sealed plan')
+    .option('--sign [key]', 'the SSH key to sign with, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
+    .option('--check', 'sign nothing; exit 2 unless the plan is approved')
+    .option('--recipients <file>', 'take the list from here, where it lies elsewhere than for whoever planned')
+    .option('--unchecked', 'sign without comparing the plan with this checkout')
+    .option('--yes', 'sign without asking')
+    .option('--quiet', 'print nothing when all is well');
+  addExamples(addLedger(command), [
+    ['handbill approve hello.plan.json --sign ~/.ssh/id_ed25519', 'shows the plan, asks, and signs it'],
+    ['handbill approve hello.plan.json --check', 'may it be sent?'],
+  ]).action(async (file: string, flags: ApproveFlags) => run(file, flags, context));
+}
+
+async function run(file: string, flags: ApproveFlags, context: CommandContext): Promise<void> {
+  const { cwd, env, now, interactive } = context;
+  const show = (question: ApproveQuestion): void => {
+    if (flags.quiet !== true) context.err(planFacts(question));
+  };
+  const options = {
+    cwd,
+    env,
+    now,
+    interactive,
+    onSaid: context.err,
+    ...ledgerOption(flags.ledger, context),
+    unchecked: flags.unchecked === true,
+    ...(typeof flags.sign === 'string' ? { key: flags.sign } : {}),
+    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+  };
+  if (flags.check === true) {
+    const question = await checkApproval(file, options);
+    show(question);
+    if (flags.quiet !== true) context.err(`${standing(question, file)}\n`);
+    return;
+  }
+  const result = await approve(file, {
+    ...options,
+    confirm: async (question) => {
+      if (flags.yes === true) show(question);
+      // Who is asked must see what about, however quiet it is to be.
+      else context.err(planFacts(question));
+      return flags.yes === true || askYes('Type "yes" to sign this plan', context);
+    },
+  });
+  if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);
+}

@@ -1,0 +1,122 @@
+import { Argument, type Command } from 'commander';
+import type { CommandContext } from '../../operations/context.ts';
+import { addExamples } from '../shared/options.ts';
+
+/** What can stand after a command: its options, the values of those that have a closed list, and its subcommands. */
+export interface Completed {
+  /** The command line so far, such as `suppress add`; empty for handbill itself. */
+  readonly path: string;
+  readonly words: readonly string[];
+  /** By option. */
+  readonly choices: Readonly<Record<string, readonly string[]>>;
+}
+
+export function configure(command: Command, context: CommandContext): void {
+  command.addArgument(new Argument('<shell>', 'the shell to complete in').choices(['bash', 'zsh', 'fish']));
+  addExamples(command, [
+    ['eval "$(handbill completion bash)"', 'in ~/.bashrc'],
+    ['eval "$(handbill completion zsh)"', 'in ~/.zshrc, after compinit'],
+    ['handbill completion fish | source', 'in ~/.config/fish/config.fish'],
+  ]);
+  command.action(async (shell: 'bash' | 'zsh' | 'fish') => {
+    const program = command.parent ?? command;
+    await context.out(SCRIPTS[shell](completedOf(program, '')));
+  });
+}
+
+/** Everything that can be completed, from the definitions of the commands themselves. */
+export function completedOf(command: Command, path: string): readonly Completed[] {
+  const options = command.options.filter((option) => !option.hidden);
+  const names = command.commands.map((one) => one.name());
+  const flags = [...options.flatMap(({ long, short }) => long ?? short ?? []), '--help'];
+  const chosen = options.flatMap((option) =>
+    option.argChoices === undefined ? [] : [[option.long ?? option.short ?? '', option.argChoices] as const],
+  );
+  const own: Completed = {
+    path,
+    words: [...names, ...(path === '' ? ['help'] : []), ...argumentChoices(command), ...flags],
+    choices: Object.fromEntries(chosen),
+  };
+  const below = command.commands.flatMap((one) => completedOf(one, path === '' ? one.name() : `${path} ${one.name()}`));
+  return [own, ...below];
+}
+
+function argumentChoices(command: Command): readonly string[] {
+  return command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+}
+
+/** Bash 3 or newer: no associative arrays. Files are completed where nothing else fits. */
+function bash(all: readonly Completed[]): string {
+  return `${shared(all)}
+_handbill() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=($(compgen -W "$(_handbill_words "$before" "\${COMP_WORDS[@]:1:COMP_CWORD-1}")" -- "$word"))
+}
+complete -o default -F _handbill handbill
+`;
+}
+
+function zsh(all: readonly Completed[]): string {
+  return `${shared(all)}
+_handbill() {
+  local -a words_here
+  words_here=(\${=$(_handbill_words "\${words[CURRENT-1]}" "\${(@)words[2,CURRENT-1]}")})
+  compadd -- $words_here
+  _files
+}
+compdef _handbill handbill
+`;
+}
+
+/** A function for POSIX-like shells: the word before and the words so far, to the words that fit. */
+function shared(all: readonly Completed[]): string {
+  const paths = all.filter(({ path }) => path !== '').map(({ path }) => `      ${quote(path)}) at=$next ;;`);
+  const values = all.flatMap(({ path, choices }) =>
+    Object.entries(choices).map(
+      ([flag, of]) => `    ${quote(`${path} ${flag}`)}) echo ${quote(of.join(' '))}; return ;;`,
+    ),
+  );
+  const words = all.map(({ path, words: of }) => `    ${quote(path)}) echo ${quote(of.join(' '))} ;;`);
+  return `_handbill_words() {
+  local before=$1 at='' next='' word=''
+  shift
+  for word in "$@"; do
+    next="\${at:+$at }$word"
+    case "$next" in
+${paths.join('\n')}
+    esac
+  done
+  case "$at $before" in
+${values.join('\n')}
+  esac
+  case "$at" in
+${words.join('\n')}
+  esac
+}`;
+}
+
+function fish(all: readonly Completed[]): string {
+  const lines = all.flatMap(({ path, words, choices }) => {
+    const names = path.split(' ').filter((name) => name !== '');
+    const seen = names.map((name) => `__fish_seen_subcommand_from ${name}`);
+    const when = path === '' ? '__fish_use_subcommand' : seen.join('; and ');
+    const head = `complete -c handbill -n ${quote(when)}`;
+    const plain = words.filter((word) => !word.startsWith('-'));
+    return [
+      ...(plain.length === 0 ? [] : [`${head} -a ${quote(plain.join(' '))}`]),
+      ...words
+        .filter((word) => word.startsWith('--'))
+        .map((flag) => {
+          const of = choices[flag];
+          return `${head} -l ${flag.slice(2)}${of === undefined ? '' : ` -x -a ${quote(of.join(' '))}`}`;
+        }),
+    ];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+const SCRIPTS = { bash, zsh, fish } as const;
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { diff } from '../../diff/diff.ts';
+import type { Diff } from '../../diff/result.ts';
+import { EXIT, HandbillError } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { jsonText } from '../../util/safe.ts';
+import { watchInterrupts } from '../shared/interrupts.ts';
+import { addExamples, addFormat, addOutput } from '../shared/options.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { diffMarkdown } from './markdown.ts';
+import { diffText } from './text.ts';
+
+const FORMATS = ['text', 'markdown', 'json'] as const;
+
+const WRITERS: Readonly<Record<(typeof FORMATS)[number], (result: Diff) => string>> = {
+  text: diffText,
+  markdown: diffMarkdown,
+  json: (result) => `${jsonText(result, 2)}\n`,
+};
+
+interface Given {
+  readonly env: string;
+  readonly recipients?: string;
+  readonly skipInvalid?: true;
+  readonly format: (typeof FORMATS)[number];
+  readonly output?: string;
+  readonly quiet?: true;
+}
+
+/** `handbill diff REV [CAMPAIGN]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('<rev>', 'what to compare the work tree with: a branch, tag or commit; or REV..REV2, REV...REV2')
+    .argument('[campaign]', 'campaign file, its folder, or its name (default: all of the project)')
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--recipients <file>', 'read both sides with this list, where it is not in git')
+    .option('--skip-invalid', 'count bad rows as skipped instead of as errors');
+  addFormat(addOutput(command), FORMATS);
+  addExamples(command, [
+    ['handbill diff main', 'what the work tree changes since it left main'],
+    ['handbill diff HEAD hello', 'what is not committed yet, of one campaign'],
+    ['handbill diff v1..v2', 'from one commit to another'],
+    ['handbill diff origin/main --format markdown -o comment.md', 'for a pull request'],
+  ]);
+  command.action(async (revision: string, target: string | undefined, given: Given) => {
+    const interrupts = watchInterrupts();
+    try {
+      const result = await diff(revision, target ?? null, {
+        cwd: context.cwd,
+        now: context.now,
+        env: context.env,
+        environment: given.env,
+        skipInvalid: given.skipInvalid === true,
+        signal: interrupts.signal,
+        ...(given.recipients === undefined ? {} : { recipients: given.recipients }),
+      });
+      await writeResult([WRITERS[given.format](result)], given, context);
+      context.exit(result.valid ? EXIT.done : EXIT.refused);
+    } catch (error) {
+      const status = interrupts.status();
+      if (status === null || !(error instanceof HandbillError)) throw error;
+      throw new HandbillError(status, error.diagnostics, error.total);
+    } finally {
+      interrupts.stop();
+    }
+  });
+}

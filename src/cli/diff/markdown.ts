@@ -1,0 +1,197 @@
+import type { CampaignDiff, Diff, Figures, Finding, RuleChange } from '../../diff/result.ts';
+import { countOf, number } from '../../report/words.ts';
+import { safeLine } from '../../util/safe.ts';
+import {
+  arrow,
+  costWords,
+  decisionWords,
+  faultsOf,
+  figureLines,
+  findingWords,
+  groupWords,
+  headline,
+  isEmpty,
+  NONE,
+  NOTHING,
+  recipientsWords,
+  ruleWords,
+  titleOf,
+} from './words.ts';
+
+/** GitHub takes comments of 65,536 characters; what is appended in the end has room below. */
+const MAX_BYTES = 64_000;
+
+/** By this line a later comment finds the one that it replaces. */
+const MARKER = '<!-- handbill diff -->';
+
+/** A diff as the comment of a pull request. Whatever comes from files is shown as it is written, and does nothing. */
+export function diffMarkdown(diff: Diff): string {
+  const fitted = createFitted();
+  fitted.add(`${MARKER}\n### handbill: what this change means\n\n${plain(headline(diff))}\n`);
+  if (isEmpty(diff)) fitted.add(`\n${NOTHING}\n`);
+  for (const note of diff.notes) fitted.add(`\n${plain(note)}\n`);
+  if (!diff.valid) fitted.add('\n**This change does not validate.** What is wrong stands below, by campaign.\n');
+  if (diff.campaigns.length > 0) {
+    fitted.add(`\n${row(['campaign', 'recipients', 'to send', 'parts', 'cost', 'texts', 'rules'])}`);
+    fitted.add(row(['---', '--:', '--:', '--:', '--:', '--:', '--:']));
+    for (const campaign of diff.campaigns) fitted.add(overviewRow(campaign));
+  }
+  for (const campaign of diff.campaigns) details(fitted, titleOf(campaign), campaignPieces(campaign, diff));
+  if (diff.project.length > 0) details(fitted, 'handbill.yaml', ruleTable(diff.project));
+  if (diff.unchanged.length > 0) fitted.add(`\nUnchanged: ${diff.unchanged.map(code).join(', ')}\n`);
+  return fitted.text(
+    `\nThe rest is left out, because a comment takes no more. \`handbill diff\` on the command line shows all of it.\n`,
+  );
+}
+
+// -------------------------------------------------------------------------------------------------------- what is said
+
+function overviewRow(campaign: CampaignDiff): string {
+  const { recipients, texts, rules, before, after } = campaign;
+  const counts =
+    recipients === null
+      ? NONE
+      : `${arrow(number(recipients.before), number(recipients.after), '→')} (+${number(recipients.added)} −${number(recipients.removed)})`;
+  const figure = (of: (figures: Figures) => string | null): string => {
+    const [was, is] = [before, after].map((side) => (side?.figures == null ? null : of(side.figures)));
+    if (was == null && is == null) return NONE;
+    return plain(arrow(was ?? NONE, is ?? NONE, '→'));
+  };
+  return row([
+    code(titleOf(campaign)),
+    counts,
+    figure(({ send }) => number(send)),
+    figure(({ parts, encodings }) => (Object.keys(encodings).length === 0 ? null : number(parts))),
+    figure(costWords),
+    texts.compared === 0 ? NONE : `${number(texts.changed)} of ${number(texts.compared)}`,
+    number(rules.length),
+  ]);
+}
+
+function campaignPieces(campaign: CampaignDiff, { before, after }: Diff): readonly string[] {
+  const { recipients, decisions, texts, rules, notes, file } = campaign;
+  const pieces = [`${code(file)}\n\n`];
+  pieces.push(
+    ...faultPieces(after.name, faultsOf(campaign.after)),
+    ...faultPieces(before.name, faultsOf(campaign.before)),
+  );
+  for (const note of notes) pieces.push(`${plain(note)}\n\n`);
+  const who = recipients === null ? [] : recipientsWords(recipients);
+  pieces.push(...list('Recipients', who.map(plain)));
+  const figures = figureLines(campaign);
+  if (figures.length > 0) {
+    pieces.push(`${row(['', 'before', 'after'])}${row(['---', '--:', '--:'])}`);
+    pieces.push(...figures.map((line) => row([line.label, line.before, line.after].map(plain))), '\n');
+  }
+  pieces.push(
+    ...list(
+      'Decisions',
+      decisions.map((one) => plain(decisionWords(one, '→'))),
+    ),
+  );
+  pieces.push(...textPieces(texts));
+  if (rules.length > 0) pieces.push(...ruleTable(rules));
+  return pieces;
+}
+
+function textPieces({ groups, more }: CampaignDiff['texts']): readonly string[] {
+  const items = groups.map((group) => {
+    const shapes = group.templates.map(({ what, shape }) => `  - ${code(what)}: ${code(shape)}`);
+    return [plain(groupWords(group)), ...shapes].join('\n');
+  });
+  if (more !== null) items.push(`${countOf(more.recipients, 'recipient')} in ${countOf(more.groups, 'more group')}`);
+  return list('Texts', items);
+}
+
+function ruleTable(rules: readonly RuleChange[]): readonly string[] {
+  return [
+    `${row(['rule', 'before', 'after'])}${row(['---', '---', '---'])}`,
+    ...rules.map((rule) => row([rule.key, ...ruleWords(rule)].map(code))),
+    '\n',
+  ];
+}
+
+function faultPieces(name: string, findings: readonly Finding[]): readonly string[] {
+  return list(
+    `Errors in ${plain(name)}`,
+    findings.map((finding) => plain(findingWords(finding))),
+  );
+}
+
+function list(title: string, items: readonly string[]): readonly string[] {
+  return items.length === 0 ? [] : [`**${title}**\n\n`, ...items.map((item) => `- ${item}\n`), '\n'];
+}
+
+// --------------------------------------------------------------------------------------------------- how it is written
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+/** Text as it is, as code: GitHub looks for no names, issues or addresses in there. */
+function code(text: string): string {
+  return `<code>${escaped(safeLine(text))}</code>`;
+}
+
+/** Text as it is, in a sentence. */
+function plain(text: string): string {
+  return escaped(safeLine(text));
+}
+
+/**
+ * A character that is written by its number is never markup (CommonMark 6.2), nor makes it a link of `www.` or `://`.
+ * Mentions and issues are looked for in what comes out of that, so that a joiner that nobody sees stands behind their
+ * signs.
+ */
+function escaped(text: string): string {
+  return text.replace(/[!"#$&'*<>?@[\\\]^_`{|}~]|(?<=www)\.|:(?=\/)/gi, (sign) => {
+    const written = `&#${sign.charCodeAt(0)};`;
+    return sign === '@' || sign === '#' ? `${written}&#8288;` : written;
+  });
+}
+
+/** Text that is gathered as long as it fits. */
+interface Fitted {
+  add(text: string): void;
+  /** Bytes that are left. */
+  room(): number;
+  /** Takes nothing any more. */
+  stop(): void;
+  /** What was gathered; with `sentence` where something did not fit. */
+  text(sentence: string): string;
+}
+
+function createFitted(): Fitted {
+  let gathered = '';
+  let room = MAX_BYTES;
+  let isFull = false;
+  return {
+    add(text) {
+      const bytes = Buffer.byteLength(text);
+      isFull ||= bytes > room;
+      if (isFull) return;
+      gathered += text;
+      room -= bytes;
+    },
+    room: () => room,
+    stop() {
+      isFull = true;
+    },
+    text: (sentence) => (isFull ? `${gathered}${sentence}` : gathered),
+  };
+}
+
+/** A part that is folded; it is closed also where not all of it fits. */
+function details(fitted: Fitted, title: string, pieces: readonly string[]): void {
+  const head = `\n<details><summary>${code(title)}</summary>\n\n`;
+  const end = '</details>\n';
+  let left = fitted.room() - Buffer.byteLength(head + end);
+  const kept: string[] = [];
+  for (const piece of pieces) {
+    left -= Buffer.byteLength(piece);
+    if (left < 0) break;
+    kept.push(piece);
+  }
+  if (kept.length > 0) fitted.add(head + kept.join('') + end);
+  if (kept.length < pieces.length) fitted.stop();
+}

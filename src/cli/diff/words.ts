@@ -1,0 +1,159 @@
+import type {
+  CampaignDiff,
+  CampaignSide,
+  CountryFigures,
+  DecisionChange,
+  Diff,
+  Figures,
+  Finding,
+  RecipientsDiff,
+  RuleChange,
+  SideName,
+  TextGroup,
+} from '../../diff/result.ts';
+import { countOf, money, number } from '../../report/words.ts';
+
+/* How a diff is said, the same for terminals and for pull requests. Nothing here is escaped. */
+
+/** One line of the table of figures. */
+export interface FigureLine {
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What stands for a figure of a side that has none. */
+export const NONE = '-';
+
+export function sideWords({ name, commit, mergeBase }: SideName): string {
+  if (commit === null) return `the ${name}`;
+  return mergeBase ? `${commit.slice(0, 8)} (where ${name} and this side part)` : `${name} (${commit.slice(0, 8)})`;
+}
+
+export function headline({ before, after, environment }: Diff): string {
+  return `From ${sideWords(before)} to ${sideWords(after)}, environment ${environment}.`;
+}
+
+export function isEmpty({ campaigns, project }: Diff): boolean {
+  return campaigns.length === 0 && project.length === 0;
+}
+
+export const NOTHING = 'Nothing changes: nobody is added or removed, and no text, figure or rule differs.';
+
+/** `hello`, `hello (new)`. */
+export function titleOf({ name, change, renamedFrom }: CampaignDiff): string {
+  if (renamedFrom !== null) return `${name} (was ${renamedFrom})`;
+  return change === 'changed' ? name : `${name} (${change === 'added' ? 'new' : 'deleted'})`;
+}
+
+/** The figures that differ, and those that are always of interest. */
+export function figureLines({ before, after }: CampaignDiff): readonly FigureLine[] {
+  const [old, now] = [before?.figures ?? null, after?.figures ?? null];
+  if (old === null && now === null) return [];
+  const lines: FigureLine[] = [];
+  const line = (label: string, of: (figures: Figures) => string | null, always = false): void => {
+    const was = old === null ? null : of(old);
+    const is = now === null ? null : of(now);
+    if (was === null && is === null) return;
+    // Of a campaign that is new or gone, what it does not have is not worth a line.
+    if (!always && [was, is].every((figure) => figure === null || figure === '0')) return;
+    if (always || was !== is) lines.push({ label, before: was ?? NONE, after: is ?? NONE });
+  };
+  const counts = (label: string, of: (figures: Figures) => Readonly<Record<string, number>>): void => {
+    for (const name of namesIn(old, now, of)) {
+      line(`${label}${name}`, (figures) => number(of(figures)[name] ?? 0));
+    }
+  };
+  line('rows', ({ rows }) => number(rows));
+  line('to send', ({ send }) => number(send), true);
+  counts('skipped: ', ({ skipped }) => skipped);
+  counts('deferred: ', ({ deferred }) => deferred);
+  line('invalid', ({ invalid }) => number(invalid));
+  line('parts', ({ parts, encodings }) => (Object.keys(encodings).length === 0 ? null : number(parts)), true);
+  counts('encoding ', ({ encodings }) => encodings);
+  line('cost', costWords, true);
+  for (const country of namesIn(old, now, ({ countries }) => countries)) {
+    line(country, (figures) => countryWords(figures.countries[country], figures.currency));
+  }
+  return lines;
+}
+
+function namesIn(
+  old: Figures | null,
+  now: Figures | null,
+  of: (figures: Figures) => Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return [...new Set([old, now].flatMap((figures) => (figures === null ? [] : Object.keys(of(figures)))))].sort();
+}
+
+export function costWords({ cost, currency }: Figures): string | null {
+  if (cost === null) return null;
+  const low = money(cost.low, null);
+  return cost.low === cost.high ? money(cost.low, currency) : `${low} to ${money(cost.high, currency)}`;
+}
+
+function countryWords(found: CountryFigures | undefined, currency: string | null): string {
+  if (found === undefined) return NONE;
+  const { messages, parts, cost } = found;
+  return [
+    countOf(messages, 'message'),
+    ...(parts === 0 ? [] : [countOf(parts, 'part')]),
+    ...(cost === null ? [] : [money(cost, currency)]),
+  ].join(', ');
+}
+
+/** `3 -> 4`; `3` where nothing changes, or where one side alone has a figure. */
+export function arrow(before: string, after: string, sign: string): string {
+  if (before === NONE) return after;
+  return before === after || after === NONE ? before : `${before} ${sign} ${after}`;
+}
+
+/** `1 added (+44••••••0004), 2 removed (...)`. */
+export function recipientsWords(recipients: RecipientsDiff): readonly string[] {
+  const { added, removed, readdressed, addedExamples, removedExamples } = recipients;
+  const with_ = (count: number, word: string, examples: readonly string[]): readonly string[] => {
+    if (count === 0) return [];
+    const more = count > examples.length ? ', ...' : '';
+    return [`${number(count)} ${word}${examples.length === 0 ? '' : ` (${examples.join(', ')}${more})`}`];
+  };
+  return [
+    ...with_(added, 'added', addedExamples),
+    ...with_(removed, 'removed', removedExamples),
+    ...(readdressed === 0 ? [] : [`${number(readdressed)} with another address`]),
+  ];
+}
+
+export function decisionWords({ before, after, recipients, example }: DecisionChange, sign: string): string {
+  const such = example === null ? '' : `, such as ${example}`;
+  return `${countOf(recipients, 'recipient')}: ${before} ${sign} ${after}${such}`;
+}
+
+/** Who gets another text, and what of it changes besides the templates. */
+export function groupWords({ recipients, example, templates, columns, variant }: TextGroup): string {
+  const who = recipients === null ? null : recipients === 0 ? NOBODY : countOf(recipients, 'recipient');
+  const such = example === null ? '' : ` such as ${example}`;
+  const what: string[] = [];
+  if (variant !== null) what.push(`variant ${variant.before ?? '(none)'} becomes ${variant.after ?? '(none)'}`);
+  if (columns.length > 0) what.push(`${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')} changed`);
+  if (templates.length === 0 && what.length === 0) what.push('by a setting, not by the template or a value');
+  const said = `${who ?? 'Not compared with the list'}${such}`;
+  return what.length === 0 ? said : `${said}: ${what.join('; ')}`;
+}
+
+const NOBODY = 'Nobody on the list gets what changes here';
+
+export function ruleWords({ before, after }: RuleChange): readonly [before: string, after: string] {
+  return [before ?? '(not set)', after ?? '(not set)'];
+}
+
+/** What is wrong with a side, or null. */
+export function faultsOf(side: CampaignSide | null): readonly Finding[] {
+  return side?.errors ?? [];
+}
+
+/** `campaigns/hello/campaign.yaml:3:1: ... [unknown-key]`. */
+export function findingWords({ code, message, file, line, column, count }: Finding): string {
+  const place = [file, line, column].filter((part) => part !== null).join(':');
+  const more = count === 1 ? '' : ` In ${number(count)} rows, the first one here.`;
+  return `${place === '' ? '' : `${place}: `}${message}${more} [${code}]`;
+}

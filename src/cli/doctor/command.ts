@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../../operations/context.ts';
+import { type Checkup, doctor } from '../../operations/doctor.ts';
+import { type Check, type CheckStatus, exitOf } from '../../operations/doctor-check.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { countOf } from '../../report/words.ts';
+import { maskNumbers } from '../../util/mask.ts';
+import { jsonText, safeLine } from '../../util/safe.ts';
+import { type Column, table } from '../../util/table.ts';
+import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+
+interface Given {
+  readonly env?: string;
+  readonly online?: true;
+  readonly quiet?: true;
+  readonly format: 'text' | 'json';
+  readonly ledger?: string;
+}
+
+/** `handbill doctor [CAMPAIGN]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('[campaign]', 'campaign file, folder or name, to be looked at too (default: only the project)')
+    .option('--env <name>', 'only this environment (default: all)')
+    .option('--online', 'connect to the environments; sends neither message nor key')
+    .option('-q, --quiet', 'print nothing when there is no problem');
+  addLedger(addFormat(command, ['text', 'json']));
+  addExamples(command, [
+    ['handbill doctor', 'the project of this folder; no connection is made'],
+    ['handbill doctor newsletter --env production --online', 'before a first send'],
+    ['handbill doctor --quiet', 'from cron'],
+  ]);
+  command.action(async (campaign: string | undefined, given: Given) => {
+    const checkup = await doctor({
+      ...context,
+      ...ledgerOption(given.ledger, context),
+      ...(campaign === undefined ? {} : { campaign }),
+      ...(given.env === undefined ? {} : { environment: given.env }),
+      online: given.online === true,
+    });
+    const exit = exitOf(checkup.checks);
+    context.exit(exit);
+    if (given.quiet === true && exit === 0) return;
+    const text = given.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
+    await context.out(text);
+  });
+}
+
+const WORDS: Readonly<Record<CheckStatus, string>> = { ok: 'ok', warning: 'warning', problem: 'PROBLEM', skipped: '-' };
+const COLOURS: Readonly<Record<CheckStatus, string>> = { ok: '32', warning: '33', problem: '31', skipped: '2' };
+
+function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): string {
+  const columns: readonly Column[] = [{ style: (cell, row) => paint(cell, checks[row]?.status, colour.out) }, {}, {}];
+  // As wide as they are: a sentence that is cut says nothing.
+  // S34: what was typed or stands in a file may be somebody's number.
+  const rows = checks.map((one) => [WORDS[one.status], maskNumbers(nameOf(one)), maskNumbers(one.message)]);
+  const lines = table(rows, columns, { width: Number.MAX_SAFE_INTEGER }).split('\n');
+  const indent = ' '.repeat(lines[0]?.indexOf(rows[0]?.[2] ?? '') ?? 0);
+  const shown = checks.flatMap(({ hint, status }, i) => [
+    lines[i] ?? '',
+    ...(hint === null || status === 'ok' ? [] : [`${indent}${safeLine(maskNumbers(hint))}`]),
+  ]);
+  return `${shown.join('\n')}\n\n${countOf(totals.problems, 'problem')}, ${countOf(totals.warnings, 'warning')}.\n`;
+}
+
+function nameOf({ check, of }: Check): string {
+  return of === null ? check : `${check} ${of}`;
+}
+
+function paint(cell: string, status: CheckStatus | undefined, colour: boolean): string {
+  return colour && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
+}

@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { decodeUtf8 } from '../../campaign/decode.ts';
+import { problem, refuse } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { doubtsOf, runsNamed } from '../../operations/doubt-list.ts';
+import { type ResolveQuestion, type ResolveResult, resolveDoubts } from '../../operations/doubt-resolve.ts';
+import type { Named } from '../../operations/doubt-select.ts';
+import { ledgerOption, projectHere, sayLedger, withLedger } from '../../operations/project-ledger.ts';
+import { PLAN_FILE } from '../../operations/takes-plans.ts';
+import { userHere } from '../../operations/user-here.ts';
+import { leftToSend, sendCommand, shellWord } from '../../report/next-steps.ts';
+import { countOf } from '../../report/words.ts';
+import { unguardCell } from '../../util/csv-cell.ts';
+import { isTest } from '../../util/occurrence-name.ts';
+import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
+import { safe, safeLine } from '../../util/safe.ts';
+import { askYes } from '../shared/ask.ts';
+import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { DOUBT_FORMATS, type DoubtFormat, doubtTable, formatDoubts } from './formats.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  addExamples(command, [
+    ['handbill doubt list', 'who, how to find out, what to do'],
+    ['handbill doubt resolve hello --line 3 --as accepted', 'the API has it'],
+    ['handbill doubt list --resolved', 'who said what, when, why'],
+  ]);
+  configureList(command, context);
+  configureResolve(command, context);
+}
+
+interface ListFlags {
+  readonly format: DoubtFormat;
+  readonly output?: string;
+  readonly quiet?: true;
+  readonly full?: true;
+  readonly resolved?: true;
+  readonly ledger?: string;
+}
+
+function configureList(command: Command, context: CommandContext): void {
+  const list = command
+    .command('list')
+    .description('Shows who is in doubt, how to find out, and what to do: addresses are masked in text only.')
+    .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)')
+    .option('--full', 'in text too: whole addresses, and everybody')
+    .option('--resolved', 'what was resolved instead: who said so, when and why');
+  addLedger(addFormat(addOutput(list), DOUBT_FORMATS));
+  addExamples(list, [
+    ['handbill doubt list hello', 'the runs of one campaign'],
+    ['handbill doubt list hello --format csv -o ask.csv', 'for the provider'],
+  ]).action(async (named: string | undefined, given: ListFlags) => {
+    const reading = await projectHere(context, given.ledger);
+    await withLedger(reading, context, async (ledger) => {
+      const resolved = given.resolved === true;
+      const runs = runsNamed(ledger, named ?? null).map((run) => doubtsOf(ledger, run, resolved));
+      const text = formatDoubts(given.format, runs, {
+        colour: context.colour.out && given.output === undefined,
+        width: context.tableWidth ?? context.width,
+        full: given.full === true,
+        resolved,
+      });
+      await writeResult(text, given, context);
+    });
+  });
+}
+
+interface ResolveFlags {
+  readonly as?: 'accepted' | 'rejected';
+  readonly resend?: true;
+  readonly acceptDuplicates?: true;
+  readonly key?: readonly string[];
+  readonly line?: readonly number[];
+  readonly from?: string;
+  readonly all?: true;
+  readonly messageId?: string;
+  readonly note?: string;
+  readonly by?: string;
+  readonly yes?: true;
+  readonly quiet?: true;
+  readonly ledger?: string;
+}
+
+function configureResolve(command: Command, context: CommandContext): void {
+  const resolve = command
+    .command('resolve')
+    .description('Records what became of recipients in doubt: of all who are named, or of nobody.')
+    .argument('<run>', 'id of a run, or name of a campaign that has one run only')
+    .addOption(new Option('--as <outcome>', 'what the API made of the message').choices(['accepted', 'rejected']))
+    .option('--resend', 'the next send posts to them once more')
+    .option('--accept-duplicates', 'said with --resend: whoever got the first message gets a second one')
+    .option('--line <n...>', 'who: first lines of rows, as the list shows them', lines)
+    .option('--key <key...>', 'who: recipient keys, references or addresses')
+    .option('--from <file>', 'who: a file with one key, reference or address a line')
+    .option('--all', 'who: everybody in doubt in this run')
+    .option('--message-id <id>', 'the id that the API gave out; for one recipient')
+    .option('--note <text>', 'why, for whoever looks at the history')
+    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--yes', 'do it without asking')
+    .option('-q, --quiet', 'print nothing when all is well');
+  addExamples(addLedger(resolve), [
+    ['handbill doubt resolve hello --line 3 9 --as accepted', 'the API has them'],
+    ['handbill doubt resolve hello --from gone.txt --as rejected', 'one name a line'],
+    ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
+  ]).action(async (named: string, given: ResolveFlags) => {
+    const quiet = given.quiet === true;
+    const result = await resolveDoubts({
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      ...ledgerOption(given.ledger, context),
+      run: named,
+      verdict: verdictOf(given),
+      acceptDuplicates: given.acceptDuplicates === true,
+      names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
+      lines: given.line ?? [],
+      all: given.all === true,
+      by: given.by ?? userHere(),
+      ...(given.messageId === undefined ? {} : { messageId: given.messageId }),
+      ...(given.note === undefined ? {} : { note: given.note }),
+      confirm: async (question) => {
+        if (given.yes !== true || !quiet) context.err(stating(question, context.width));
+        return given.yes === true || (await askYes('Type "yes" to record this', context));
+      },
+    });
+    if (quiet) return;
+    await context.out(said(result, verdictOf(given), context));
+    if (result.resolved.length > 0) await sayLedger(context, given.ledger);
+  });
+}
+
+function verdictOf({ as, resend }: ResolveFlags): 'accepted' | 'rejected' | 'resend' {
+  if (as !== undefined && resend === undefined) return as;
+  if (as === undefined && resend === true) return 'resend';
+  const hint = '--as accepted and --as rejected record what the API made of it; --resend sends once more.';
+  throw refuse(problem('usage', 'Say either --as or --resend.', { hint }));
+}
+
+/** Several values of one option, or the option several times. */
+function lines(text: string, before: readonly number[] | undefined): readonly number[] {
+  return [...(before ?? []), wholeLine(text)];
+}
+
+const wholeLine = wholeNumber(1, 1e12);
+
+const MOST_BYTES = 64 << 20;
+
+/** One name a line, also as a column that was cut out of a CSV of handbill; blank lines are left out. */
+async function namesIn(file: string | undefined, cwd: string): Promise<readonly Named[]> {
+  if (file === undefined) return [];
+  const found = await findFileAnywhere(cwd, file);
+  if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));
+  const read = await readSmallFile(found.path, MOST_BYTES, file);
+  if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
+  const decoded = decodeUtf8(read.bytes, file);
+  if ('problem' in decoded) throw refuse(decoded.problem);
+  const names = decoded.text.split(/\r\n|\n|\r/).map((text, index) => ({ name: nameOf(text), at: at(file, index) }));
+  const named = names.filter(({ name }) => name !== '');
+  if (named.length > 0) return named;
+  throw refuse(problem('usage', 'The file names nobody.', { at: { file }, hint: 'Write one name a line.' }));
+}
+
+function nameOf(line: string): string {
+  const text = line.trim();
+  const cell = /^"((?:[^"]|"")*)"$/.exec(text)?.[1]?.replaceAll('""', '"');
+  return unguardCell(cell ?? text);
+}
+
+function at(file: string, index: number): { readonly file: string; readonly line: number } {
+  return { file, line: index + 1 };
+}
+
+const SHOWN = 20;
+
+/** What is about to happen, to whom. */
+function stating({ run, verdict, doubts }: ResolveQuestion, width: number): string {
+  const { id, environment, occurrence } = run;
+  const who = `${countOf(doubts.length, 'recipient')} of run ${safeLine(id)} (${safeLine(environment)}, ${safeLine(occurrence)})`;
+  const rows = doubtTable(doubts.slice(0, SHOWN), { full: false, resolved: false, width });
+  const more = doubts.length > SHOWN ? `  ... and ${doubts.length - SHOWN} more.\n` : '';
+  return `${who}: ${MEANING[verdict]}\n${rows}${more}`;
+}
+
+const MEANING = {
+  accepted: 'recorded as accepted. They are never sent to again.',
+  rejected: 'recorded as rejected. They are sent to again only with --retry-rejected.',
+  resend: 'the next send posts once more. Whoever got the first message gets a second one.',
+} as const;
+
+/** What was done, what is left, and what to do next. */
+function said(
+  { resolved, run, report, root, takesPlans, isTooLate }: ResolveResult,
+  verdict: 'accepted' | 'rejected' | 'resend',
+  context: CommandContext,
+): string {
+  if (resolved.length === 0) return `Nobody is in doubt in run ${safeLine(run.id)}.\n`;
+  const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
+  const campaign = written === undefined ? run.campaign : displayPath(join(root, written), context.cwd);
+  const { inDoubt } = report.totals;
+  const done = verdict === 'resend' ? 'will be sent to once more' : `recorded as ${verdict}`;
+  const left = inDoubt === 0 ? 'Nobody is' : `${countOf(inDoubt, 'recipient')} still`;
+  const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
+  if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
+  if (leftToSend(report) > 0 && !isTest(report.occurrence)) {
+    const late = isTooLate ? ' --late' : '';
+    lines.push(`To send on:   ${sendCommand(report, campaign, takesPlans ? PLAN_FILE : null)}${late}`);
+  }
+  return safe(`${lines.join('\n')}\n`);
+}

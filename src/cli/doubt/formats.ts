@@ -1,0 +1,216 @@
+import { styleText } from 'node:util';
+import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt-list.ts';
+import { shellWord } from '../../report/next-steps.ts';
+import { countOf, instant, number } from '../../report/words.ts';
+import { csvCell } from '../../util/csv-cell.ts';
+import { mask, maskText } from '../../util/mask.ts';
+import { jsonText, safeLine } from '../../util/safe.ts';
+import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
+
+export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
+export type DoubtFormat = (typeof DOUBT_FORMATS)[number];
+
+export interface DoubtShown {
+  readonly colour: boolean;
+  readonly width: number;
+  /** Whole addresses and texts, and everybody; `text` only. */
+  readonly full: boolean;
+  /** It is the history that is shown. */
+  readonly resolved: boolean;
+}
+
+/** The doubts of each run, newest run first; runs without any yield nothing. */
+export type DoubtsByRun = Iterable<Iterable<readonly Doubt[]>>;
+
+type Writer = (runs: DoubtsByRun, shown: DoubtShown) => Generator<string>;
+
+const WRITERS: Readonly<Record<DoubtFormat, Writer>> = { text, json, jsonl, csv };
+
+/** Doubts as text, in pieces. Machine formats hold what they are given; `text` is for eyes. */
+export function formatDoubts(format: DoubtFormat, runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
+  return WRITERS[format](runs, shown);
+}
+
+function* json(runs: DoubtsByRun): Generator<string> {
+  yield '{ "version": 1, "doubts": [';
+  let between = '\n  ';
+  for (const batch of batches(runs)) {
+    let piece = '';
+    for (const doubt of batch) {
+      piece += `${between}${jsonText(doubt)}`;
+      between = ',\n  ';
+    }
+    yield piece;
+  }
+  yield between === '\n  ' ? '] }\n' : '\n] }\n';
+}
+
+function* jsonl(runs: DoubtsByRun): Generator<string> {
+  for (const batch of batches(runs)) yield batch.map((doubt) => `${jsonText(doubt)}\n`).join('');
+}
+
+function* csv(runs: DoubtsByRun): Generator<string> {
+  yield `${DOUBT_FIELDS.map(csvCell).join(',')}\n`;
+  for (const batch of batches(runs)) {
+    yield batch.map((doubt) => `${DOUBT_FIELDS.map((field) => csvCell(doubt[field])).join(',')}\n`).join('');
+  }
+}
+
+function* batches(runs: DoubtsByRun): Generator<readonly Doubt[]> {
+  for (const run of runs) yield* run;
+}
+
+/** Rows of each run that text shows unless it is asked for everybody. */
+const SHOWN = 20;
+
+function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
+  let first: Doubt | null = null;
+  for (const run of runs) {
+    let count = 0;
+    const rows: Doubt[] = [];
+    for (const batch of run) {
+      count += batch.length;
+      for (const doubt of batch) if (shown.full || rows.length < SHOWN) rows.push(doubt);
+    }
+    const [head] = rows;
+    if (head === undefined) continue;
+    yield `${first === null ? '' : '\n'}${heading(head, count, shown)}${explainedTable(rows, shown)}`;
+    if (rows.length < count)
+      yield `  ... and ${number(count - rows.length)} more: --full shows them, --format csv too.\n`;
+    first ??= head;
+  }
+  if (first === null) yield shown.resolved ? 'No doubt was resolved yet.\n' : 'Nobody is in doubt.\n';
+  else if (!shown.resolved) yield `\n${guidance(first, shown)}`;
+}
+
+function heading(head: Doubt, count: number, shown: DoubtShown): string {
+  const what = [head.campaign, head.environment, head.occurrence].map(safeLine).join(' · ');
+  const said = shown.resolved ? `${countOf(count, 'doubt')} resolved` : `${countOf(count, 'recipient')} in doubt`;
+  return `${bold(what, shown)}\nRun ${safeLine(head.run)}: ${said}.\n`;
+}
+
+/** Recipients in doubt, or what became of them, as aligned lines; references and lines are never cut. */
+export function doubtTable(
+  rows: readonly Doubt[],
+  shown: Pick<DoubtShown, 'full' | 'resolved' | 'width'>,
+  below: (row: number) => string = () => '',
+): string {
+  const columns = (shown.resolved ? RESOLVED_COLUMNS : COLUMNS).filter(
+    ({ wanted }) => wanted === undefined || rows.some((doubt) => wanted(doubt, shown.full)),
+  );
+  const cells = rows.map((doubt) => columns.map(({ cell }) => cell(doubt, shown.full)));
+  return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2, below });
+}
+
+/** As `doubtTable`, with a line below each row that has more to say: what the API answered, or who resolved it and why. */
+function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
+  const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
+  return doubtTable(rows, shown, (index) => {
+    const doubt = rows[index];
+    if (doubt === undefined) return '';
+    const more = shown.resolved ? resolution(doubt, shown.full) : answer(doubt, shown.full);
+    return more === null ? '' : `${BELOW}${cut(safeLine(more), room)}\n`;
+  });
+}
+
+/** What came of an answer; it may repeat the address, however it spells a number. */
+function answer({ error, to }: Doubt, full: boolean): string | null {
+  if (error === null || full) return error;
+  if (to === null || to.length < 6) return maskText(error);
+  const digits = to.replace(/^\+/, '');
+  return maskText(error.replaceAll(to, mask(to)).replaceAll(digits, mask(digits)));
+}
+
+function resolution({ resolvedBy, note }: Doubt, full: boolean): string | null {
+  return note === null ? `by ${resolvedBy}` : `by ${resolvedBy}: ${full ? note : maskText(note)}`;
+}
+
+const BELOW = ' '.repeat(8);
+
+interface DoubtColumn extends Column {
+  readonly cell: (doubt: Doubt, full: boolean) => string;
+  /** The column is left out when no row wants it. */
+  readonly wanted?: (doubt: Doubt, full: boolean) => boolean;
+}
+
+const LINE: DoubtColumn = { title: 'line', align: 'right', cell: ({ line }) => String(line) };
+const ADDRESS: DoubtColumn = {
+  title: 'address',
+  cell: ({ to }, full) => (full ? (to ?? '') : mask(to ?? '')),
+};
+const KEY: DoubtColumn = {
+  title: 'key',
+  cell: ({ key }) => key ?? '',
+  wanted: ({ key, to }, full) => full && key !== to,
+};
+const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference ?? '' };
+/** Said where it is another than what everybody was sent first; a short title, because 80 columns are full. */
+const CHANNEL: DoubtColumn = {
+  title: 'via',
+  shrink: true,
+  cell: ({ channel }) => channel,
+  wanted: ({ leg }) => leg > 0,
+};
+const REASON: DoubtColumn = { title: 'reason', cell: ({ reason }) => reason ?? '' };
+
+const COLUMNS: readonly DoubtColumn[] = [
+  LINE,
+  ADDRESS,
+  KEY,
+  CHANNEL,
+  REFERENCE,
+  { title: 'sent (UTC)', cell: ({ since }) => (since === null ? '' : instant(since).slice(0, SECONDS)) },
+  {
+    ...REASON,
+    shrink: true,
+    cell: ({ reason, httpStatus }) => [reason, httpStatus].filter((x) => x !== null).join(' '),
+  },
+];
+
+const RESOLVED_COLUMNS: readonly DoubtColumn[] = [
+  LINE,
+  ADDRESS,
+  KEY,
+  CHANNEL,
+  REASON,
+  { title: 'resolved', cell: ({ verdict }) => verdict ?? '' },
+  { title: 'on (UTC)', cell: ({ resolvedAt }) => (resolvedAt === null ? '' : instant(resolvedAt).slice(0, SECONDS)) },
+];
+
+/** As far as the seconds: `2026-11-21 09:00:00`. */
+const SECONDS = 19;
+
+/** How to find out what became of them, and the command for each answer. */
+function guidance({ run, line }: Doubt, shown: DoubtShown): string {
+  const width = Math.max(20, proseWidth(shown.width) - 2);
+  const paragraph = (words: string): string =>
+    wrap(words, width)
+      .map((row) => `  ${row}\n`)
+      .join('');
+  const command = (words: string): string => {
+    const whole = `handbill doubt resolve ${shellWord(run)} ${words}`;
+    return `    ${shown.colour ? styleText('cyan', whole, { validateStream: false }) : whole}\n`;
+  };
+  return [
+    `${bold('How to find out', shown)}\n`,
+    paragraph(FIND_OUT),
+    `${bold('What to do next', shown)}\n`,
+    paragraph('The API has the message:'),
+    command(`--line ${line} --as accepted`),
+    paragraph('It refused the message:'),
+    command(`--line ${line} --as rejected`),
+    paragraph('It never got it, or a second message does less harm than none; the next send posts it once more:'),
+    command(`--line ${line} --resend --accept-duplicates`),
+    paragraph(
+      '--line takes several lines; --from FILE reads references, keys or addresses, one a line; --all is everybody.',
+    ),
+  ].join('');
+}
+
+const FIND_OUT =
+  'Ask the provider, or look in its log of messages. Each request carries its reference ' +
+  '(recipients[].metaData.handbill); where that is not shown, look for the address at that time. --full shows it whole.';
+
+function bold(words: string, { colour }: Pick<DoubtShown, 'colour'>): string {
+  return colour ? styleText('bold', words, { validateStream: false }) : words;
+}

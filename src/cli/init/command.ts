@@ -1,0 +1,100 @@
+import { type Command, Option } from 'commander';
+import { EXIT, problem, refuse } from '../../errors.ts';
+import type { Channel } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { type InitResult, init } from '../../operations/init.ts';
+import {
+  CHANNEL_LABELS,
+  countryFault,
+  DEFAULT_ANSWERS,
+  defaultSender,
+  type InitAnswers,
+  normalCountry,
+  senderFault,
+} from '../../operations/init-answers.ts';
+import { displayPath } from '../../util/paths.ts';
+import { safeLine } from '../../util/safe.ts';
+import { addExamples } from '../shared/options.ts';
+import { askSelect, askText } from '../shared/prompt.ts';
+
+const CHANNELS = Object.keys(CHANNEL_LABELS) as readonly Channel[];
+
+interface Given {
+  readonly name?: string;
+  readonly channel?: Channel;
+  readonly from?: string;
+  readonly country?: string;
+  readonly yes?: true;
+  readonly force?: true;
+}
+
+/** `handbill init [DIR]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('[folder]', 'where; it is made if it does not exist', '.')
+    .addOption(
+      new Option('--channel <channel>', `what to send: ${CHANNELS.join(', ')} (default: sms)`).choices(CHANNELS),
+    )
+    .option('--from <sender>', 'who the messages are from, as recipients see it')
+    .option('--country <code>', 'country of numbers without a country code (default: GB)')
+    .option('--name <name>', 'name of the first campaign (default: hello)')
+    .option('--yes', 'ask nothing: defaults for whatever is not given')
+    .option('--force', 'add what is missing where files exist already; overwrites nothing');
+  addExamples(command, [
+    ['handbill init campaigns-2027', 'asks three questions'],
+    ['handbill init --yes', 'in this folder, with defaults'],
+    ['handbill init shop --channel email --from "Riverside <hello@example.com>" --country IE', ''],
+  ]);
+  command.action(async (folder: string, given: Given) => {
+    const answers = await answersOf(given, context);
+    if (answers === null) throw refuse(problem('not-confirmed', 'Nothing was made: the questions were not answered.'));
+    const result = await init({ ...answers, cwd: context.cwd, folder, addMissing: given.force === true });
+    await context.out(initText(result, context.cwd));
+    context.exit(EXIT.done);
+  });
+}
+
+/** What was given, what is answered, and defaults where nobody can be asked; null: somebody turned away. */
+async function answersOf(given: Given, context: CommandContext): Promise<InitAnswers | null> {
+  const asks = given.yes !== true && context.interactive;
+  const channel = given.channel ?? (asks ? await askChannel(context) : DEFAULT_ANSWERS.channel);
+  if (channel === null) return null;
+  const written = given.country ?? (asks ? await askCountry(context) : DEFAULT_ANSWERS.country);
+  if (written === null) return null;
+  const country = normalCountry(written);
+  const initial = defaultSender(channel, country);
+  const from = given.from ?? (asks ? await askSender(channel, initial, context) : initial);
+  return from === null ? null : { campaign: given.name ?? DEFAULT_ANSWERS.campaign, channel, from, country };
+}
+
+async function askChannel(context: CommandContext): Promise<Channel | null> {
+  const options = CHANNELS.map((value) => ({ value, label: CHANNEL_LABELS[value] }));
+  return await askSelect(context, { question: 'What do you want to send?', options, initial: DEFAULT_ANSWERS.channel });
+}
+
+async function askCountry(context: CommandContext): Promise<string | null> {
+  return await askText(context, {
+    question: 'In which country are most recipients? (two letters)',
+    initial: DEFAULT_ANSWERS.country,
+    check: (typed) => countryFault(normalCountry(typed)),
+  });
+}
+
+async function askSender(channel: Channel, initial: string, context: CommandContext): Promise<string | null> {
+  const question = channel === 'email' ? 'Which address are they from?' : 'Who are they from?';
+  return await askText(context, { question, initial, check: (typed) => senderFault(channel, typed) });
+}
+
+/** What was made, what to know, and what to type next. */
+function initText({ root, made, kept, notes, next }: InitResult, cwd: string): string {
+  const place = displayPath(root, cwd) || '.';
+  const lines = [
+    made.length === 0 ? `Nothing is missing in ${place}.` : `Made in ${place}:`,
+    ...made.map((path) => `  ${path}`),
+    ...(kept.length === 0 ? [] : ['Left as they are:', ...kept.map((path) => `  ${path}`)]),
+    ...notes,
+    'Next:',
+    ...next.map((command) => `  ${command}`),
+  ];
+  return `${lines.map(safeLine).join('\n')}\n`;
+}

@@ -1,0 +1,122 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../../operations/context.ts';
+import { type Listening, listen } from '../../operations/listen.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { createListenLog } from '../../telemetry/listen-log.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { placeOfLedger } from '../../util/ledger-address.ts';
+import { safe } from '../../util/safe.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
+import { watchInterrupts } from '../shared/interrupts.ts';
+import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
+import { addLog } from '../shared/telemetry-options.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--host <address>', 'address to listen on; a proxy with TLS belongs before it', hostName, DEFAULT_HOST)
+    .option('--env <name>', 'environment of what comes to the path itself (default: the only one of handbill.yaml)')
+    .option('--explain <file>', 'show how a captured payload is read, and receive nothing; - is standard input')
+    .option('-q, --quiet', 'say only what is wrong with the ledger');
+  addExamples(addLog(addLedger(addFormat(command, ['text', 'json']))), [
+    ['handbill listen', 'on http://127.0.0.1:4011 with the path of handbill.yaml, until Ctrl-C'],
+    ['handbill listen --env production', 'what comes to the path itself is about messages of that environment'],
+    ['handbill listen --explain captured.json', 'what of it becomes which event, and what would help'],
+    ['handbill listen --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
+  ]).action(async (given: Given) => {
+    if (given.explain === undefined) return await serve(given, context);
+    const { explainPayload } = await import('./explain.ts');
+    await explainPayload(given.explain, given.format, context);
+  });
+}
+
+interface Given {
+  readonly port: number;
+  readonly host: string;
+  readonly env?: string;
+  readonly explain?: string;
+  /** Of the explanation. */
+  readonly format: 'text' | 'json';
+  readonly ledger?: string;
+  readonly quiet?: true;
+}
+
+/** Receives until the process is told to stop, or the ledger cannot be written. */
+async function serve(given: Given, context: CommandContext): Promise<void> {
+  const quiet = given.quiet === true;
+  const interrupts = watchInterrupts();
+  const say = (line: string): void => context.err(`${timeOf(context.now())} ${safe(line)}\n`);
+  // Without a terminal nobody looks on: a line for each group would fill the log of the machine.
+  const log = quiet || !isWatched(context) ? null : createListenLog(say);
+  const { telemetry } = context;
+  try {
+    const listening = await listen({
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      port: given.port,
+      host: given.host,
+      ...(given.env === undefined ? {} : { environment: given.env }),
+      ...ledgerOption(given.ledger, context),
+      onRecorded: (recorded) => {
+        log?.recorded(recorded);
+        telemetry?.receiving.recorded(recorded);
+      },
+      ...(telemetry === undefined ? {} : { onReceived: telemetry.receiving.received }),
+      log: (line) => {
+        telemetry?.receiving.line(line);
+        if (!quiet || !line.startsWith('refused:')) say(line);
+      },
+    });
+    telemetry?.note('info', 'webhook-listening', 'Webhooks are received.', { port: listening.port });
+    let failure: Error | null = null;
+    try {
+      if (!quiet) {
+        telemetry?.said(listening.warnings);
+        if (listening.warnings.length > 0) {
+          context.err(formatDiagnostics(listening.warnings, { colour: context.colour.err }));
+        }
+        await context.out(welcome(listening, context.cwd));
+      }
+      failure = await Promise.race([listening.failed, untilStopped(interrupts.signal)]);
+    } finally {
+      // Also where nobody could be told the address: what is open keeps the process alive.
+      await listening.close();
+    }
+    log?.flush();
+    if (failure !== null) throw failure;
+    const status = interrupts.status();
+    if (status !== null) context.exit(status);
+  } finally {
+    interrupts.stop();
+  }
+}
+
+function isWatched({ interactive, colour }: CommandContext): boolean {
+  return interactive || colour.err;
+}
+
+function untilStopped(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
+
+function welcome({ url, environment, environments, ledger }: Listening, cwd: string): string {
+  const others = environments.filter((name) => name !== environment).map((name) => `${url}/${name}`);
+  const own = environment === null || others.length === 0 ? '' : ` for ${environment}`;
+  const more = others.length === 0 ? '' : `And for one environment each: ${others.join(', ')}\n`;
+  return `Receiving on ${url}${own}\n${more}Events go to ${placeOfLedger(ledger, cwd)} - Ctrl-C stops it.\n`;
+}
+
+/** An empty one would be every address of this machine. */
+function hostName(text: string): string {
+  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give an address of this machine, such as 127.0.0.1.');
+}
+
+/** `2026-11-21T09:00:00Z`. */
+function timeOf(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+}

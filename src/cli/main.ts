@@ -1,0 +1,150 @@
+import { Socket } from 'node:net';
+import process from 'node:process';
+import { EXIT, HandbillError, problem } from '../errors.ts';
+import type { CommandContext, Terminal } from '../operations/context.ts';
+import { createRedactor, secretsIn } from '../util/redact.ts';
+import { overviewFor } from './overview.ts';
+import { createWriter } from './shared/writer.ts';
+
+/**
+ * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill
+ * expects is shown as its diagnostics, any other as one line that asks for a report.
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  let last = async (): Promise<boolean> => true;
+  const context: CommandContext = {
+    ...contextOf(process),
+    beforeExit: (work) => {
+      last = work;
+    },
+  };
+  process.on('uncaughtException', (error) => {
+    // What is thrown outside of any promise leaves nothing to go on with.
+    void fail(error, context).finally(() => process.exit());
+  });
+  try {
+    const overview = overviewFor(args);
+    if (overview === null) {
+      const { runProgram } = await import('./program.ts');
+      return await runProgram(args, context);
+    }
+    if (overview.asked) return await context.out(overview.text);
+    context.err(overview.text);
+    context.exit(EXIT.refused);
+  } catch (error) {
+    await fail(error, context);
+  } finally {
+    const isDone = await last();
+    if (!isDone || AT_ONCE.has(process.exitCode)) leaveAtOnce(process);
+  }
+}
+
+/**
+ * H1: a process that ends by itself closes whatever SQLite has open, and that writes and syncs once more: after an I/O
+ * error, the one thing that must not be done. `exit` leaves it to the kernel. What was printed is written first.
+ * I3: and it gives signals back to the system before it has ended, so that one more of them would be its exit status.
+ */
+function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
+  stdout.write('', () => stderr.write('', () => exit()));
+}
+
+const AT_ONCE: ReadonlySet<unknown> = new Set([EXIT.ledger, EXIT.hangup, EXIT.interrupted, EXIT.terminated]);
+
+/** The process as commands see it. */
+export function contextOf(here: NodeJS.Process): CommandContext {
+  const { stdout, stderr, stdin, env } = here;
+  const complain = createWriter(stderr);
+  const say = createWriter(stdout);
+  // S7: the one place through which everything is printed. A key should not come this far; should somebody type it as
+  // an argument, or an error hold it, it stops here. 0.1 ns a character.
+  const redact = createRedactor(secretsIn(env));
+  const write = async (text: string): Promise<void> => await complain(redact(text));
+  const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
+  const draw = (text: string): void => void write(text).catch(() => undefined);
+  let clear: (() => void) | null = null;
+  const beforePrint = (clearing: (() => void) | null): void => {
+    clear = clearing;
+  };
+  return {
+    cwd: here.cwd(),
+    env,
+    now: Date.now,
+    out: (text) => {
+      clear?.();
+      return say(redact(text));
+    },
+    err: (text) => {
+      clear?.();
+      draw(text);
+    },
+    colour: { out: stdout.isTTY === true && !plain, err: stderr.isTTY === true && !plain },
+    width: stdout.columns || stderr.columns || 80,
+    outIsTerminal: stdout.isTTY === true,
+    tableWidth: stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    ...(stderr.isTTY === true ? { terminal: { ...terminalOf(here), draw, beforePrint } } : {}),
+    exit: (status) => {
+      here.exitCode = status;
+    },
+  };
+}
+
+function terminalOf({ stdin, stdout, stderr, platform }: NodeJS.Process): Omit<Terminal, 'draw' | 'beforePrint'> {
+  return {
+    input: stdin,
+    // A terminal that does not know its size says 0.
+    size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
+    onResize: (listener) => {
+      stderr.on('resize', listener);
+      return () => void stderr.off('resize', listener);
+    },
+    platform,
+    // A file is written through another kind of stream, a terminal says so.
+    isPiped: stdout.isTTY !== true && stdout instanceof Socket,
+  };
+}
+
+async function fail(error: unknown, context: CommandContext): Promise<void> {
+  if (error instanceof HandbillError) {
+    context.exit(error.exit);
+    context.err(await shown(error, context.colour.err));
+    return;
+  }
+  // B3: not a bug of ours, wherever it comes up: modules are loaded when they are needed.
+  if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
+  const { safe } = await import('../util/safe.ts');
+  const message = error instanceof Error ? error.message : String(error);
+  const trace = context.env['HANDBILL_DEBUG'] === '1' && error instanceof Error ? `${error.stack}\n` : '';
+  context.err(safe(`${trace}handbill: a bug: ${message.replaceAll('\n', ' ')}\n${REPORT}\n`));
+  context.exit(EXIT.bug);
+}
+
+function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+}
+
+function outOfFiles(): HandbillError {
+  const hint = 'Raise the limit with `ulimit -n`, then run the command again: what is recorded is in the ledger.';
+  return new HandbillError(EXIT.halted, [
+    problem('connection-limit', 'This process may open too few files.', { hint }),
+  ]);
+}
+
+async function shown({ diagnostics, total }: HandbillError, colour: boolean): Promise<string> {
+  try {
+    const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
+    return formatDiagnostics(diagnostics, { colour, limit: SHOWN, total });
+  } catch {
+    // B3: without a file descriptor left nothing more can be loaded. What is wrong must be said all the same.
+    const bare = diagnostics.slice(0, SHOWN).map(({ code, message }) => `error[${code}]: ${message}`);
+    return bare.map((line) => `${line.replace(/[^ -~]/g, '?')}\n`).join('');
+  }
+}
+
+/** Diagnostics that are shown before the rest is only counted. */
+const SHOWN = 20;
+
+const REPORT =
+  'Please report it with the command and what HANDBILL_DEBUG=1 adds; leave out addresses and keys. ' +
+  'Whatever was recorded is in the ledger: running again continues.';

@@ -1,0 +1,119 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT, type ExitStatus } from '../../errors.ts';
+import { changedInPreview } from '../../operations/changed-address.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { preview } from '../../operations/preview.ts';
+import type { PreviewedStart } from '../../operations/preview-view.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { countOf, number } from '../../report/words.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import type { Meter } from '../../util/meter.ts';
+import { instantMs } from '../../util/units.ts';
+import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { withProgress } from '../shared/progress.ts';
+import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
+
+/** What a preview is told on the command line, and `send --dry-run`. */
+export interface PreviewFlags {
+  readonly env: string;
+  readonly occurrence?: string;
+  readonly skipInvalid?: boolean;
+  readonly winner?: string;
+  readonly limit?: number;
+  readonly key?: string;
+  readonly line?: number;
+  readonly at?: number;
+  readonly recipients?: string;
+  readonly ledger?: string;
+  readonly format: PreviewFormat;
+  readonly output?: string;
+  readonly quiet?: boolean;
+  readonly start?: PreviewedStart;
+}
+
+/** `handbill preview CAMPAIGN`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('<campaign>', 'campaign file, its folder, or its name')
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
+    .option('--skip-invalid', 'skip bad rows instead of refusing them')
+    .option('--winner <variant>', 'as if this variant had won its test')
+    .option('--limit <n>', 'show at most N rows (text shows 20 by default)', wholeNumber(0, 1e9))
+    .option('--key <key>', 'show only this recipient')
+    .option('--line <n>', 'show only the row that begins at this line', wholeNumber(1, 1e9))
+    .option('--at <instant>', 'as if the run started then, for example 2026-12-01T09:00:00Z', instant)
+    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option('-o, --output <file>', 'write to a file')
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), PREVIEW_FORMATS);
+  addExamples(command, [
+    ['handbill preview campaigns/hello', 'the first 20 messages, and what all of them come to'],
+    ['handbill preview hello --key +447700900123', 'one recipient'],
+    ['handbill preview hello --format jsonl', 'every decision, with the exact request'],
+    ['handbill preview hello --format html -o hello.html', 'a page with every message, to look at and search'],
+  ]).action(async (target: string, flags: PreviewFlags) => {
+    context.exit(await printPreview(target, flags, context));
+  });
+}
+
+/** Prints a preview, and says its exit status. */
+export async function printPreview(target: string, flags: PreviewFlags, context: CommandContext): Promise<ExitStatus> {
+  const work = {
+    label: 'Preview',
+    unit: 'bytes',
+    quiet: flags.quiet === true,
+    toFile: flags.output !== undefined,
+  } as const;
+  return await withProgress(context, work, (meter) => print(target, flags, context, meter));
+}
+
+async function print(target: string, flags: PreviewFlags, context: CommandContext, meter: Meter): Promise<ExitStatus> {
+  const shown = await preview(target, {
+    cwd: context.cwd,
+    now: context.now,
+    env: context.env,
+    environment: flags.env,
+    ...(flags.occurrence === undefined ? {} : { occurrence: flags.occurrence }),
+    skipInvalid: flags.skipInvalid === true,
+    ...(flags.at === undefined ? {} : { at: flags.at }),
+    ...(flags.winner === undefined ? {} : { winner: flags.winner }),
+    ...(flags.recipients === undefined ? {} : { recipients: flags.recipients }),
+    ...(flags.start === undefined ? {} : { start: flags.start }),
+    ...ledgerOption(flags.ledger, context),
+    meter,
+  });
+  try {
+    const chunks = previewWriter(flags.format)(shown, {
+      limit: flags.limit ?? (flags.format === 'text' ? 20 : null),
+      key: flags.key ?? null,
+      line: flags.line ?? null,
+      width: context.tableWidth ?? context.width,
+    });
+    // With --quiet the list is read all the same: what is wrong in it is said.
+    await writeResult(chunks, flags, flags.quiet === true ? { ...context, out: () => undefined } : context);
+    const { problems, problemCount, changed, warnings: ofList, estimate } = shown.result();
+    const most = flags.start?.limit;
+    if (most !== undefined && estimate.send > most && flags.quiet !== true) {
+      const posts = `this start posts to ${number(most)} of ${countOf(estimate.send, 'recipient')}`;
+      context.err(`--limit ${most}: ${posts}; the rest is left to the next start.\n`);
+    }
+    const warnings = [...ofList, ...shown.warnings, ...changedInPreview(changed, shown.plan.campaign)];
+    const said = [...problems.slice(0, 20), ...warnings];
+    if (said.length > 0 && !(flags.quiet === true && problemCount === 0)) {
+      context.err(
+        formatDiagnostics(said, { colour: context.colour.err, limit: 40, total: problemCount + warnings.length }),
+      );
+    }
+    return problemCount > 0 ? EXIT.refused : EXIT.done;
+  } finally {
+    shown.close();
+  }
+}
+
+function instant(text: string): number {
+  const ms = instantMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
+  return ms;
+}

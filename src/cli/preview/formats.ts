@@ -1,0 +1,237 @@
+import { describeContent } from '../../content/describe.ts';
+import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../../model.ts';
+import { previewFacts } from '../../operations/preview-facts.ts';
+import type { Preview, Previewed } from '../../operations/previewed.ts';
+import { partsText } from '../../plan/estimate-text.ts';
+import { changedText, countOf } from '../../report/words.ts';
+import { jsonText, safe, safeLine } from '../../util/safe.ts';
+
+export const PREVIEW_FORMATS = ['text', 'json', 'jsonl', 'html'] as const;
+export type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
+
+/** Which rows are shown. All rows are decided about, so that counts and problems are those of the whole list. */
+export interface PreviewChoice {
+  readonly limit: number | null;
+  readonly key: string | null;
+  readonly line: number | null;
+  readonly width: number;
+}
+
+type Writer = (preview: Preview, choice: PreviewChoice) => AsyncGenerator<string>;
+
+const WRITERS: Readonly<Record<PreviewFormat, Writer>> = {
+  text: writeText,
+  json: writeJson,
+  jsonl: writeJsonl,
+  html: writeHtml,
+};
+
+export function previewWriter(format: PreviewFormat): Writer {
+  return WRITERS[format];
+}
+
+/** The rows that are shown, a batch at a time; reads the list to its end. */
+async function* chosen(preview: Preview, choice: PreviewChoice): AsyncGenerator<readonly Previewed[]> {
+  let left = choice.limit ?? Number.POSITIVE_INFINITY;
+  for await (const batch of preview.batches) {
+    if (left <= 0) continue;
+    const rows = batch.filter(
+      ({ decision }) =>
+        (choice.key === null || decision.key === choice.key || decision.to === choice.key) &&
+        (choice.line === null || decision.line === choice.line),
+    );
+    const shown = rows.length > left ? rows.slice(0, left) : rows;
+    left -= shown.length;
+    if (shown.length > 0) yield shown;
+  }
+}
+
+/** The page is only loaded by those who ask for it: charts and styles come with it. */
+async function* writeHtml(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
+  const { previewHtml } = await import('../../web/preview-page.ts');
+  yield* previewHtml({ ...preview, batches: chosen(preview, choice) });
+}
+
+/**
+ * Characters that are printed at once. V8 keeps a string of 128 KiB and more apart from the young generation, where it
+ * outlives its use by far: a preview of 1,000,000 rows, whose batches have 250 KiB each, took 60 MB more.
+ */
+const PIECE_CHARACTERS = 64 * 1024;
+
+async function* writeJsonl(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
+  for await (const rows of chosen(preview, choice)) {
+    let text = '';
+    for (const row of rows) {
+      if (text.length > PIECE_CHARACTERS) {
+        yield text;
+        text = '';
+      }
+      text += `${record(preview, row)}\n`;
+    }
+    yield text;
+  }
+}
+
+async function* writeJson(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
+  const { campaign, environment, occurrence } = preview.plan;
+  const head = { version: 1, campaign: campaign.name, environment: environment.name, occurrence, url: environment.url };
+  yield `${jsonText(head).slice(0, -1)},"decisions":[`;
+  let first = true;
+  for await (const rows of chosen(preview, choice)) {
+    let text = '';
+    for (const row of rows) {
+      if (text.length > PIECE_CHARACTERS) {
+        yield text;
+        text = '';
+      }
+      text += `${first ? '\n' : ',\n'}${record(preview, row)}`;
+      first = false;
+    }
+    yield text;
+  }
+  yield `\n],"estimate":${jsonText(preview.result().estimate)}}\n`;
+}
+
+/** One decision as one line of JSON; the body stands in it with exactly the bytes that would be posted. */
+function record(preview: Preview, row: Previewed): string {
+  const { decision } = row;
+  const { line, key, to } = decision;
+  const send = decision.decision === 'send' ? decision : null;
+  const warnings = send === null ? [] : preview.warn(send).map(({ code, message }) => ({ code, message }));
+  const facts: JsonObject = {
+    line,
+    key,
+    to,
+    decision: decision.decision,
+    reason: reasonOf(decision),
+    variant: send?.variant ?? null,
+    parts: send?.sms?.parts ?? null,
+    encoding: send?.sms?.encoding ?? null,
+    warnings,
+  };
+  const head = jsonText({ ...facts, ...ruleFacts(decision) }).slice(0, -1);
+  return `${head},"request":${requestOf(preview, row)}${fallbacksOf(preview, row, send)}}`;
+}
+
+/** What the rule saw, and until when it says no; where there is more than the reason. */
+function ruleFacts(decision: Decision): {
+  readonly detail?: string;
+  readonly until?: string;
+  readonly sentTo?: string;
+} {
+  if (decision.decision === 'done' && decision.sentTo !== undefined) return { sentTo: decision.sentTo };
+  if (decision.decision !== 'skip' && decision.decision !== 'defer') return {};
+  const { detail } = decision;
+  const untilMs = decision.decision === 'defer' ? decision.untilMs : undefined;
+  return {
+    ...(detail === undefined ? {} : { detail }),
+    ...(untilMs === undefined ? {} : { until: new Date(untilMs).toISOString() }),
+  };
+}
+
+function requestOf(preview: Preview, { body, sharedWith }: Previewed): string {
+  if (sharedWith !== null) return `{"sharedWithLine":${sharedWith}}`;
+  return body === null ? 'null' : requestWith(preview, body);
+}
+
+function requestWith(preview: Preview, body: string): string {
+  const url = jsonText(preview.plan.environment.url);
+  return `{"method":"POST","url":${url},"headers":{"content-type":"application/json"},"body":${body}}`;
+}
+
+/** What would go out if the leg before cannot be received; only for campaigns that have it. */
+function fallbacksOf(preview: Preview, row: Previewed, send: SendDecision | null): string {
+  if (send === null || row.fallbacks.length === 0) return '';
+  const shown = send.fallbacks.map(({ channel, to, sms }, i) => {
+    const facts = jsonText({ channel, to, parts: sms?.parts ?? null, encoding: sms?.encoding ?? null });
+    return `${facts.slice(0, -1)},"request":${requestWith(preview, row.fallbacks[i] ?? 'null')}}`;
+  });
+  return `,"fallbacks":[${shown.join(',')}]`;
+}
+
+function reasonOf(decision: Decision): string | null {
+  if (decision.decision === 'send') return null;
+  return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;
+}
+
+async function* writeText(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
+  const { campaign, environment, occurrence } = preview.plan;
+  yield `${safeLine(`Preview of ${campaign.name} (${occurrence}) on ${campaign.channel}, environment ${environment.name}`)}\n`;
+  yield `POST ${safeLine(environment.url)}\n\n`;
+  let shown = 0;
+  for await (const rows of chosen(preview, choice)) {
+    shown += rows.length;
+    let text = '';
+    for (const row of rows) text += block(preview, row);
+    yield text;
+  }
+  const { estimate } = preview.result();
+  if (shown < estimate.rows && choice.key === null && choice.line === null) {
+    yield `… and ${countOf(estimate.rows - shown, 'more row')} (--limit N, or --format jsonl for all)\n\n`;
+  }
+  yield summary(preview);
+}
+
+/** One row: a line of facts, then the message as the recipient reads it. */
+function block(preview: Preview, { decision, sharedWith }: Previewed): string {
+  const place = `line ${decision.line}`.padEnd(11);
+  const to = safeLine(decision.to ?? '-').padEnd(16);
+  if (decision.decision !== 'send') {
+    const reason = reasonOf(decision);
+    const detail = detailOf(decision);
+    return `${place}${to} ${decision.decision} (${reason ?? ''})${detail === null ? '' : `: ${safeLine(detail)}`}\n\n`;
+  }
+  const facts = [
+    ...(decision.leg === 0 ? [] : [`on ${decision.channel}`]),
+    ...smsFacts(decision),
+    ...(decision.variant === null ? [] : [`variant ${safeLine(decision.variant)}`]),
+    ...(decision.key === decision.to ? [] : [`key ${safeLine(decision.key)}`]),
+    ...(sharedWith === null ? [] : [`in the request of line ${sharedWith}`]),
+  ];
+  const fallbacks = decision.fallbacks.map((message) => {
+    const said = [`else on ${message.channel}`, ...smsFacts(message)];
+    const elsewhere = message.to === decision.to ? '' : ` to ${safeLine(message.to)}`;
+    return `           ${said.join(', ')}${elsewhere}\n${indented(messageOf(message, preview.legOf(message, decision.variant)))}\n`;
+  });
+  const warnings = preview.warn(decision).map((w) => `           ! ${safeLine(w.message)}\n`);
+  const head = ['send', ...facts].join('  ');
+  return `${place}${to} ${head}\n${indented(messageOf(decision, preview.legOf(decision, decision.variant)))}\n${fallbacks.join('')}${warnings.join('')}\n`;
+}
+
+function smsFacts({ sms }: LegMessage): readonly string[] {
+  return sms === null ? [] : [`${sms.encoding}, ${partsText(sms.parts)}`];
+}
+
+function detailOf(decision: Decision): string | null {
+  if (decision.decision === 'invalid') return decision.problem.message;
+  if (decision.decision === 'done')
+    return decision.sentTo === undefined ? null : changedText(decision.sentTo, decision.to);
+  return decision.decision === 'skip' || decision.decision === 'defer' ? (decision.detail ?? null) : null;
+}
+
+/** What will be seen or heard; of a template that the provider has, the values that go into it. */
+function messageOf(message: LegMessage, { template }: Leg): string {
+  const { channel, text, rendered, variables } = message;
+  const provider = template?.kind === 'provider' ? [`[template] ${template.id}`] : [];
+  const values = variables === null ? [] : named(variables);
+  return [...provider, ...describeContent(channel, text, rendered), ...values].join('\n');
+}
+
+function named(variables: Variables<string>, group = ''): readonly string[] {
+  return Object.entries(variables).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`${group}${name} = ${value}`] : named(value, `${group}${name}.`),
+  );
+}
+
+function indented(text: string): string {
+  return safe(text)
+    .split('\n')
+    .map((line) => `           | ${line}`)
+    .join('\n');
+}
+
+function summary(preview: Preview): string {
+  return previewFacts(preview)
+    .map(([name, value]) => `${name.padEnd(10)}${value}\n`)
+    .join('');
+}

@@ -1,0 +1,227 @@
+import { type Command, Option } from 'commander';
+import { problem, refuse } from '../../errors.ts';
+import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption, sayLedger } from '../../operations/project-ledger.ts';
+import { exportCsv, exportJsonl, exportReplies } from '../../operations/reply-export.ts';
+import {
+  listReplies,
+  type ReceivedReply,
+  type ReplyListOptions,
+  readReplies,
+  readSince,
+} from '../../operations/reply-list.ts';
+import { type ReplyReviewResult, reviewReplies } from '../../operations/reply-review.ts';
+import { userHere } from '../../operations/user-here.ts';
+import { countOf, instant } from '../../report/words.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { mask } from '../../util/mask.ts';
+import { safeLine } from '../../util/safe.ts';
+import { askLine } from '../shared/ask.ts';
+import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './formats.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  addExamples(command, [
+    ['handbill replies', 'what people wrote back, newest first'],
+    ['handbill replies review', 'texts that somebody has to read'],
+    ['handbill replies review --as opt-out 17 21', ''],
+    ['handbill replies export survey -o answers.csv', 'with the columns of the list'],
+  ]);
+  configureList(command, context);
+  configureReview(command, context);
+  configureExport(command, context);
+}
+
+interface Filters {
+  readonly campaign?: string;
+  readonly meaning?: readonly ReplyMeaning[];
+  readonly since?: string;
+  readonly ledger?: string;
+}
+
+function addFilters(command: Command): Command {
+  return command
+    .addOption(new Option('--meaning <meaning...>', 'only replies that mean this').choices(REPLY_MEANINGS))
+    .option('--since <time>', 'written since: 7d, a day in UTC (2026-11-21) or an instant');
+}
+
+function filtersOf(given: Filters, context: CommandContext): ReplyListOptions {
+  const { campaign, meaning, since } = given;
+  return {
+    cwd: context.cwd,
+    env: context.env,
+    now: context.now,
+    ...ledgerOption(given.ledger, context),
+    ...(campaign === undefined ? {} : { campaign }),
+    ...(meaning === undefined ? {} : { meanings: meaning }),
+    ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
+  };
+}
+
+function warnBy(context: CommandContext): (why: string) => void {
+  return (why) => context.err(`Not every reply may show its campaign: ${safeLine(why)}\n`);
+}
+
+interface ListFlags extends Filters {
+  readonly format: ReplyFormat;
+  readonly full?: true;
+  readonly output?: string;
+  readonly quiet?: true;
+}
+
+function configureList(command: Command, context: CommandContext): void {
+  const list = command
+    .command('list', { isDefault: true })
+    .description('Shows replies, newest first: addresses are masked in text only.')
+    .option('--campaign <name>', 'only replies to this campaign, or to the run of this id')
+    .option('--full', 'in text too: whole addresses and texts, and all replies');
+  addExamples(addLedger(addFormat(addFilters(addOutput(list)), REPLY_FORMATS)), [
+    ['handbill replies --campaign survey --since 7d', ''],
+    ['handbill replies --meaning opt-out --format csv -o out.csv', ''],
+  ]);
+  list.action(async (given: ListFlags) => {
+    const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
+    const show = async (replies: Iterable<readonly ReceivedReply[]>): Promise<void> => {
+      await writeResult(formatReplies(given.format, replies, shown), given, context);
+    };
+    await readReplies(filtersOf(given, context), show, warnBy(context));
+  });
+}
+
+const VERDICTS = ['opt-out', 'opt-in', 'answer'] as const;
+type Verdict = (typeof VERDICTS)[number];
+
+interface ReviewFlags {
+  readonly as?: Verdict;
+  readonly by?: string;
+  readonly full?: true;
+  readonly format: ReplyFormat;
+  readonly quiet?: true;
+  readonly ledger?: string;
+}
+
+function configureReview(command: Command, context: CommandContext): void {
+  const review = command
+    .command('review')
+    .description('Replies for somebody to read: asks about each on a terminal, lists them elsewhere, or enters --as.')
+    .argument('[id...]', 'ids of replies, of any meaning, for --as', ids)
+    .addOption(new Option('--as <meaning>', 'what they mean; who opts out is suppressed at once').choices(VERDICTS))
+    .option('--by <name>', 'who says so (default: user@host)')
+    .option('--full', 'show whole addresses and texts')
+    .option('-q, --quiet', 'print nothing when all is well');
+  addExamples(addLedger(addFormat(review, REPLY_FORMATS)), [
+    ['handbill replies review', ''],
+    ['handbill replies review --as opt-out 17 21', ''],
+    ['handbill replies review --as answer 18 --by jane', ''],
+  ]).action(async (named: readonly number[] | undefined, given: ReviewFlags) => {
+    const numbers = named ?? [];
+    if ((given.as === undefined) !== (numbers.length === 0)) {
+      const message = given.as === undefined ? 'It is not said what they mean.' : 'It is not said which are meant.';
+      throw refuse(problem('usage', message, { hint: 'For example: handbill replies review --as opt-out 17 21' }));
+    }
+    if (given.as !== undefined) {
+      const done = await enter(numbers, given.as, given, context);
+      if (given.quiet === true) return;
+      await context.out(said(done, given.as));
+      return await sayLedger(context, given.ledger);
+    }
+    const waiting = { ...filtersOf(given, context), meanings: ['review'] as const };
+    if (context.interactive && given.format === 'text') return await askAll(waiting, given, context);
+    const shown = { full: given.full === true, width: context.tableWidth ?? context.width };
+    await readReplies(
+      waiting,
+      async (replies) => {
+        for (const piece of formatReplies(given.format, replies, shown)) await context.out(piece);
+      },
+      warnBy(context),
+    );
+  });
+}
+
+const oneId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+
+function ids(text: string, before: readonly number[] | undefined): readonly number[] {
+  return [...(before ?? []), oneId(text)];
+}
+
+function enter(
+  numbers: readonly number[],
+  as: Verdict,
+  given: ReviewFlags,
+  context: CommandContext,
+): Promise<ReplyReviewResult> {
+  const { cwd, env, now } = context;
+  const by = given.by ?? userHere();
+  return reviewReplies({ cwd, env, now, ...ledgerOption(given.ledger, context), ids: numbers, as, by });
+}
+
+const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
+
+/** One by one, oldest first: each answer is on the disk before the next question. */
+async function askAll(waiting: ReplyListOptions, given: ReviewFlags, context: CommandContext): Promise<void> {
+  const replies = (await listReplies(waiting)).toReversed();
+  if (replies.length === 0) return await context.out('No replies for somebody to read.\n');
+  let count = 0;
+  for (const [i, reply] of replies.entries()) {
+    context.err(`\n${questionOf(reply, `${i + 1} of ${replies.length}`, given.full === true)}`);
+    const answer = await askLine('[o]pt-out, [a]nswer, opt-[i]n, [s]kip, [q]uit', context);
+    if (answer === '' || answer.startsWith('q')) break;
+    const as = ANSWERS[answer.slice(0, 1)];
+    if (as === undefined) continue;
+    context.err(said(await enter([reply.id], as, given, context), as));
+    count++;
+  }
+  await context.out(`${countOf(count, 'reply', 'replies')} reviewed.\n`);
+  if (count > 0) await sayLedger(context, given.ledger);
+}
+
+function questionOf(reply: ReceivedReply, which: string, full: boolean): string {
+  const from = safeLine(full ? reply.from : mask(reply.from));
+  const at = instant(reply.at ?? reply.receivedAt);
+  const to = reply.campaign === null ? '' : `, to ${safeLine(reply.campaign)}`;
+  return `${which} · ${from}, ${at}${to}\n  ${textOf(reply, true)}\n`;
+}
+
+/** What was entered, and what followed. */
+function said({ reviewed, suppressed, lifted }: ReplyReviewResult, as: Verdict): string {
+  const effects = [
+    ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
+    ...(lifted.length === 0 ? [] : [`${countOf(lifted.length, 'opt-out')} taken back.`]),
+    ...(as === 'opt-out' && suppressed.length === 0 ? ['Suppressed already.'] : []),
+    ...(as === 'answer' ? ['Nobody is suppressed or taken off the list by it.'] : []),
+  ];
+  return `${[`${countOf(reviewed, 'reply', 'replies')} entered as ${as}.`, ...effects].join(' ')}\n`;
+}
+
+interface ExportFlags extends Filters {
+  readonly format: 'csv' | 'jsonl';
+  readonly output?: string;
+  readonly recipients?: string;
+  readonly quiet?: true;
+}
+
+function configureExport(command: Command, context: CommandContext): void {
+  const exports = command
+    .command('export')
+    .description('Writes the replies to a campaign, oldest first, each with the row of its recipient in the list.')
+    .argument('<campaign>', 'name of a campaign for all its runs, or id of one')
+    .option('--recipients <file>', 'a list to look in, instead of that of the campaign');
+  addExamples(addLedger(addFormat(addFilters(addOutput(exports)), ['csv', 'jsonl'])), [
+    ['handbill replies export survey -o answers.csv', ''],
+    ['handbill replies export survey --meaning answer --format jsonl', ''],
+  ]).action(async (campaign: string, given: ExportFlags) => {
+    const { recipients } = given;
+    const found = await exportReplies({
+      ...filtersOf(given, context),
+      campaign,
+      ...(recipients === undefined ? {} : { recipients }),
+    });
+    if (found.diagnostics.length > 0) {
+      context.err(formatDiagnostics(found.diagnostics, { colour: context.colour.err }));
+    }
+    const text = given.format === 'csv' ? exportCsv(found) : exportJsonl(found);
+    await writeResult(text, given, context, countOf(found.replies.length, 'reply', 'replies'));
+  });
+}

@@ -1,0 +1,106 @@
+import { REPLY_FIELDS, type ReceivedReply } from '../../operations/reply-list.ts';
+import { countOf, instant, number } from '../../report/words.ts';
+import { csvCell } from '../../util/csv-cell.ts';
+import { mask, maskText } from '../../util/mask.ts';
+import { jsonText, safeLine } from '../../util/safe.ts';
+import { type Column, table } from '../../util/table.ts';
+
+export const REPLY_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
+export type ReplyFormat = (typeof REPLY_FORMATS)[number];
+
+export interface RepliesShown {
+  readonly width: number;
+  /** Whole addresses and texts, and all replies; `text` only. */
+  readonly full: boolean;
+}
+
+type Batches = Iterable<readonly ReceivedReply[]>;
+
+const WRITERS: Readonly<Record<ReplyFormat, (replies: Batches, shown: RepliesShown) => Generator<string>>> = {
+  text,
+  json,
+  jsonl,
+  csv,
+};
+
+/** Replies as text, in pieces. Machine formats hold what they are given; `text` is for eyes. */
+export function formatReplies(format: ReplyFormat, replies: Batches, shown: RepliesShown): Generator<string> {
+  return WRITERS[format](replies, shown);
+}
+
+function* json(replies: Batches): Generator<string> {
+  yield '{ "version": 1, "replies": [';
+  let between = '\n  ';
+  for (const batch of replies) {
+    let piece = '';
+    for (const reply of batch) {
+      piece += `${between}${jsonText(reply)}`;
+      between = ',\n  ';
+    }
+    yield piece;
+  }
+  yield between === '\n  ' ? '] }\n' : '\n] }\n';
+}
+
+function* jsonl(replies: Batches): Generator<string> {
+  for (const batch of replies) yield batch.map((reply) => `${jsonText(reply)}\n`).join('');
+}
+
+function* csv(replies: Batches): Generator<string> {
+  yield `${REPLY_FIELDS.map(csvCell).join(',')}\n`;
+  for (const batch of replies) {
+    yield batch.map((reply) => `${REPLY_FIELDS.map((field) => csvCell(reply[field])).join(',')}\n`).join('');
+  }
+}
+
+/** Replies that text shows unless it is asked for all. */
+const SHOWN = 50;
+
+function* text(replies: Batches, shown: RepliesShown): Generator<string> {
+  const first: ReceivedReply[] = [];
+  let count = 0;
+  let toReview = 0;
+  for (const batch of replies) {
+    count += batch.length;
+    for (const reply of batch) {
+      if (reply.meaning === 'review') toReview++;
+      if (shown.full || first.length < SHOWN) first.push(reply);
+    }
+  }
+  if (count === 0) yield 'No replies.\n';
+  else yield replyTable(first, shown);
+  if (first.length < count)
+    yield `... and ${number(count - first.length)} more: --full shows them, --format csv too.\n`;
+  if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} for somebody to read: handbill replies review\n`;
+}
+
+/** Replies as aligned lines. */
+export function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
+  const rows = replies.map((reply) => [
+    String(reply.id),
+    instant(reply.at ?? reply.receivedAt).slice(0, MINUTES),
+    full ? reply.from : mask(reply.from),
+    reply.meaning,
+    reply.campaign ?? '',
+    textOf(reply, full),
+  ]);
+  return table(rows, COLUMNS, { width: full ? Number.POSITIVE_INFINITY : width });
+}
+
+/** On one line, without what a terminal would obey. */
+export function textOf({ text: written }: Pick<ReceivedReply, 'text'>, full: boolean): string {
+  const line = safeLine(written.replace(/\s+/gu, ' ').trim());
+  return full ? line : maskText(line);
+}
+
+/** As far as the minutes: `2026-11-21 09:00`. */
+const MINUTES = 16;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'id', align: 'right' },
+  { title: 'written (UTC)' },
+  { title: 'from' },
+  { title: 'meaning' },
+  { title: 'campaign', shrink: true },
+  { title: 'text', shrink: true },
+];

@@ -1,0 +1,64 @@
+import { type Command, Option } from 'commander';
+import { OUTCOMES, type OutcomeState } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { projectHere, withLedger } from '../../operations/project-ledger.ts';
+import { type DeliveryChoice, deliveryChoices } from '../../operations/report-rows.ts';
+import { findRun } from '../../operations/which-run.ts';
+import { addExamples, addFormat, addLedger, addOutput } from '../shared/options.ts';
+import { addMetricsFile } from '../shared/telemetry-options.ts';
+import { PRINT_FORMATS } from './formats.ts';
+import type { PrintOptions } from './print.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  command.argument('[run]', 'id of a run, or name of a campaign for its newest one (default: the newest run of all)');
+  addOutput(command)
+    .addOption(
+      new Option('--outcome <name...>', 'only recipients with these outcomes, in jsonl, csv and html').choices(
+        OUTCOMES,
+      ),
+    )
+    .option('--delivery <words...>', 'only recipients about whom this came back (none: nothing did)', deliveryChoices)
+    .option('--with-columns', 'put the columns of the list beside each row, in csv and jsonl: to send to them again')
+    .option('--recipients <file>', 'with --with-columns: where the list of the run is now')
+    .option('--full', 'whole addresses in html, which else has them masked')
+    .option('--follow', 'show what changes until nothing more is to come, in text and jsonl');
+  addMetricsFile(addLedger(addFormat(command, PRINT_FORMATS)));
+  addExamples(command, [
+    ['handbill report', 'the newest run'],
+    ['handbill report hello --format json', 'the summary for scripts'],
+    ['handbill report hello --format brief', 'two lines for a chat'],
+    ['handbill report hello --format html -o report.html', 'a page to pass on'],
+    ['handbill report hello --format csv -o results.csv', 'one row per recipient'],
+    ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
+    ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
+    ['handbill report --follow', 'watch the newest run, and what comes back'],
+    ['handbill report hello --format junit -o report.xml', 'for CI systems that read tests'],
+  ]);
+  command.action(async (named: string | undefined, given: Given) => {
+    const { outcome, delivery, ledger: _, ...rest } = given;
+    const options: PrintOptions = {
+      ...rest,
+      ...(outcome === undefined ? {} : { outcomes: outcome }),
+      ...(delivery === undefined ? {} : { deliveries: delivery }),
+    };
+    // `runs` and `doubt` use this module too, and print no report.
+    const { checkOptions, printReport } = await import('./print.ts');
+    checkOptions(options);
+    const reading = await projectHere(context, given.ledger);
+    const { joinRepliesOf } = await import('../../operations/join-replies.ts');
+    await joinRepliesOf(reading, context);
+    await withLedger(reading, context, async (ledger) => {
+      const run = findRun(ledger, named ?? null);
+      context.telemetry?.metrics?.run(ledger, run);
+      if (options.follow !== true) return await printReport(ledger, run, options, context, reading.project);
+      const { followReport } = await import('./follow.ts');
+      await followReport(ledger, run, options, context, reading.project);
+    });
+  });
+}
+
+interface Given extends Omit<PrintOptions, 'outcomes' | 'deliveries'> {
+  readonly outcome?: readonly OutcomeState[];
+  readonly delivery?: readonly DeliveryChoice[];
+  readonly ledger?: string;
+}

@@ -1,0 +1,203 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { LedgerError } from '../../ledger/ledger-error.ts';
+import type { RunRecord } from '../../ledger/records.ts';
+import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { rowsOf } from '../../operations/report-rows.ts';
+import { openSummary } from '../../operations/report-summary.ts';
+import { countDelivery } from '../../report/deliveries.ts';
+import { formatReport } from '../../report/format.ts';
+import { recordOf } from '../../report/record.ts';
+import { totalsKey } from '../../report/tally.ts';
+import { countOf, deliveryLines, number, period, STATE_WORDS } from '../../report/words.ts';
+import { isFinal } from '../../run/returned.ts';
+import { stateOf } from '../../run/summary.ts';
+import { jsonText, safeLine } from '../../util/safe.ts';
+import { watchInterrupts } from '../shared/interrupts.ts';
+import type { PrintOptions } from './print.ts';
+
+/** The ledger is asked once a second whether anything was written, and looked through when there was. */
+const EVERY_MS = 1_000;
+
+/** A look at a million rows takes seconds: it may take a tenth of the time at most. */
+const SHARE_OF_TIME = 10;
+
+/** A run at one time. */
+interface Look {
+  readonly report: Report;
+  /** Accepted messages about which something more is to come. */
+  readonly open: number;
+}
+
+/**
+ * `report --follow`: shows a run as it goes on, until nobody sends and every message that was accepted has come to an
+ * end, or until a signal. On a terminal some lines are drawn again in place, and the whole report follows in the end;
+ * elsewhere each change is a line. With `jsonl`, each line is a recipient about whom something new came back.
+ */
+export async function followReport(
+  ledger: Ledger,
+  run: RunRecord,
+  options: PrintOptions,
+  context: CommandContext,
+  project: Project,
+): Promise<void> {
+  const summary = await openSummary(ledger, run, context, project);
+  const interrupts = watchInterrupts();
+  const view = viewOf(options, context);
+  const changes = options.format === 'jsonl' ? createChanges() : null;
+  try {
+    for (let seen = ''; ; ) {
+      const began = performance.now();
+      const mark = markOf(ledger, run);
+      if (mark !== seen) {
+        const lines: string[] = [];
+        const look = tried(() =>
+          lookAt(ledger, run, options, summary.reportOf, (outcome, current) => {
+            if (changes?.isNew(current, outcome)) lines.push(jsonText(recordOf(outcome, summary.options.referenceOf)));
+          }),
+        );
+        if (look !== null) {
+          seen = mark;
+          if (changes === null) await view.show(look);
+          else if (lines.length > 0) await context.out(`${lines.join('\n')}\n`);
+          if (isOver(look)) {
+            for await (const piece of view.end(look, summary.options)) await context.out(piece);
+            return;
+          }
+        }
+      }
+      const pauseMs = Math.max(EVERY_MS, SHARE_OF_TIME * (performance.now() - began));
+      await sleep(pauseMs, undefined, { signal: interrupts.signal }).catch(() => undefined);
+      const status = interrupts.status();
+      if (status !== null) return context.exit(status);
+    }
+  } finally {
+    interrupts.stop();
+  }
+}
+
+/** Another text when there may be something to see: somebody wrote, or the process that sends has ended. */
+function markOf(ledger: Ledger, run: RunRecord): string {
+  const now = ledger.findRun(run) ?? run;
+  return `${ledger.events.version()} ${stateOf(ledger, now)}`;
+}
+
+function lookAt(
+  ledger: Ledger,
+  run: RunRecord,
+  { outcomes, deliveries }: PrintOptions,
+  reportOf: (deliveries: ReturnType<ReturnType<typeof countDelivery>['all']>) => Report,
+  each: (outcome: Outcome, run: RunRecord) => void,
+): Look {
+  const current = ledger.findRun(run) ?? run;
+  const counts = countDelivery();
+  let open = 0;
+  for (const batch of rowsOf(ledger, current, {}, counts.addUnmatched)) {
+    for (const outcome of batch) {
+      const { delivery = null } = outcome;
+      counts.add(outcome);
+      if (outcome.outcome === 'accepted' && !isFinal(delivery)) open += 1;
+      if (outcomes?.includes(outcome.outcome) === false || deliveries?.includes(delivery ?? 'none') === false) continue;
+      each(outcome, current);
+    }
+  }
+  return { report: reportOf(counts.all()), open };
+}
+
+/** Null where the list was replaced while it was read: the next look sees the new one. */
+function tried<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof LedgerError && error.kind === 'busy') return null;
+    throw error;
+  }
+}
+
+/** Nobody sends, and nothing more is to come about what was accepted; or who they were is not known any more. */
+function isOver({ report, open }: Look): boolean {
+  return report.purgedAt !== undefined || (report.state !== 'running' && open === 0);
+}
+
+/** Remembers what came back about each row, in a byte: a million rows are a megabyte. */
+function createChanges(): { isNew(run: RunRecord, outcome: Outcome): boolean } {
+  let list = -1;
+  let known = new Uint8Array();
+  return {
+    isNew(run, { row, delivery = null }) {
+      // An amended run has another list, whose rows are other people.
+      if (run.list !== list || row >= known.length) {
+        known = new Uint8Array(Math.max(run.rows, row + 1));
+        list = run.list;
+      }
+      const code = delivery === null ? 0 : DELIVERIES.indexOf(delivery) + 1;
+      if (known[row] === code) return false;
+      known[row] = code;
+      return true;
+    },
+  };
+}
+
+interface View {
+  show(look: Look): Promise<void> | void;
+  end(look: Look, options: Parameters<typeof formatReport>[3]): AsyncIterable<string> | Iterable<string>;
+}
+
+function viewOf({ format }: PrintOptions, context: CommandContext): View {
+  if (format === 'jsonl') return { show: () => undefined, end: () => [] };
+  // Where colours are, lines can be drawn again.
+  return context.colour.out ? drawn(context) : listed(context);
+}
+
+/** A few lines that fit on any screen. */
+function drawn({ out, width }: CommandContext): View {
+  let lines = 0;
+  const clear = (): string => (lines === 0 ? '' : `\u001b[${lines}F\u001b[J`);
+  return {
+    show({ report }) {
+      const { campaign, environment, occurrence, run, state } = report;
+      const shown = [
+        `${campaign} · ${environment} · ${occurrence}`,
+        `Run ${run} ${STATE_WORDS[state]}. ${period(report.startedAt, report.finishedAt)}`,
+        outcomesOf(report),
+        returnedOf(report),
+      ].map((line) => safeLine(line).slice(0, width - 1));
+      const text = `${clear()}${shown.join('\n')}\n`;
+      lines = shown.length;
+      return out(text);
+    },
+    async *end({ report }, options) {
+      yield clear();
+      yield* formatReport('text', report, [], options);
+    },
+  };
+}
+
+function listed({ out, now }: CommandContext): View {
+  let last = '';
+  return {
+    show({ report }) {
+      const line = `${report.state}: ${[outcomesOf(report), returnedOf(report)].join('; ')}`;
+      if (line === last) return;
+      last = line;
+      return out(`${new Date(now()).toISOString().slice(0, 19)}Z ${safeLine(line)}\n`);
+    },
+    end: () => [],
+  };
+}
+
+/** `accepted 1,200, rejected 3`. */
+function outcomesOf({ totals }: Report): string {
+  const counts = OUTCOMES.map((outcome) => [outcome, totals[totalsKey(outcome)]] as const);
+  const shown = counts.filter(([, count]) => count > 0).map(([outcome, count]) => `${outcome} ${number(count)}`);
+  return shown.length === 0 ? countOf(0, 'recipient') : shown.join(', ');
+}
+
+/** `delivered 900 (75.0 %), nothing yet 300`. */
+function returnedOf(report: Report): string {
+  const shown = deliveryLines(report).map(([word, count, share]) =>
+    word === '-' ? `nothing yet ${number(count)}` : `${word} ${number(count)} (${share})`,
+  );
+  return shown.length === 0 ? 'nothing came back yet' : shown.join(', ');
+}

@@ -1,0 +1,134 @@
+import { problem, refuse } from '../../errors.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { RunRecord } from '../../ledger/records.ts';
+import type { Outcome, Project, Report } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { type RowFilter, rowsOf } from '../../operations/report-rows.ts';
+import { openSummary, type Summary } from '../../operations/report-summary.ts';
+import { formatReport, type ReportFormat } from '../../report/format.ts';
+import { JUNIT_OUTCOMES } from '../../report/format-junit.ts';
+import { countDeliveries } from '../../run/deliveries.ts';
+import { metered } from '../../util/meter.ts';
+import { createTurns } from '../../util/turns.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { type Work, withProgress } from '../shared/progress.ts';
+import { openColumns } from './columns.ts';
+import type { PrintFormat } from './formats.ts';
+
+export interface PrintOptions extends RowFilter {
+  readonly format: PrintFormat;
+  /** Whole addresses on the page, which else has them masked. */
+  readonly full?: true;
+  readonly output?: string;
+  readonly quiet?: true;
+  readonly withColumns?: true;
+  readonly recipients?: string;
+  readonly follow?: true;
+}
+
+/** Formats without recipients by themselves. */
+const SUMMARIES: ReadonlySet<PrintOptions['format']> = new Set(['text', 'brief', 'json']);
+
+/** @throws HandbillError (exit status 2) for options that do not go together */
+export function checkOptions(options: PrintOptions): void {
+  const { format, outcomes, deliveries, withColumns, recipients, follow, full, output } = options;
+  const refuseUse = (message: string, hint: string): never => {
+    throw refuse(problem('usage', message, { hint }));
+  };
+  const filter = outcomes !== undefined ? '--outcome' : deliveries !== undefined ? '--delivery' : null;
+  if (filter !== null && SUMMARIES.has(format)) {
+    const hint = 'Add --format csv, jsonl or html.';
+    refuseUse(`${filter} chooses recipients, and --format ${format} shows none by themselves.`, hint);
+  }
+  if (withColumns && format !== 'csv' && format !== 'jsonl') {
+    refuseUse(`--with-columns has no place in --format ${format}.`, 'Add --format csv or --format jsonl.');
+  }
+  if (full && format !== 'html') {
+    const hint = 'text and junit show no address that is not masked, and the others show all of them whole.';
+    refuseUse(`--full has no place in --format ${format}.`, hint);
+  }
+  if (recipients !== undefined && !withColumns) {
+    refuseUse('--recipients says where the columns are.', 'Add --with-columns.');
+  }
+  if (follow && format !== 'text' && format !== 'jsonl') {
+    refuseUse(`--follow has no place in --format ${format}.`, 'Take --format text or --format jsonl.');
+  }
+  if (follow && (output !== undefined || withColumns)) {
+    refuseUse('--follow prints as things happen.', 'Leave out --output and --with-columns.');
+  }
+}
+
+/** Prints the report of a run, in one pass over its list where the format needs one. */
+export async function printReport(
+  ledger: Ledger,
+  run: RunRecord,
+  options: PrintOptions,
+  context: CommandContext,
+  project: Project,
+): Promise<void> {
+  const { format, output } = options;
+  const summary = await openSummary(ledger, run, context, project);
+  if (format === 'html') {
+    const { runPage } = await import('../../web/report-page.ts');
+    return await withProgress(context, workOf(options), async (meter) => {
+      meter.total = run.rows;
+      // Nothing is written before the whole list was counted: without turns no timer would draw meanwhile.
+      const page = { ...options, nowMs: context.now(), meter, turn: createTurns() };
+      await writeResult(runPage(ledger, run, page, summary), options, context);
+    });
+  }
+  const columns = options.withColumns
+    ? await openColumns(run, {
+        campaign: summary.campaign,
+        project,
+        cwd: context.cwd,
+        given: options.recipients ?? null,
+      })
+    : null;
+  try {
+    const { rows, report } = passOf(ledger, run, { ...options, format }, summary);
+    const shown = {
+      ...summary.options,
+      colour: context.colour.out && output === undefined,
+      ...(output === undefined ? {} : { width: Number.POSITIVE_INFINITY }),
+      ...(columns === null ? {} : { columns }),
+    };
+    await withProgress(context, workOf(options), (meter) => {
+      const isAll = options.outcomes === undefined && options.deliveries === undefined && format !== 'junit';
+      if (isAll) meter.total = report.totals.recipients;
+      return writeResult(formatReport(format, report, metered(rows, meter), shown), options, context);
+    });
+  } finally {
+    await columns?.close();
+  }
+}
+
+/** Only where the report goes to a file: on the terminal it is seen to come. */
+function workOf({ output, quiet }: PrintOptions): Work {
+  return { label: 'Report', unit: 'rows', quiet: output === undefined || quiet === true, toFile: true };
+}
+
+interface Pass {
+  readonly rows: Iterable<readonly Outcome[]>;
+  readonly report: Report;
+}
+
+/** The rows and the summary that a format needs: never two joins of the same rows. */
+function passOf(
+  ledger: Ledger,
+  run: RunRecord,
+  { format, outcomes, deliveries }: Pick<PrintOptions, 'outcomes' | 'deliveries'> & { readonly format: ReportFormat },
+  { plain, reportOf }: Pick<Summary, 'plain' | 'reportOf'>,
+): Pass {
+  const filter = {
+    ...(outcomes === undefined ? {} : { outcomes }),
+    ...(deliveries === undefined ? {} : { deliveries }),
+  };
+  if (SUMMARIES.has(format)) {
+    return { rows: [], report: reportOf(countDeliveries(ledger, run)) };
+  }
+  if (format !== 'junit') return { rows: rowsOf(ledger, run, filter), report: plain() };
+  // Of a million rows that were accepted, tests of a CI system name none.
+  const named = { ...filter, outcomes: outcomes ?? JUNIT_OUTCOMES };
+  return { rows: rowsOf(ledger, run, named), report: reportOf([]) };
+}

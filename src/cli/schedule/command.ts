@@ -1,0 +1,124 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type Command, InvalidArgumentError } from 'commander';
+import { EXIT, type ExitStatus } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { type ScheduledTimes, schedule } from '../../operations/schedule.ts';
+import { CALLERS, type CallerKind, SCRIPT, scheduleCallers } from '../../operations/schedule-callers.ts';
+import { NOTHING_SCHEDULED } from '../../operations/schedule-campaigns.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { safeLine } from '../../util/safe.ts';
+import { table } from '../../util/table.ts';
+import { instantMs } from '../../util/units.ts';
+import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
+import { writeResult } from '../shared/output-sink.ts';
+import { refuseIdle, type ScheduleFormat } from './options.ts';
+
+interface ScheduleFlags {
+  readonly format: ScheduleFormat;
+  readonly next: number;
+  readonly at?: number;
+  readonly env?: string;
+  readonly ledger?: string;
+  readonly environmentFile?: string;
+  readonly image?: string;
+  readonly folder?: string;
+  readonly runner?: string;
+  readonly output?: string;
+  readonly quiet?: true;
+}
+
+/** `handbill schedule [PATH...]`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument(
+      '[path...]',
+      'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
+    )
+    .option('--next <n>', 'text: how many occurrences of each campaign', wholeNumber(1, 1000), 5)
+    .option('--at <instant>', 'text: from then on, for example 2026-12-01T09:00:00Z', instant)
+    .option('--env <name>', 'environment to send to (default: the only one of handbill.yaml)')
+    // Not `--env-file`: node would take that for its own, and fail where the file is not on this machine.
+    .option('--environment-file <file>', 'crontab, systemd: file of lines NAME=value with the key')
+    .option('--image <image>', 'kubernetes: container image with the project and handbill')
+    .option('--folder <folder>', 'kubernetes: folder of the project in the image (default: /campaigns)')
+    .option('--runner <label>', 'github-actions: a runner of your own, which keeps its disk')
+    .option('-o, --output <folder>', 'write the files into this folder')
+    .option('-q, --quiet', 'print nothing about files that were written');
+  addFormat(addLedger(command), ['text', ...CALLERS]);
+  addExamples(command, [
+    ['handbill schedule', 'when each campaign goes out next'],
+    ['handbill schedule --format crontab', 'a line for `crontab -e`'],
+    ['handbill schedule --format systemd --environment-file /etc/handbill.env -o .', 'a service and its timer'],
+    ['handbill schedule --format kubernetes --image IMAGE', 'a CronJob, and the volume of its ledger'],
+    ['handbill schedule --format github-actions --runner LABEL --ledger /var/lib/handbill/ledger.db', ''],
+  ]).action(async (paths: readonly string[], flags: ScheduleFlags) => {
+    const { format } = flags;
+    refuseIdle(format, { ...flags });
+    context.exit(
+      await (format === 'text' ? showTimes(paths, flags, context) : printCallers(format, paths, flags, context)),
+    );
+  });
+}
+
+async function showTimes(paths: readonly string[], flags: ScheduleFlags, context: CommandContext): Promise<ExitStatus> {
+  const { campaigns, refused } = await schedule(paths, {
+    cwd: context.cwd,
+    now: context.now,
+    next: flags.next,
+    ...(flags.at === undefined ? {} : { at: flags.at }),
+  });
+  for (const [i, campaign] of campaigns.entries()) {
+    await context.out(`${i === 0 ? '' : '\n'}${timesText(campaign, context.tableWidth ?? context.width)}`);
+  }
+  const problems = refused.flatMap(({ diagnostics }) => diagnostics);
+  if (problems.length > 0) context.err(formatDiagnostics(problems, { colour: context.colour.err, limit: 20 }));
+  else if (campaigns.length === 0) context.err(`${NOTHING_SCHEDULED}\n`);
+  return problems.length > 0 ? EXIT.refused : EXIT.done;
+}
+
+function timesText({ campaign, cron, timeZone, missed, next }: ScheduledTimes, width: number): string {
+  const title = safeLine(`${campaign}  ${cron}  ${timeZone}, ${missed}`);
+  const rows = next.map(({ local, occurrence }) => [local, occurrence]);
+  return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}], { width, indent: 2 })}`;
+}
+
+async function printCallers(
+  kind: CallerKind,
+  paths: readonly string[],
+  flags: ScheduleFlags,
+  context: CommandContext,
+): Promise<ExitStatus> {
+  const { env, environmentFile: envFile, image, folder, runner, output } = flags;
+  const { ledger } = ledgerOption(flags.ledger, context);
+  const files = await scheduleCallers(kind, paths, {
+    cwd: context.cwd,
+    now: context.now,
+    program: [process.execPath, SCRIPT],
+    user: userInfo().username,
+    ...(env === undefined ? {} : { environment: env }),
+    ...(ledger === undefined ? {} : { ledger }),
+    ...(envFile === undefined ? {} : { envFile }),
+    ...(image === undefined ? {} : { image }),
+    ...(folder === undefined ? {} : { folder }),
+    ...(runner === undefined ? {} : { runner }),
+  });
+  if (output !== undefined) {
+    for (const { name, text } of files) {
+      await writeResult([text], { output: join(output, name), quiet: flags.quiet }, context);
+    }
+    return EXIT.done;
+  }
+  // Several files on one screen are told apart by their names, in a comment of all these formats.
+  const shown = files.map(({ name, text }) => (files.length === 1 ? text : `# ${name}\n${text}`));
+  await context.out(shown.join('\n'));
+  return EXIT.done;
+}
+
+function instant(text: string): number {
+  const ms = instantMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
+  return ms;
+}

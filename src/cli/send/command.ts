@@ -1,0 +1,396 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
+import { changedWarning } from '../../operations/changed-address.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerPrinter } from '../../operations/ledger-text.ts';
+import { readPlanFile } from '../../operations/plan-file.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { send } from '../../operations/send.ts';
+import type { ListenWhileSending } from '../../operations/send-options.ts';
+import { zonelessWarning } from '../../operations/zoneless.ts';
+import type { SealedPlan } from '../../plan/seal.ts';
+import { zonelessOf } from '../../report/next-steps.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { safe } from '../../util/safe.ts';
+import { ratePerSecond } from '../../util/units.ts';
+import { askYes } from '../shared/ask.ts';
+import { confirm } from '../shared/confirm.ts';
+import { addExamples, addFormat, addLedger, time, wholeNumber } from '../shared/options.ts';
+import { printSend } from '../shared/print-send.ts';
+import { startProgressLine } from '../shared/progress-line.ts';
+import { watchSignals } from '../shared/signals.ts';
+import { addLog, addMetricsFile } from '../shared/telemetry-options.ts';
+
+interface SendFlags {
+  readonly plan?: string;
+  readonly testTo?: readonly string[] | true;
+  readonly line?: number;
+  readonly key?: string;
+  readonly variant?: string;
+  readonly env: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly occurrence?: string;
+  readonly limit?: number;
+  readonly concurrency?: number;
+  readonly rate?: number;
+  readonly ifLocked: 'fail' | 'skip';
+  readonly skipInvalid?: boolean;
+  readonly amend?: boolean;
+  readonly late?: boolean;
+  readonly wait?: boolean;
+  readonly workers?: boolean;
+  readonly listen?: number | true;
+  readonly listenFor?: number;
+  readonly retryRejected?: boolean;
+  readonly resendChanged?: boolean;
+  readonly winner?: string;
+  readonly recipients?: string;
+  readonly newLedger?: boolean;
+  readonly ledger?: string;
+  readonly format: 'text' | 'brief' | 'json' | 'jsonl';
+  readonly quiet?: boolean;
+}
+
+/** `handbill send CAMPAIGN` and `handbill send --plan FILE`. */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument('[campaign]', 'campaign file, its folder, or its name')
+    .option('--plan <file>', 'send exactly what a sealed plan says')
+    .option(
+      '--test-to [address...]',
+      'send the message of one row to these instead, as a test (without an address: to the `testers` of handbill.yaml)',
+    )
+    .option('--line <n>', 'with --test-to: the data of the row that begins at this line', wholeNumber(1, 1e9))
+    .option('--key <key>', 'with --test-to: the data of this recipient (default: of the first one)')
+    .option('--variant <name>', 'with --test-to: the message of this variant (default: of each, and each fallback)')
+    .option('--env <name>', 'environment of handbill.yaml', 'sandbox')
+    .option('--yes', 'send without asking')
+    .option('--dry-run', 'show what this start would do, as `handbill preview` does: nothing is posted or recorded')
+    .option('--occurrence <name>', 'which time this campaign goes out (default: the instant that is due, else once)')
+    .option('--limit <n>', 'post to at most N recipients in this start', wholeNumber(1, 1e9))
+    .option('--concurrency <n>', 'requests in flight at most', wholeNumber(1, 1024))
+    .option('--rate <rate>', 'requests over the whole run: 50/s, 600/min, 1000/h', rate)
+    .addOption(
+      new Option(
+        '--if-locked <what>',
+        'when another process holds this run: exit 6, or leave it to that one and exit 0',
+      )
+        .choices(['fail', 'skip'])
+        .default('fail', 'fail'),
+    )
+    .option('--skip-invalid', 'skip bad rows instead of refusing the run')
+    .option('--amend', 'continue a run although its inputs changed')
+    .option('--late', 'continue a run that is older than 24 hours')
+    .option('--wait', 'stay until windows have opened and pauses of a canary are over')
+    .option('--workers', 'share the run with every `handbill worker` of a shared ledger')
+    .option(
+      '--listen [port]',
+      'receive delivery reports and replies meanwhile (default port: 4011)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
+    .option('--retry-rejected', 'try recipients again that the API refused')
+    .option('--resend-changed', 'send to addresses that were corrected since the message went out; shows who, and asks')
+    .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
+    .option('--recipients <file>', 'take the list from here, inside or outside the project')
+    .option(
+      '--new-ledger',
+      'begin a new ledger although this project has sent before, or trust a shared one that another server took over',
+    )
+    .option('--quiet', 'print nothing when all is well');
+  addFormat(addLedger(command), ['text', 'brief', 'json', 'jsonl']);
+  addMetricsFile(addLog(command));
+  addExamples(command, [
+    ['handbill send hello --env production --test-to +447700900123', 'to yourself, first'],
+    ['handbill send campaigns/hello', 'to the sandbox'],
+    ['handbill send hello --env production --limit 100', 'the first hundred'],
+    ['handbill send hello --env production --amend --dry-run', 'what the corrected list would change'],
+    ['handbill send --plan hello.plan.json --yes', 'exactly what was sealed'],
+  ]).action(async (target: string | undefined, flags: SendFlags) => {
+    await run(target, flags, command, context);
+  });
+}
+
+async function run(
+  target: string | undefined,
+  flags: SendFlags,
+  command: Command,
+  context: CommandContext,
+): Promise<void> {
+  refuseMixed(command, flags);
+  if (flags.testTo !== undefined) return await runTest(target, flags, context);
+  const sealed = flags.plan === undefined ? undefined : await readPlanFile(flags.plan, context.cwd);
+  if ((target === undefined) === (sealed === undefined)) {
+    throw refuse(problem('usage', 'Name either a campaign or --plan FILE.', { hint: 'See `handbill send --help`.' }));
+  }
+  if (sealed !== undefined) refuseConflicts(command, sealed, flags);
+  if (flags.listenFor !== undefined && flags.listen === undefined) {
+    throw refuse(problem('usage', '--listen-for says how long --listen stays.', { hint: 'Add --listen.' }));
+  }
+  if (flags.dryRun === true)
+    return await dryRun(target ?? sealed?.campaign.file ?? '', { flags, sealed, command }, context);
+  const format = formatOfRun(flags);
+  const signals = watchSignals(context.err);
+  const line = startProgressLine(context, flags.quiet === true);
+  const { telemetry } = context;
+  const watch = telemetry?.sending(target ?? sealed?.campaign.file ?? '', sealed?.environment ?? flags.env);
+  const notices: Diagnostic[] = [];
+  try {
+    const result = await send(target ?? sealed?.campaign.file ?? '', {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      environment: sealed?.environment ?? flags.env,
+      ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
+      ...ledgerOption(flags.ledger, context),
+      ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
+      ...optional('sealed', sealed),
+      ...optional('limit', flags.limit),
+      ...optional('concurrency', flags.concurrency),
+      ...optional('ratePerSecond', flags.rate),
+      newLedger: flags.newLedger === true,
+      skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
+      amend: flags.amend === true,
+      late: flags.late === true,
+      wait: flags.wait === true,
+      workers: flags.workers === true,
+      retryRejected: flags.retryRejected === true,
+      resendChanged: flags.resendChanged === true,
+      ...optional('winner', flags.winner),
+      confirm: async (question) => {
+        if (flags.yes === true) return true;
+        line.stop();
+        return await confirm(question, context, signals.first);
+      },
+      meter: line.meter,
+      interrupt: signals.first,
+      abort: signals.second,
+      ...optional('listen', listenOptions(flags, context)),
+      onStart: line.start,
+      onWarnings: (found) => {
+        if (found.length > 0 && flags.quiet !== true) {
+          context.err(formatDiagnostics(found, { colour: context.colour.err }));
+        }
+      },
+      onLedger: ledgerPrinter(context, line, flags.quiet === true),
+      onNotice: (notice) => notices.push(notice),
+      onWait: (untilMs, why) => {
+        line.wait(untilMs, why);
+        watch?.waits(untilMs, why);
+      },
+      ...optional('watch', watch),
+    });
+    watch?.ended(result);
+    line.stop();
+    const campaign = target ?? sealed?.campaign.file ?? '';
+    const shown = {
+      ...context,
+      format,
+      quiet: flags.quiet === true,
+      campaign,
+      ...optional('planFile', sealed?.signatures === undefined ? undefined : flags.plan),
+    };
+    await printSend(result, shown).catch((error: unknown) => notPrinted(error, context));
+    const said = [
+      ...notices,
+      ...zonelessWarning(zonelessOf(result.report.reasons), { name: result.report.campaign }),
+      ...(flags.format === 'text' ? [] : changedWarning(result.report)),
+    ];
+    telemetry?.said(said, { campaign: result.report.campaign, environment: result.report.environment });
+    // CONTRACT section 4: quiet prints nothing where the exit status is 0.
+    if (said.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
+      context.err(formatDiagnostics(said, { colour: context.colour.err }));
+    }
+    context.exit(result.ledgerError !== null ? EXIT.ledger : (signals.status() ?? result.exit));
+  } catch (error) {
+    line.stop();
+    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
+      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
+    }
+    if (!(error instanceof HandbillError && error.exit === EXIT.locked && flags.ifLocked === 'skip')) throw error;
+    if (flags.quiet !== true) context.err('Another process is sending this run: left to it.\n');
+  } finally {
+    signals.stop();
+  }
+}
+
+/** Options that say how a start sends, not to whom: a dry run does nothing with them. */
+const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wait', 'workers', 'listen', 'listenFor'];
+
+interface DryRun {
+  readonly flags: SendFlags;
+  readonly sealed: SealedPlan | undefined;
+  readonly command: Command;
+}
+
+/** Shows the start as `preview` shows a campaign, with what this start is told. */
+async function dryRun(target: string, { flags, sealed, command }: DryRun, context: CommandContext): Promise<void> {
+  const { format, limit, winner, ledger, quiet } = flags;
+  if (format === 'brief') {
+    const hint = 'Use --format text, json or jsonl.';
+    throw refuse(problem('usage', '--format brief prints what a run came to; a dry run sends nothing.', { hint }));
+  }
+  const { printPreview } = await import('../preview/command.ts');
+  const previewed = {
+    env: sealed?.environment ?? flags.env,
+    format,
+    skipInvalid: flags.skipInvalid ?? sealed?.skipInvalid ?? false,
+    ...optional('occurrence', flags.occurrence ?? sealed?.occurrence),
+    ...optional('recipients', flags.recipients ?? sealed?.recipients ?? undefined),
+    ...optional('winner', winner),
+    ...optional('ledger', ledger),
+    ...optional('quiet', quiet),
+    start: {
+      amend: flags.amend === true,
+      late: flags.late === true,
+      retryRejected: flags.retryRejected === true,
+      resendChanged: flags.resendChanged === true,
+      newLedger: flags.newLedger === true,
+      ...optional('limit', limit),
+      ...optional('sealed', sealed),
+    },
+  };
+  const status = await printPreview(target, previewed, context);
+  const unused = givenAmong(command, HOW_IT_SENDS);
+  if (unused !== '' && !(quiet === true && status === EXIT.done)) context.err(`Not part of a dry run: ${unused}.\n`);
+  context.exit(status);
+}
+
+/** A dry run prints decisions as lines; a run has no such format. */
+function formatOfRun({ format }: SendFlags): 'text' | 'brief' | 'json' {
+  if (format !== 'jsonl') return format;
+  const hint = 'A run is printed as text, brief or json; `handbill report --format jsonl` prints each recipient.';
+  throw refuse(problem('usage', '--format jsonl prints the decisions of a dry run.', { hint }));
+}
+
+/** What a test has of its own, and what is about the list, which it leaves as it is. */
+const TEST_FLAGS: readonly string[] = ['line', 'key', 'variant'];
+const LIST_FLAGS: readonly string[] = [
+  ...['plan', 'occurrence', 'limit', 'skipInvalid', 'amend', 'late', 'wait', 'workers', 'listen', 'listenFor'],
+  ...['retryRejected', 'resendChanged', 'winner', 'dryRun'],
+];
+
+function refuseMixed(command: Command, { testTo }: SendFlags): void {
+  const names = givenAmong(command, testTo === undefined ? TEST_FLAGS : LIST_FLAGS);
+  if (names === '') return;
+  const why =
+    testTo === undefined ? 'is about a test: add --test-to.' : 'is not for a test, which leaves the list as it is.';
+  throw refuse(problem('usage', `${names} ${why}`, { hint: 'See `handbill send --help`.' }));
+}
+
+/** Which of these options the command line has, as it has them; empty where it has none. */
+function givenAmong(command: Command, names: readonly string[]): string {
+  const found = command.options.filter(
+    (option) =>
+      names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  return found.map(({ long }) => long).join(', ');
+}
+
+/** `send --test-to`: one question for all messages, and a report of each. */
+async function runTest(target: string | undefined, flags: SendFlags, context: CommandContext): Promise<void> {
+  if (target === undefined) {
+    const hint = 'Write it before the option: handbill send CAMPAIGN --test-to +447700900123';
+    throw refuse(problem('usage', 'Name the campaign to test.', { hint }));
+  }
+  const format = formatOfRun(flags);
+  const { sendTest, stateTest } = await import('../../operations/send-test.ts');
+  const quiet = flags.quiet === true;
+  const signals = watchSignals(context.err);
+  try {
+    const { question, results, exit } = await sendTest(target, {
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      testers: flags.testTo === true || flags.testTo === undefined ? [] : flags.testTo,
+      line: flags.line,
+      key: flags.key,
+      ...optional('variant', flags.variant),
+      environment: flags.env,
+      ...ledgerOption(flags.ledger, context),
+      ...optional('recipients', flags.recipients),
+      ...optional('concurrency', flags.concurrency),
+      ...optional('ratePerSecond', flags.rate),
+      newLedger: flags.newLedger === true,
+      interrupt: signals.first,
+      abort: signals.second,
+      confirm: async (asked) => {
+        if (flags.yes === true) return true;
+        context.err(`${stateTest(asked)}\n`);
+        return await askYes('Type "yes" to send', context, signals.first);
+      },
+      onNotice: (notice) => context.err(formatDiagnostics([notice], { colour: context.colour.err })),
+      onWarnings: (found) => {
+        if (found.length > 0 && !quiet) context.err(formatDiagnostics(found, { colour: context.colour.err }));
+      },
+    });
+    if (!quiet) context.err(`${stateTest(question)} Nothing of it counts for the campaign.\n`);
+    const reports = results.map(({ report }) => report);
+    context.exit(signals.status() ?? exit);
+    if (quiet && exit === EXIT.done) return;
+    if (format === 'json') await context.out(`${JSON.stringify({ version: 1, runs: reports }, null, 2)}\n`);
+    else {
+      for (const [at, result] of results.entries()) {
+        if (at > 0 && format === 'text') await context.out('\n');
+        await printSend(result, { ...context, format, quiet, campaign: target });
+      }
+    }
+  } catch (error) {
+    if (error instanceof HandbillError && error.exit === EXIT.interrupted) {
+      throw new HandbillError(signals.status() ?? error.exit, error.diagnostics);
+    }
+    throw error;
+  } finally {
+    signals.stop();
+  }
+}
+
+/** What is received is in the report; what is wrong with it is said at once, above the line of the progress. */
+function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandContext): ListenWhileSending | undefined {
+  if (flags.listen === undefined) return undefined;
+  const quiet = flags.quiet === true;
+  return {
+    ...(flags.listen === true ? {} : { port: flags.listen }),
+    ...optional('forMs', flags.listenFor),
+    onListening(url, warnings) {
+      if (warnings.length > 0) err(formatDiagnostics(warnings, { colour: colour.err }));
+      telemetry?.said(warnings);
+      if (!quiet) err(`Receiving on ${url}\n`);
+    },
+    log: (line) => {
+      telemetry?.receiving.line(line);
+      if (!quiet) err(`${safe(line)}\n`);
+    },
+    ...(telemetry === undefined
+      ? {}
+      : { onReceived: telemetry.receiving.received, onRecorded: telemetry.receiving.recorded }),
+  };
+}
+
+/** I4: the exit status says what became of the run, also where its report cannot be written. */
+function notPrinted(error: unknown, context: CommandContext): void {
+  if (!(error instanceof HandbillError)) throw error;
+  context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);
+}
+
+/** A plan says for which environment it was sealed; nothing else may be said beside it. */
+function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
+  const found: Diagnostic[] = [];
+  if (command.getOptionValueSource('env') === 'cli' && flags.env !== sealed.environment) {
+    found.push(problem('usage', `The plan was sealed for env "${sealed.environment}", not "${flags.env}".`));
+  }
+  if (flags.amend === true)
+    found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
+  if (found.length > 0) throw refuse(...found);
+}
+
+function optional<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
+}
+
+function rate(text: string): number {
+  const perSecond = ratePerSecond(text);
+  if (perSecond === null) throw new InvalidArgumentError('Write it as 50/s, 600/min or 1000/h.');
+  return perSecond;
+}

@@ -1,0 +1,96 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { placeOfLedger } from '../../util/ledger-address.ts';
+import { safe } from '../../util/safe.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, type Serving, serve } from '../../web/serve.ts';
+import { watchInterrupts } from '../shared/interrupts.ts';
+import { addExamples, addLedger, wholeNumber } from '../shared/options.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .option('--port <port>', 'TCP port; 0 takes a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--host <address>', 'address to listen on', hostName, DEFAULT_HOST)
+    .option(
+      '--allow-actions',
+      'whoever opens the printed address may resolve doubts, review replies, change suppressions',
+    )
+    .option(
+      '--allow-remote <name...>',
+      'names under which other machines open the pages; everybody signs in then',
+      hostNames,
+    )
+    .option('--campaigns <path...>', 'campaigns to show (default: those of the project)')
+    .option('-q, --quiet', 'print only the address that signs in, and what is wrong');
+  addExamples(addLedger(command), [
+    ['handbill serve', 'on http://127.0.0.1:4012 until Ctrl-C; nothing can be changed'],
+    ['handbill serve --allow-actions', 'prints an address that signs in'],
+    ['handbill serve --port 8080 --ledger /var/lib/handbill/ledger.db', ''],
+  ]).action((given: Given) => run(given, context));
+}
+
+interface Given {
+  readonly port: number;
+  readonly host: string;
+  readonly allowActions?: true;
+  readonly allowRemote?: readonly string[];
+  readonly campaigns?: readonly string[];
+  readonly ledger?: string;
+  readonly quiet?: true;
+}
+
+/** Serves until the process is told to stop. */
+async function run(given: Given, context: CommandContext): Promise<void> {
+  const interrupts = watchInterrupts();
+  const { allowRemote, campaigns } = given;
+  try {
+    const serving = await serve({
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      port: given.port,
+      host: given.host,
+      allowActions: given.allowActions === true,
+      ...(allowRemote === undefined ? {} : { allowRemote }),
+      ...(campaigns === undefined ? {} : { campaigns }),
+      ...ledgerOption(given.ledger, context),
+      log: (line) => context.err(safe(`${line}\n`)),
+    });
+    try {
+      await context.out(welcome(serving, given, context.cwd));
+      await untilStopped(interrupts.signal);
+    } finally {
+      // Also where nobody could be told the address: what is open keeps the process alive.
+      await serving.close();
+    }
+    const status = interrupts.status();
+    if (status !== null) context.exit(status);
+  } finally {
+    interrupts.stop();
+  }
+}
+
+function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: Given, cwd: string): string {
+  const may = allowActions ? 'read and change the ledger' : 'read';
+  const signIn =
+    signInUrl === null ? '' : `Whoever opens this address may ${may}, so keep it to yourself:\n  ${signInUrl}\n`;
+  if (quiet === true) return signIn;
+  return `Pages on ${url}\n${signIn}They show ${placeOfLedger(ledger, cwd)} - Ctrl-C stops them.\n`;
+}
+
+/** An empty one would be every address of this machine. */
+function hostName(text: string): string {
+  if (/^[A-Za-z0-9.:_-]{1,253}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give a name or an address, such as 127.0.0.1.');
+}
+
+function hostNames(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, hostName(text)];
+}

@@ -1,0 +1,39 @@
+import { changedLines } from '../../operations/changed-address.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import type { Confirmation } from '../../operations/send-options.ts';
+import type { Estimate } from '../../plan/estimate.ts';
+import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate-text.ts';
+import { countOf } from '../../report/words.ts';
+import { safeLine } from '../../util/safe.ts';
+import { askYes } from './ask.ts';
+
+/**
+ * Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no.
+ */
+export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
+  context.err(`${stating(question)}\n`);
+  const { resends } = question;
+  if (resends.length > 0) {
+    const second = `Of these, ${countOf(resends.length, 'recipient')} ${resends.length === 1 ? 'gets' : 'get'} a second message, at a corrected address:`;
+    context.err([second, ...changedLines(resends, MOST_SHOWN)].map((line) => `${safeLine(line)}\n`).join('  '));
+  }
+  return askYes('Type "yes" to send', context, stopped);
+}
+
+/** Who gets a second message is shown up to so many. */
+const MOST_SHOWN = 50;
+
+/** One line: campaign, environment, recipients, parts, cost. */
+export function stating(question: Confirmation): string {
+  const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
+  const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
+  const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');
+  const steps = canaryText(canary);
+  const inSteps = steps === null ? '' : ` In steps: ${steps}.`;
+  return safeLine(`Send ${campaign} (${occurrence}) to ${environment}, ${url}: ${said}.${inSteps}`);
+}
+
+function fallbackWords(estimate: Estimate): string | null {
+  const text = fallbackText(estimate);
+  return text === null ? null : `fallbacks ${text}`;
+}

@@ -1,0 +1,49 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { durationMs } from '../../util/units.ts';
+
+/** `--format`, one of a closed list whose first is the default. */
+export function addFormat(command: Command, formats: readonly [string, ...string[]]): Command {
+  return command.addOption(
+    new Option('--format <format>', `how to print: ${formats.join(', ')}`)
+      .choices(formats)
+      .default(formats[0], formats[0]),
+  );
+}
+
+/** `--output`, and `--quiet` for what is said about the file. */
+export function addOutput(command: Command): Command {
+  return command
+    .option('-o, --output <file>', 'write to this file, whole or not at all')
+    .option('-q, --quiet', 'print nothing about a file that was written');
+}
+
+/** `--ledger`, which HANDBILL_LEDGER stands in for. */
+export function addLedger(command: Command): Command {
+  return command.option(
+    '--ledger <place>',
+    'the ledger to use: a file, relative to the project, or postgres://... (default: HANDBILL_LEDGER, else that of the project)',
+  );
+}
+
+/** Parses a whole number within bounds, for an option. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** Parses a time such as `30s`, for an option; in ms. */
+export function time(text: string): number {
+  const ms = durationMs(text);
+  if (ms === null) throw new InvalidArgumentError('Write it as 30s, 5m or 1h.');
+  return ms;
+}
+
+/** Adds the examples at the end of a command's help. */
+export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, says]) => `  ${line.padEnd(width)}  ${says}`.trimEnd());
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}

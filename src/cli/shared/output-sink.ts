@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { CommandContext } from '../../operations/context.ts';
+import { countOf } from '../../report/words.ts';
+import { writeOutput } from '../../util/output-file.ts';
+import { safeLine } from '../../util/safe.ts';
+import { createWriter } from './writer.ts';
+
+/** Where a result goes, as the options of a command say. */
+interface Destination {
+  /** File, relative to the working directory; stdout where there is none. */
+  readonly output?: string | undefined;
+  /** Do not say what was written. */
+  readonly quiet?: boolean | undefined;
+}
+
+/**
+ * Writes a result to stdout, or to a file that is whole or not there, and says on stderr that it is.
+ *
+ * Throws what `writeOutput` does, and what the source of the text throws; then there is no file.
+ *
+ * @param records - how many of what the file holds, such as `3 replies`, where that is known
+ */
+export async function writeResult(
+  text: AsyncIterable<string> | Iterable<string>,
+  { output, quiet = false }: Destination,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
+  records?: string,
+): Promise<void> {
+  if (output === undefined) {
+    for await (const piece of text) await context.out(piece);
+    return;
+  }
+  const size = countOf(await writeOutput(resolve(context.cwd, output), text), 'byte');
+  const holds = records === undefined ? size : `${records}, ${size}`;
+  if (!quiet) context.err(`Written: ${safeLine(output)} (${holds})\n`);
+}
+
+/**
+ * Hands `write` the place where results go, as `writeResult` does with what can be asked for piece by piece: this is for
+ * what is written while it is found.
+ *
+ * Throws what `writeResult` does, and what `write` throws; then there is no file.
+ */
+export async function withOutput<T>(
+  destination: Destination,
+  context: Pick<CommandContext, 'cwd' | 'out' | 'err'>,
+  write: (out: CommandContext['out']) => Promise<T>,
+): Promise<T> {
+  if (destination.output === undefined) return await write(context.out);
+  const pipe = new PassThrough({ encoding: 'utf8' });
+  const out = createWriter(pipe);
+  const writing = writeResult(pipe, destination, context).then(
+    () => ({ failed: false as const }),
+    (error: unknown) => {
+      // Nobody reads any more: whoever waits to write must be told.
+      pipe.destroy(error instanceof Error ? error : new Error(String(error)));
+      return { failed: true as const, error };
+    },
+  );
+  try {
+    const result = await write(out);
+    pipe.end();
+    const written = await writing;
+    if (written.failed) throw written.error;
+    return result;
+  } catch (error) {
+    pipe.destroy(error instanceof Error ? error : new Error(String(error)));
+    const written = await writing;
+    throw written.failed ? written.error : error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { CommandContext } from '../../operations/context.ts';
+import type { SendResult } from '../../operations/send-result.ts';
+import { formatReport } from '../../report/format.ts';
+import { undecidedOf } from '../../report/next-steps.ts';
+
+interface PrintOptions extends CommandContext {
+  readonly format: 'text' | 'brief' | 'json';
+  readonly quiet: boolean;
+  /** The campaign as the user named it. */
+  readonly campaign: string;
+  /** The file of a signed plan that was sent, as the user named it. */
+  readonly planFile?: string;
+}
+
+/** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
+export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
+  if (options.quiet && result.exit === 0) return;
+  const waits = undecidedOf(result.report) > 0;
+  const { state, totals, run, changed } = result.report;
+  // The report says what to do about recipients whose address was corrected.
+  const hasCorrected = changed !== undefined;
+  const isOver =
+    !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0 && !hasCorrected;
+  if (isOver && result.exit === 0 && options.format !== 'json') {
+    // Of what was done long ago one line is enough; it names the run, because another may be newer.
+    options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
+    return;
+  }
+  if (!result.started) options.err(waits ? NOBODY_BUT_WAITING : 'This occurrence is finished: nothing was posted.\n');
+  if (totals.recipients === 0) options.err('The list has a header but no rows: there is nobody to send to.\n');
+  if (result.recovered > 0) {
+    const were = result.recovered === 1 ? '1 recipient was' : `${result.recovered} recipients were`;
+    options.err(`${were} in flight when an earlier start was killed, which leaves them in doubt.\n`);
+  }
+  if (result.ledgerError !== null) options.err(`${result.ledgerError.message}\n`);
+  const shown = {
+    colour: options.colour.out,
+    width: options.tableWidth ?? options.width,
+    referenceOf: () => null,
+    currency: result.currency,
+    campaignFile: options.campaign,
+    ...(options.planFile === undefined ? {} : { planFile: options.planFile }),
+  };
+  for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
+}
+
+const NOBODY_BUT_WAITING = 'Nothing was posted: everybody who is left waits for the variant that wins the test.\n';

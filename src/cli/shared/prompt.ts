@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import process from 'node:process';
+import type { CommandContext, Terminal } from '../../operations/context.ts';
+import { safe, safeLine } from '../../util/safe.ts';
+import { askPlainly } from './plain-prompt.ts';
+import { createScreen, type Screen } from './screen.ts';
+
+/** What asking needs; without a terminal to ask on, or where stdin is none, nothing is asked and the answer is null. */
+export type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactive' | 'terminal'>;
+
+export interface ConfirmQuestion {
+  readonly question: string;
+  /** What Enter alone means. */
+  readonly initial: boolean;
+  readonly stopped?: AbortSignal;
+}
+
+export interface TextQuestion {
+  readonly question: string;
+  /** An example of an answer, shown where nothing was typed yet. */
+  readonly placeholder?: string;
+  /** What Enter alone means; shown where nothing was typed yet. */
+  readonly initial?: string;
+  /** What is wrong with an answer, or null; who answered is asked again. */
+  readonly check?: (answer: string) => string | null;
+  readonly stopped?: AbortSignal;
+}
+
+export interface SelectQuestion<Value extends string> {
+  readonly question: string;
+  readonly options: readonly { readonly value: Value; readonly label: string; readonly hint?: string }[];
+  readonly initial?: Value;
+  readonly stopped?: AbortSignal;
+}
+
+/**
+ * Asks for yes or no; null when cancelled (Ctrl-C, Ctrl-D, Escape, a terminal that is gone, `stopped`). One key
+ * answers, so that nothing hangs on it that cannot be undone: `askYes` wants a whole word. After Ctrl-C the process
+ * has its interrupt, as if nothing had been asked.
+ */
+export async function askConfirm(context: PromptContext, asked: ConfirmQuestion): Promise<boolean | null> {
+  const { question, initial, stopped } = asked;
+  return await onTerminal<boolean>(context, stopped, {
+    plain: async (line) => {
+      const answer = await line(`${safe(question)} [${initial ? 'Y/n' : 'y/N'}] `);
+      return answer === null ? null : answer === '' ? initial : /^y(es)?$/i.test(answer);
+    },
+    drawn: async (clack, streams) =>
+      await clack.confirm({ ...streams, message: safe(question), initialValue: initial }),
+  });
+}
+
+/** Asks for a line, without the blanks around it; null when cancelled, as with `askConfirm`. */
+export async function askText(context: PromptContext, asked: TextQuestion): Promise<string | null> {
+  const { question, placeholder, initial, check = () => null, stopped } = asked;
+  const example = placeholder === undefined ? '' : ` (such as ${safeLine(placeholder)})`;
+  const offered = initial === undefined ? '' : ` [${safeLine(initial)}]`;
+  // Without colour what stands in the place of an answer would look like one.
+  const beside = context.colour.err ? '' : `${initial === undefined ? example : ''}${offered}`;
+  const shown = initial ?? placeholder;
+  return await onTerminal<string>(context, stopped, {
+    plain: async (line) => {
+      for (;;) {
+        const typed = await line(`${safe(question)}${example}${offered}: `);
+        if (typed === null) return null;
+        const answer = typed === '' ? (initial ?? '') : typed;
+        const wrong = check(answer);
+        if (wrong === null) return answer;
+        context.err(`${safe(wrong)}\n`);
+      }
+    },
+    drawn: async (clack, streams) => {
+      const answer = await clack.text({
+        ...streams,
+        message: `${safe(question)}${beside}`,
+        ...(shown === undefined || beside !== '' ? {} : { placeholder: safeLine(shown) }),
+        // A default, not text to begin with: what is typed over GB would be added to it.
+        ...(initial === undefined ? {} : { defaultValue: initial }),
+        validate: (value) => check((value ?? '').trim() || (initial ?? '')) ?? undefined,
+      });
+      // Enter alone gives undefined.
+      return typeof answer === 'symbol' ? answer : (answer ?? '').trim() || (initial ?? '');
+    },
+  });
+}
+
+/** Asks for one of several; null when cancelled, as with `askConfirm`. */
+export async function askSelect<Value extends string>(
+  context: PromptContext,
+  asked: SelectQuestion<Value>,
+): Promise<Value | null> {
+  const { question, options, initial = options[0]?.value, stopped } = asked;
+  return await onTerminal<Value>(context, stopped, {
+    plain: async (line) => {
+      const first = options.findIndex(({ value }) => value === initial) + 1;
+      const listed = options.map(
+        ({ label, hint }, i) => `${i + 1}) ${safeLine(label)}${hint === undefined ? '' : ` (${safeLine(hint)})`}\n`,
+      );
+      for (;;) {
+        const typed = await line(`${safe(question)}\n${listed.join('')}Number [${first}]: `);
+        if (typed === null) return null;
+        const chosen = options[(typed === '' ? first : Number(typed)) - 1];
+        if (chosen !== undefined) return chosen.value;
+        context.err(`Type a number from 1 to ${options.length}.\n`);
+      }
+    },
+    drawn: async (clack, streams) => {
+      const shown = options.map(({ value, label, hint }) => ({
+        value: value as string,
+        label: safeLine(label),
+        ...(hint === undefined ? {} : { hint: safeLine(hint) }),
+      }));
+      const answer = await clack.select<string>({
+        ...streams,
+        message: safe(question),
+        options: shown,
+        ...(initial === undefined ? {} : { initialValue: initial }),
+      });
+      return typeof answer === 'symbol' ? answer : (options.find(({ value }) => value === answer)?.value ?? null);
+    },
+  });
+}
+
+interface Ways<Answer> {
+  plain(line: (question: string) => Promise<string | null>): Promise<Answer | null>;
+  drawn(clack: typeof import('@clack/prompts'), streams: Streams): Promise<Answer | symbol | null>;
+}
+
+interface Streams {
+  readonly input: Terminal['input'];
+  readonly output: Screen;
+  readonly signal: AbortSignal;
+}
+
+async function onTerminal<Answer>(
+  context: PromptContext,
+  stopped: AbortSignal | undefined,
+  ways: Ways<Answer>,
+): Promise<Answer | null> {
+  const { terminal, env } = context;
+  if (!context.interactive || terminal === undefined || stopped?.aborted === true) return null;
+  if (env['TERM'] === 'dumb' || (env['ACCESSIBLE'] ?? '0') !== '0') {
+    return await ways.plain((question) => askPlainly(question, context, terminal.input, stopped));
+  }
+  const clack = await import('@clack/prompts');
+  const output = createScreen(context, terminal, context.err);
+  const keys = watchKeys(terminal.input, stopped);
+  try {
+    const answer = await ways.drawn(clack, { input: terminal.input, output, signal: keys.signal });
+    return typeof answer === 'symbol' ? null : answer;
+  } finally {
+    keys.stop();
+    output.close();
+    // While it reads keys the terminal makes no signals of its own: Ctrl-C comes here.
+    if (keys.interrupted()) await interrupt();
+  }
+}
+
+/** Comes back when whoever watches for the signal has it; where nobody does, the process ends here. */
+async function interrupt(): Promise<void> {
+  const delivered = process.listenerCount('SIGINT') > 0 ? once(process, 'SIGINT') : null;
+  // Waiting for a signal does not keep a process alive.
+  const alive = setInterval(() => undefined, 1000);
+  process.kill(process.pid, 'SIGINT');
+  await delivered;
+  clearInterval(alive);
+}
+
+/**
+ * Ends the question when the terminal does: Ctrl-D and an input that has ended close the library's reader, which it
+ * does not notice. A signal of its own, because the library keeps listening to the one that it is given.
+ */
+function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
+  const controller = new AbortController();
+  let interrupted = false;
+  const abort = (): void => controller.abort();
+  const onKey = (_text: unknown, key: { readonly name?: string; readonly ctrl?: boolean } | undefined): void => {
+    if (key?.ctrl !== true) return;
+    if (key.name === 'c') interrupted = true;
+    if (key.name === 'd') abort();
+  };
+  stopped?.addEventListener('abort', abort, { once: true });
+  for (const event of ENDS) input.once(event, abort);
+  input.on('keypress', onKey);
+  return {
+    signal: controller.signal,
+    interrupted: () => interrupted,
+    stop: (): void => {
+      stopped?.removeEventListener('abort', abort);
+      for (const event of ENDS) input.off(event, abort);
+      input.off('keypress', onKey);
+    },
+  };
+}
+
+const ENDS = ['end', 'close', 'error'] as const;

@@ -1,0 +1,42 @@
+import { EXIT, type ExitStatus } from '../../errors.ts';
+
+/** Signals while a run is going: the first ends it in good order (I2), the second or SIGQUIT at once (I3). */
+export interface Signals {
+  readonly first: AbortSignal;
+  readonly second: AbortSignal;
+  /** The exit status of the first signal; null when none came. */
+  status(): ExitStatus | null;
+  /** Ends the watching. Once a signal came, those that follow are still taken: the process is ending already. */
+  stop(): void;
+}
+
+const STATUS: ReadonlyMap<NodeJS.Signals, ExitStatus> = new Map<NodeJS.Signals, ExitStatus>([
+  ['SIGINT', EXIT.interrupted],
+  ['SIGTERM', EXIT.terminated],
+  ['SIGHUP', EXIT.hangup],
+  // Ctrl-\ is an interrupt that does not wait.
+  ['SIGQUIT', EXIT.interrupted],
+]);
+
+export function watchSignals(say: (text: string) => void): Signals {
+  const first = new AbortController();
+  const second = new AbortController();
+  let status: ExitStatus | null = null;
+  const listener = (signal: NodeJS.Signals): void => {
+    const atOnce = status !== null || signal === 'SIGQUIT';
+    status ??= STATUS.get(signal) ?? EXIT.interrupted;
+    first.abort();
+    if (atOnce) second.abort();
+    else say('\nFinishing what is in flight; once more to stop at once.\n');
+  };
+  for (const signal of STATUS.keys()) process.on(signal, listener);
+  return {
+    first: first.signal,
+    second: second.signal,
+    status: () => status,
+    stop: () => {
+      if (status !== null) return;
+      for (const signal of STATUS.keys()) process.off(signal, listener);
+    },
+  };
+}

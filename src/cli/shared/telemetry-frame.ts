@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitStatus, HandbillError } from '../../errors.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer.ts';
+
+/** The life of what a command tells about itself. */
+export interface TelemetryFrame {
+  /** The context for commands: it has `telemetry` once the command line is understood, where somebody asked for it. */
+  readonly context: CommandContext;
+  /** @param error what the command threw; null: it ended by itself */
+  end(error: unknown): Promise<void>;
+}
+
+/**
+ * Looks, when a command is about to act, whether anybody wants to know about it, by its options and variables. Where
+ * nobody does, that is all: nothing is imported, and no command sees a difference.
+ */
+export function frameTelemetry(program: Command, given: CommandContext): TelemetryFrame {
+  let running: RunningTelemetry | null = null;
+  let status: ExitStatus = EXIT.done;
+  const context: CommandContext = {
+    ...given,
+    exit(said) {
+      status = said;
+      given.exit(said);
+    },
+    get telemetry() {
+      return running?.telemetry;
+    },
+  };
+  program.hook('preAction', async (_program, command) => {
+    const asked = readAsked(command, given.env);
+    if (asked === null) return;
+    const { startTelemetry } = await import('../../telemetry/telemetry.ts');
+    running = await startTelemetry(asked, given);
+  });
+  return {
+    context,
+    async end(error) {
+      if (running === null) return;
+      if (error !== null) status = error instanceof HandbillError ? error.exit : EXIT.bug;
+      const flush = await running.end(status, error instanceof HandbillError ? error.diagnostics : []);
+      if (flush === null) return;
+      // What is left to deliver is delivered after everything that the user is waiting for.
+      if (given.beforeExit === undefined) await flush();
+      else given.beforeExit(flush);
+    },
+  };
+}
+
+function readAsked(command: Command, env: CommandContext['env']): AskedTelemetry | null {
+  const takes = (flag: string): boolean => command.options.some(({ long }) => long === flag);
+  const given = command.opts<{
+    log?: string;
+    logLevel?: string;
+    metricsFile?: string;
+    quiet?: boolean;
+    dryRun?: boolean;
+  }>();
+  // What a dry run of `send` shows is no run: the figures of the last one stay.
+  const counts = takes('--metrics-file') && !(command.name() === 'send' && given.dryRun === true);
+  const logs = takes('--log');
+  const log = logs ? (given.log ?? env['HANDBILL_LOG'] ?? '') : '';
+  const metricsFile = counts ? (given.metricsFile ?? env['HANDBILL_METRICS_FILE'] ?? '') : '';
+  const otel = logs && Object.keys(env).some((name) => name.startsWith('OTEL_'));
+  if (log === '' && metricsFile === '' && !otel) return null;
+  return {
+    command: command.name(),
+    log: log === '' ? null : log,
+    logLevel: given.logLevel === 'debug' ? 'debug' : 'info',
+    metricsFile: metricsFile === '' ? null : metricsFile,
+    otel,
+    quiet: given.quiet === true,
+  };
+}

@@ -1,0 +1,165 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../operations/context.ts';
+
+/** What the module of a command exports. */
+export interface CommandModule {
+  /** Adds arguments, options, examples and the action. */
+  configure(command: Command, context: CommandContext): void;
+}
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly group: string;
+  /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
+  readonly load: () => Promise<CommandModule>;
+  /** The command looks at all the others. */
+  readonly needsAll?: true;
+}
+
+const CAMPAIGNS = 'Campaigns:';
+const RESULTS = 'Results:';
+const MORE = 'More:';
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'init',
+    summary: 'make a project to start from, with a campaign that can be sent to the sandbox at once',
+    group: CAMPAIGNS,
+    load: () => import('./init/command.ts'),
+  },
+  {
+    name: 'validate',
+    summary: 'check campaigns, every template against every row; sends nothing',
+    group: CAMPAIGNS,
+    load: () => import('./validate/command.ts'),
+  },
+  {
+    name: 'preview',
+    summary: 'show every decision and the exact requests; sends nothing',
+    group: CAMPAIGNS,
+    load: () => import('./preview/command.ts'),
+  },
+  {
+    name: 'plan',
+    summary: 'count recipients, parts and cost, and seal what was looked at',
+    group: CAMPAIGNS,
+    load: () => import('./plan/command.ts'),
+  },
+  {
+    name: 'approve',
+    summary: 'sign a sealed plan that somebody else made',
+    group: CAMPAIGNS,
+    load: () => import('./approve/command.ts'),
+  },
+  {
+    name: 'diff',
+    summary: 'what a change in git means: recipients, texts, parts, cost, rules',
+    group: CAMPAIGNS,
+    load: () => import('./diff/command.ts'),
+  },
+  {
+    name: 'send',
+    summary: 'send a campaign, or continue where it stopped',
+    group: CAMPAIGNS,
+    load: () => import('./send/command.ts'),
+  },
+  {
+    name: 'worker',
+    summary: 'work on the runs that others share through a shared ledger',
+    group: CAMPAIGNS,
+    load: () => import('./worker/command.ts'),
+  },
+  {
+    name: 'due',
+    summary: 'send every campaign whose schedule says so, each occurrence once',
+    group: CAMPAIGNS,
+    load: () => import('./due/command.ts'),
+  },
+  {
+    name: 'schedule',
+    summary: 'when campaigns go out, and what calls that: cron, systemd, Kubernetes, GitHub Actions',
+    group: CAMPAIGNS,
+    load: () => import('./schedule/command.ts'),
+  },
+  {
+    name: 'report',
+    summary: 'what became of every recipient of a run',
+    group: RESULTS,
+    load: () => import('./report/command.ts'),
+  },
+  {
+    name: 'runs',
+    summary: 'the runs in the ledger, newest first',
+    group: RESULTS,
+    load: () => import('./runs/command.ts'),
+  },
+  {
+    name: 'doubt',
+    summary: 'recipients of whom nobody knows yet: who they are, what became of them',
+    group: RESULTS,
+    load: () => import('./doubt/command.ts'),
+  },
+  {
+    name: 'workers',
+    summary: 'who works on what, on a shared ledger',
+    group: RESULTS,
+    load: () => import('./workers/command.ts'),
+  },
+  {
+    name: 'listen',
+    summary: 'receive delivery reports and replies',
+    group: RESULTS,
+    load: () => import('./listen/command.ts'),
+  },
+  {
+    name: 'reconcile',
+    summary: 'take over exported delivery reports and replies, as listen would',
+    group: RESULTS,
+    load: () => import('./reconcile/command.ts'),
+  },
+  {
+    name: 'replies',
+    summary: 'what people wrote back: read it, have it read, export answers',
+    group: RESULTS,
+    load: () => import('./replies/command.ts'),
+  },
+  {
+    name: 'serve',
+    summary: 'pages over the ledger on this machine: runs, recipients, doubts, replies',
+    group: RESULTS,
+    load: () => import('./serve/command.ts'),
+  },
+  {
+    name: 'suppress',
+    summary: 'who must not be sent to',
+    group: MORE,
+    load: () => import('./suppress/command.ts'),
+  },
+  {
+    name: 'purge',
+    summary: 'take personal data out of the ledger, keep counts and suppressions',
+    group: MORE,
+    load: () => import('./purge/command.ts'),
+  },
+  {
+    name: 'sandbox',
+    summary: 'serve the API on this machine, with scripted answers',
+    group: MORE,
+    load: () => import('./sandbox/command.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'look at runtime, project, ledger, environments, keys and clock',
+    group: MORE,
+    load: () => import('./doctor/command.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'print a completion script for bash, zsh or fish',
+    group: MORE,
+    load: () => import('./completion/command.ts'),
+    needsAll: true,
+  },
+];

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { EXIT, problem, refuse } from '../../errors.ts';
+import { type ValidateOptions, validate } from '../../operations/check-campaigns.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+import { withProgress } from '../shared/progress.ts';
+import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
+import type { WatchOptions } from './watch.ts';
+
+export { type CheckedFile, type ValidateOptions, type Validation, validate } from '../../operations/check-campaigns.ts';
+
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .argument(
+      '[path...]',
+      'campaign files, folders or names (default: every campaigns/**/campaign.yaml below this folder)',
+    )
+    .option('--recipients <file>', 'check this list instead of that of the campaign')
+    .option('--skip-invalid', 'count bad rows as skipped instead of refusing them')
+    .option('-o, --output <file>', 'write to this file, whole or not at all; what is wrong is shown on stderr too')
+    .option('-q, --quiet', 'print nothing when all is well')
+    .option('-w, --watch', 'check again whenever a file of the campaigns changes, until Ctrl-C (exit status 130)');
+  addLedger(addFormat(command, VALIDATION_FORMATS));
+  addExamples(command, [
+    ['handbill validate', 'every campaign below this folder'],
+    ['handbill validate hello', 'campaigns/hello/campaign.yaml'],
+    ['handbill validate hello --recipients /secure/people.csv', ''],
+    ['handbill validate --watch', 'while campaigns are written'],
+    ['handbill validate --format json', 'one document for scripts'],
+    ['handbill validate --format github', 'annotations of GitHub Actions'],
+    ['handbill validate --format sarif -o handbill.sarif', 'for code scanning'],
+    ['handbill validate --format junit -o handbill.xml', 'for GitLab, Jenkins and others'],
+  ]);
+  command.action(async (paths: readonly string[], given: Given) => {
+    const { recipients, skipInvalid, quiet = false, format, output } = given;
+    const options = {
+      cwd: context.cwd,
+      env: context.env,
+      ...(recipients === undefined ? {} : { recipients }),
+      ...(skipInvalid === undefined ? {} : { skipInvalid }),
+      ...ledgerOption(given.ledger, context),
+    };
+    if (given.watch === true) return await watch(paths, { ...options, now: context.now }, given, context);
+    const now = context.now();
+    const run = (more: Partial<ValidateOptions>) => validate(paths, { ...options, now, ...more });
+    const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
+    const { errors } = await withProgress(context, work, (meter) =>
+      printValidation(format, (more) => run({ ...more, meter }), context, { quiet, output }),
+    );
+    context.exit(errors > 0 ? EXIT.refused : EXIT.done);
+  });
+}
+
+async function watch(
+  paths: readonly string[],
+  options: WatchOptions,
+  { format, output, quiet }: Given,
+  context: CommandContext,
+): Promise<void> {
+  if (format !== 'text' || output !== undefined) {
+    const hint = 'Leave --format and --output out, or --watch.';
+    throw refuse(problem('usage', '--watch prints text to the terminal, and nothing else.', { hint }));
+  }
+  const { printWatch } = await import('./watch.ts');
+  await printWatch(paths, options, context, { quiet: quiet === true });
+}
+
+interface Given {
+  readonly recipients?: string;
+  readonly skipInvalid?: true;
+  readonly quiet?: true;
+  readonly watch?: true;
+  readonly format: ValidationFormat;
+  readonly output?: string;
+  readonly ledger?: string;
+}

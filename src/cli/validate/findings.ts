@@ -1,0 +1,102 @@
+import type { Code, Diagnostic } from '../../errors.ts';
+import { countOf } from '../../report/words.ts';
+
+/** Diagnostics of one code in one file, found while one campaign was checked. */
+export interface Kind {
+  /** The campaign as it is named on the command line; null for what was found before the first one. */
+  readonly campaign: string | null;
+  readonly code: Code;
+  readonly severity: Diagnostic['severity'];
+  /** The first ones, in the order in which they were found; at least one. */
+  readonly kept: readonly Diagnostic[];
+  /** How many there were. */
+  readonly count: number;
+}
+
+/** Gathers what `validate` finds for formats that are read as a whole. Memory stays flat however much is wrong. */
+export interface Gatherer {
+  add(diagnostic: Diagnostic, campaign: string | null): void;
+  /** In the order in which the first of each kind was found. */
+  kinds(): readonly Kind[];
+}
+
+/** Warnings that a list may have in every row: one line stands for all of a kind. The most important ones first. */
+export const PER_ROW: readonly Code[] = [
+  'wrong-length-number',
+  'landline-number',
+  'duplicate-differs',
+  'duplicate-address',
+  'unicode-message',
+  'transliterated',
+  'unassigned-number',
+];
+
+/** What GitHub shows of one analysis. */
+export const MOST_FINDINGS = 5000;
+
+/** Of one kind, so that the bad rows of one list do not hide what is wrong elsewhere. */
+const MOST_OF_A_KIND = 1000;
+
+export function createGatherer(): Gatherer {
+  const kinds = new Map<string, Kind & { kept: Diagnostic[]; count: number }>();
+  const kept = { error: 0, warning: 0 };
+  return {
+    add(diagnostic, campaign) {
+      const { code, severity, at } = diagnostic;
+      const key = `${campaign ?? ''}\0${at?.file ?? ''}\0${severity} ${code}`;
+      const kind = kinds.get(key);
+      if (kind === undefined) {
+        kinds.set(key, { campaign, code, severity, kept: [diagnostic], count: 1 });
+        kept[severity] += 1;
+        return;
+      }
+      kind.count += 1;
+      if (severity === 'warning' && PER_ROW.includes(code)) return;
+      if (kind.kept.length >= MOST_OF_A_KIND || kept[severity] >= MOST_FINDINGS) return;
+      kind.kept.push(diagnostic);
+      kept[severity] += 1;
+    },
+    kinds: () => [...kinds.values()],
+  };
+}
+
+/** One diagnostic to show. */
+export interface Finding {
+  readonly campaign: string | null;
+  readonly diagnostic: Diagnostic;
+  /** The message; where one stands for all rows of its kind, it says for how many. */
+  readonly message: string;
+  /** How many this one stands for. */
+  readonly count: number;
+  /** 0 for the first of its kind. */
+  readonly rank: number;
+}
+
+/**
+ * Diagnostics that were kept, errors before warnings. Where there are more than `limit`, errors have precedence, and
+ * the first of each kind before the second of any.
+ */
+export function findingsOf(kinds: readonly Kind[], limit: number): readonly Finding[] {
+  const all = kinds.flatMap((kind) =>
+    kind.kept.map((diagnostic, rank) => {
+      const count = isSummedUp(kind) ? kind.count : 1;
+      return { campaign: kind.campaign, diagnostic, message: sumUp(diagnostic.message, count), count, rank };
+    }),
+  );
+  const bySeverity = all.toSorted((a, b) => weight(a) - weight(b));
+  const chosen = new Set(bySeverity.toSorted((a, b) => weight(a) - weight(b) || a.rank - b.rank).slice(0, limit));
+  return bySeverity.filter((finding) => chosen.has(finding));
+}
+
+function weight({ diagnostic }: Finding): number {
+  return diagnostic.severity === 'error' ? 0 : 1;
+}
+
+/** The message of a warning that stands for all rows of its kind. */
+export function sumUp(message: string, count: number): string {
+  return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}.`;
+}
+
+function isSummedUp({ severity, code }: Kind): boolean {
+  return severity === 'warning' && PER_ROW.includes(code);
+}

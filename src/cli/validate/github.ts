@@ -1,0 +1,70 @@
+import { countOf, number } from '../../report/words.ts';
+import { safe } from '../../util/safe.ts';
+import type { ValidationDocument } from './document.ts';
+import { type Finding, findingsOf, MOST_FINDINGS } from './findings.ts';
+import { type Place, placeOf } from './place.ts';
+
+/** Of errors and of warnings: GitHub shows 10 each per step and 50 per job; more only make the log longer. */
+const MOST_ANNOTATIONS = 50;
+
+/**
+ * Workflow commands of GitHub Actions, one a line, errors first, and a last line for people with the counts. Of the few
+ * that GitHub shows, each kind of fault in each file gets one before any kind gets a second.
+ */
+export function formatGithub(document: ValidationDocument): string {
+  const findings = findingsOf(document.kinds, MOST_FINDINGS * 2);
+  const chosen = [...firstOf(findings, 'error'), ...firstOf(findings, 'warning')];
+  const lines = chosen.map((finding) => annotation(finding, placeOf(finding.diagnostic, document.pathOf)));
+  const shown = chosen.reduce((sum, { count }) => sum + count, 0);
+  return [...lines, lastLine(document, shown)].map((line) => `${line}\n`).join('');
+}
+
+function firstOf(findings: readonly Finding[], severity: 'error' | 'warning'): readonly Finding[] {
+  return findings
+    .filter(({ diagnostic }) => diagnostic.severity === severity)
+    .toSorted((a, b) => a.rank - b.rank)
+    .slice(0, MOST_ANNOTATIONS);
+}
+
+function annotation({ diagnostic, message }: Finding, { path, line, column, length, shown }: Place): string {
+  const properties = Object.entries({
+    file: path,
+    line,
+    endLine: line,
+    col: column,
+    endColumn: column === null || length === null ? null : column + length - 1,
+    title: `handbill: ${diagnostic.code}`,
+  }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
+  // The log shows the message alone: the place must be in it.
+  const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
+  return `::${diagnostic.severity} ${properties.join(',')}::${data(text.join('\n').replaceAll(OLD_COMMAND, '## ['))}`;
+}
+
+/** Numbers and our own words only: nothing in it can be taken for a command. */
+function lastLine({ validation }: ValidationDocument, shown: number): string {
+  const { errors, warnings, files, total } = validation;
+  const rest = total - shown;
+  const left = rest > 0 ? ` (${number(rest)} not listed; --format json lists all)` : '';
+  const counts = `${countOf(errors, 'error')}, ${countOf(warnings, 'warning')}`;
+  return `${counts} in ${countOf(files.length, 'campaign')}${left}.`;
+}
+
+/** What follows the second `::`; escapes as in the toolkit's own `command.ts`. */
+function data(text: string): string {
+  return safe(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** The value of a property, which also ends at a comma or a colon. */
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/**
+ * Text in which a runner finds no command: it obeys lines that begin with `::`, also after spaces, and `##[` anywhere
+ * in a line.
+ */
+export function withoutCommands(text: string): string {
+  return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll(OLD_COMMAND, '## [');
+}
+
+const OLD_COMMAND = '##[';

@@ -1,0 +1,211 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { findCampaigns } from '../../campaign/find.ts';
+import { readCampaign } from '../../campaign/load.ts';
+import { projectOf } from '../../campaign/place.ts';
+import { kindOf } from '../../campaign/walk.ts';
+import { HandbillError } from '../../errors.ts';
+import { type ValidateOptions, type Validation, validate } from '../../operations/check-campaigns.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { countOf } from '../../report/words.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { displayPath } from '../../util/paths.ts';
+import { safeLine } from '../../util/safe.ts';
+import { watchInterrupts } from '../shared/interrupts.ts';
+import { printValidation } from './print.ts';
+import { type Changes, watchFiles } from './watched-files.ts';
+
+/** Time is asked for at each round. */
+export type WatchOptions = Omit<ValidateOptions, 'now' | 'keep' | 'onDiagnostic'> & { readonly now: () => number };
+
+/** One look at the campaigns. */
+export interface Round {
+  /** The files that changed before it, as the user would name them; none before the first. */
+  readonly changed: readonly string[];
+  /** What was found in the campaigns that were looked at; null where they could not be, such as without their folder. */
+  readonly validation: Validation | null;
+  readonly failure: HandbillError | null;
+  /** Campaigns that are known by now. */
+  readonly campaigns: number;
+  /** Errors of all of them, each when it was last looked at. */
+  readonly errors: number;
+}
+
+/** An editor saves in several steps: it writes beside the file, renames, sets the mode. All are over within this time. */
+const QUIET_MS = 100;
+
+/**
+ * Checks campaigns, and again whenever one of the files changes that they are made of: those campaigns that the file
+ * belongs to, where that is known, else all. Ends when `signal` says so.
+ *
+ * @param paths - as `validate` takes them
+ * @throws HandbillError when the system cannot watch that many folders
+ */
+export async function* watchCampaigns(
+  paths: readonly string[],
+  options: WatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Round, void, void> {
+  const cwd = await realpath(options.cwd);
+  const outside = options.recipients === undefined ? [] : [resolve(cwd, options.recipients)];
+  const files = await watchFiles(await foldersOf(paths, cwd), QUIET_MS);
+  const known = new Map<string, Known>();
+  let homeless = 0;
+  try {
+    files.add([], outside);
+    for (let changes: Changes | null = new Map(); changes !== null; changes = await files.next(signal)) {
+      const concerned = changes.size === 0 ? null : concernedBy(changes, known);
+      const round = await look(concerned ?? paths, cwd, options);
+      if (concerned === null) {
+        known.clear();
+        homeless = errorsOfNoFile(round.validation);
+      }
+      for (const { file, errors } of round.validation?.files ?? []) {
+        known.set(resolve(cwd, file), { errors, inputs: await inputsOf(resolve(cwd, file), options) });
+      }
+      files.add(
+        await foldersOf(paths, cwd),
+        [...known.values()].flatMap(({ inputs }) => [...(inputs ?? [])]),
+      );
+      yield {
+        ...round,
+        changed: [...changes.keys()].map((path) => displayPath(path, cwd)),
+        campaigns: known.size,
+        errors: [...known.values()].reduce((sum, { errors }) => sum + errors, homeless),
+      };
+    }
+  } finally {
+    await files.close();
+  }
+}
+
+interface Known {
+  readonly errors: number;
+  /** Real paths of the files that it is made of; null where it cannot be read, and nobody can say. */
+  readonly inputs: ReadonlySet<string> | null;
+}
+
+/** Such as that there is no campaign. */
+function errorsOfNoFile(validation: Validation | null): number {
+  const { errors, files } = validation ?? { errors: 0, files: [] };
+  return Math.max(
+    0,
+    files.reduce((left, file) => left - file.errors, errors),
+  );
+}
+
+/** The campaigns that changes are about; null: any of them. */
+function concernedBy(changes: Changes, known: ReadonlyMap<string, Known>): readonly string[] | null {
+  const concerned = new Set<string>();
+  for (const [path, what] of changes) {
+    if (known.has(path) && what === 'gone') return null;
+    const owners = [...known].filter(([file, { inputs }]) => file === path || inputs?.has(path) === true);
+    if (owners.length === 0) return null;
+    for (const [file] of owners) concerned.add(file);
+  }
+  // What is wrong with one that cannot be read may have been mended by any change.
+  for (const [file, { inputs }] of known) if (inputs === null) concerned.add(file);
+  return [...concerned];
+}
+
+async function look(
+  paths: readonly string[],
+  cwd: string,
+  options: WatchOptions,
+): Promise<Pick<Round, 'validation' | 'failure'>> {
+  try {
+    return { validation: await validate(paths, { ...options, cwd, now: options.now() }), failure: null };
+  } catch (error) {
+    if (error instanceof HandbillError) return { validation: null, failure: error };
+    // The folder went away while it was read; should it come back, that is a change.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return { validation: null, failure: null };
+    throw error;
+  }
+}
+
+/** Where files of these campaigns lie: the projects, and wherever campaigns are looked for. */
+async function foldersOf(paths: readonly string[], cwd: string): Promise<readonly string[]> {
+  const folders = new Set<string>(paths.length === 0 ? [cwd] : []);
+  for (const path of paths) {
+    const full = resolve(cwd, path);
+    if ((await kindOf(full)) === 'folder') folders.add(await realpath(full).catch(() => full));
+  }
+  const { files } = await findCampaigns(paths, cwd);
+  for (const file of files) {
+    const path = await realpath(file).catch(() => null);
+    if (path === null) continue;
+    // Without a handbill.yaml the root is a whole repository, of which campaigns may be a small part.
+    const project = await projectOf(cwd, { path, named: file }).catch(() => null);
+    folders.add(project?.file == null ? dirname(path) : project.root);
+  }
+  if (folders.size === 0) folders.add(cwd);
+  return [...folders];
+}
+
+async function inputsOf(file: string, options: WatchOptions): Promise<ReadonlySet<string> | null> {
+  try {
+    const { cwd, ledger, recipients } = options;
+    const { campaign } = await readCampaign(file, {
+      cwd,
+      now: options.now(),
+      ...(ledger === undefined ? {} : { ledger }),
+      ...(recipients === undefined ? {} : { recipients }),
+    });
+    if (campaign === null) return null;
+    const { project, inputs, recipients: list, suppressions } = campaign;
+    const small = inputs.map((input) => resolve(project.root, input.file));
+    return new Set([await realpath(file), ...small, list.path, ...suppressions.map(({ path }) => path)]);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * `validate --watch`: prints each round until it is interrupted. Nothing that was printed is taken away.
+ */
+export async function printWatch(
+  paths: readonly string[],
+  options: WatchOptions,
+  context: CommandContext,
+  { quiet }: { readonly quiet: boolean },
+): Promise<void> {
+  const interrupts = watchInterrupts();
+  try {
+    for await (const round of watchCampaigns(paths, options, interrupts.signal)) {
+      await printRound(round, context, quiet);
+    }
+  } finally {
+    interrupts.stop();
+  }
+  const status = interrupts.status();
+  if (status !== null) context.exit(status);
+}
+
+async function printRound(round: Round, context: CommandContext, quiet: boolean): Promise<void> {
+  const { changed, validation, failure, campaigns, errors } = round;
+  const silent = quiet && validation?.errors === 0;
+  if (changed.length > 0 && !silent) context.err(`\n${clock(context)} Changed: ${listed(changed)}\n`);
+  if (failure !== null) {
+    const { diagnostics, total } = failure;
+    context.err(formatDiagnostics(diagnostics, { colour: context.colour.err, total }));
+  } else if (validation === null) context.err('The folder is gone.\n');
+  else await printValidation('text', async () => validation, context, { quiet, output: undefined });
+  if (silent) return;
+  const said =
+    validation === null ? 'nothing could be checked' : `${countOf(campaigns, 'campaign')}, ${countOf(errors, 'error')}`;
+  context.err(`${clock(context)} ${said}. Waiting for changes; Ctrl-C ends.\n`);
+}
+
+/** As many names as fit on a line or two. */
+function listed(changed: readonly string[]): string {
+  const shown = changed.slice(0, SHOWN).map(safeLine).join(', ');
+  return changed.length > SHOWN ? `${shown} and ${changed.length - SHOWN} more` : shown;
+}
+
+const SHOWN = 5;
+
+/** Wall time where the user sits. */
+function clock({ now }: CommandContext): string {
+  return `[${new Date(now()).toTimeString().slice(0, 8)}]`;
+}

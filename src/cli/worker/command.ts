@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { RunRecord } from '../../ledger/records.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { ledgerOption } from '../../operations/project-ledger.ts';
+import { type WorkerEvent, work } from '../../operations/worker.ts';
+import { workerText } from '../../operations/worker-text.ts';
+import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { addExamples, addLedger, time, wholeNumber } from '../shared/options.ts';
+import { watchSignals } from '../shared/signals.ts';
+import { addLog } from '../shared/telemetry-options.ts';
+
+interface WorkerFlags {
+  readonly env: string;
+  readonly concurrency?: number;
+  readonly idle?: number;
+  readonly ledger?: string;
+  readonly quiet?: boolean;
+}
+
+/** `handbill worker` */
+export function configure(command: Command, context: CommandContext): void {
+  command
+    .option('--env <name>', 'environment of handbill.yaml whose runs it works on', 'sandbox')
+    .option('--concurrency <n>', 'requests in flight at most (default: as the campaign says)', wholeNumber(1, 1024))
+    .option('--idle <time>', 'end when there was nothing to do for so long (default: it stays)', time)
+    .option('--quiet', 'say nothing but what is wrong');
+  addLog(addLedger(command));
+  addExamples(command, [
+    ['handbill worker --env production --ledger postgres://db.example/handbill', 'until it is stopped'],
+    ['handbill worker --idle 10m', 'until there is nothing to do'],
+  ]).action((flags: WorkerFlags) => run(flags, context));
+}
+
+async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
+  const signals = watchSignals(context.err);
+  const { concurrency, idle } = flags;
+  const { telemetry } = context;
+  try {
+    await work({
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      environment: flags.env,
+      ...ledgerOption(flags.ledger, context),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(idle === undefined ? {} : { idleMs: idle }),
+      interrupt: signals.first,
+      abort: signals.second,
+      onEvent: (event) => tell(event, flags.quiet === true, context),
+      ...(telemetry === undefined ? {} : { watchSend: (target) => telemetry.sending(target, flags.env) }),
+    });
+    const status = signals.status();
+    if (status !== null) context.exit(status);
+  } finally {
+    signals.stop();
+  }
+}
+
+/** What went wrong is always said; the rest is for whoever reads the log of the machine. */
+function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry }: CommandContext): void {
+  if (event.kind === 'leaves-alone' || event.kind === 'lost') {
+    const { diagnostics } = event.error;
+    telemetry?.said(diagnostics, event.kind === 'lost' ? {} : aboutOf(event.run));
+    err(formatDiagnostics(diagnostics, { colour: colour.err }));
+  }
+  const at = `${new Date(now()).toISOString().slice(0, 19)}Z`;
+  if (!quiet) err(`${at} ${workerText(event)}\n`);
+}
+
+function aboutOf({ campaign, environment }: RunRecord) {
+  return { campaign, environment };
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../../operations/context.ts';
+import { projectHere, withLedger } from '../../operations/project-ledger.ts';
+import { duration, number } from '../../report/words.ts';
+import { listWorkers, type WorkerShown } from '../../run/list-workers.ts';
+import { jsonText } from '../../util/safe.ts';
+import { type Column, table } from '../../util/table.ts';
+import { addExamples, addFormat, addLedger } from '../shared/options.ts';
+
+/** `handbill workers` */
+export function configure(command: Command, context: CommandContext): void {
+  addLedger(addFormat(command, ['text', 'json', 'prometheus']));
+  addExamples(command, [
+    ['handbill workers', 'a table'],
+    ['handbill workers --format json', 'for scripts'],
+    ['handbill workers --format prometheus', 'figures of each worker, for the textfile collector'],
+  ]);
+  command.action(async (given: { readonly format: 'text' | 'json' | 'prometheus'; readonly ledger?: string }) => {
+    const reading = await projectHere(context, given.ledger);
+    await withLedger(reading, context, async (ledger) => {
+      const workers = listWorkers(ledger);
+      if (given.format === 'json') return await context.out(`${jsonText({ version: 1, workers }, 2)}\n`);
+      if (given.format === 'prometheus') return await context.out(await figuresOf(workers));
+      await context.out(workersTable(workers, context.now(), context.tableWidth ?? context.width));
+    });
+  });
+}
+
+async function figuresOf(workers: readonly WorkerShown[]): Promise<string> {
+  const { workersText } = await import('../../telemetry/workers-text.ts');
+  return await workersText(workers.map((one) => ({ ...one, shards: one.shards.length })));
+}
+
+function workersTable(workers: readonly WorkerShown[], nowMs: number, width: number): string {
+  if (workers.length === 0) return 'No worker is there. `handbill worker` makes this machine one.\n';
+  const rows = workers.map(({ host, pid, joinedAt, alive, run, shards, rows: count, posted }) => [
+    `${host} ${pid}`,
+    duration(Math.max(0, nowMs - Date.parse(joinedAt))),
+    alive ? (run === null ? 'waits' : 'sends') : 'not heard of',
+    run === null ? '' : run.run,
+    shards.length === 0 ? '' : `${shards.join(' ')} (${number(count)} rows)`,
+    posted === 0 ? '' : number(posted),
+  ]);
+  return table(rows, COLUMNS, { width });
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'worker' },
+  { title: 'since' },
+  { title: 'state' },
+  { title: 'run', shrink: true },
+  { title: 'shards', shrink: true },
+  { title: 'requests', align: 'right' },
+];

@@ -1,0 +1,284 @@
+import {
+  type Code,
+  type Diagnostic,
+  EXIT,
+  type ExitStatus,
+  HandbillError,
+  problem,
+  refuse,
+  warning,
+} from '../errors.ts';
+import type { Campaign } from '../model.ts';
+import { environmentOf } from '../plan/plan.ts';
+import { sendCommand, zonelessOf } from '../report/next-steps.ts';
+import { chooseDue, firstInstantMs, type Missed, type Step, type StepReason, waitsMs } from '../schedule/choose.ts';
+import { occurrenceAt } from '../schedule/occurrence.ts';
+import { type DueRun, haltChanged, knownOf, rememberSchedule, type Seen, scheduleSeen } from './due-runs.ts';
+import type { SendWatch } from './observer.ts';
+import { readScheduled, type Scheduled } from './schedule-campaigns.ts';
+import { send } from './send.ts';
+import type { SendOptions } from './send-options.ts';
+import type { SendResult } from './send-result.ts';
+import { zonelessWarning } from './zoneless.ts';
+
+type Passed = Pick<
+  SendOptions,
+  'confirm' | 'interrupt' | 'abort' | 'onStart' | 'onLedger' | 'random' | 'ledger' | 'workers'
+>;
+
+export interface DueOptions extends Passed {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  /** Default: `sandbox`. */
+  readonly environment?: string;
+  /** Only says what would be done. */
+  readonly dryRun?: boolean;
+  /** The instant that is looked at, ms since 1970; only with `dryRun`. Default: now. */
+  readonly at?: number;
+  /** A run that another process holds: left to it without a word (default), or exit status 6. */
+  readonly ifLocked?: 'skip' | 'fail';
+  /** Called with each item as soon as it is known. */
+  readonly onItem?: (item: DueItem) => Promise<void> | void;
+  /** Told of each campaign that is looked at. */
+  readonly onCampaign?: (campaign: Campaign) => void;
+  /** Follows what is sent; asked for each campaign that is. */
+  readonly watchSend?: (target: string) => SendWatch;
+}
+
+/** What was done, or would be done, about one occurrence of a campaign, or about a campaign with none that is due. */
+export interface DueItem {
+  /** Null where the campaign cannot be read. */
+  readonly campaign: string | null;
+  readonly file: string;
+  readonly occurrence: string | null;
+  /** `refuse`: it was to be sent and could not; `none`: nothing is due. */
+  readonly action: Step['action'] | 'refuse' | 'none';
+  readonly why: StepReason | null;
+  readonly missed: Missed | null;
+  /** The next scheduled instant; null where there is none. */
+  readonly next: string | null;
+  readonly exit: ExitStatus;
+  /** Null where nothing was sent. */
+  readonly result: SendResult | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface DueResult {
+  readonly environment: string;
+  readonly at: string;
+  readonly dryRun: boolean;
+  readonly items: readonly DueItem[];
+  /** Told to stop, or without a ledger: campaigns after the last item were not looked at. */
+  readonly stopped: boolean;
+  /** The worst of all items. */
+  readonly exit: ExitStatus;
+}
+
+/**
+ * Sends every campaign with a schedule that is due, one after the other, and each occurrence once: which one that is,
+ * `chooseDue` says; that it is once, the ledger, as for `send`. What is wrong with one campaign does not keep the
+ * others from being sent.
+ *
+ * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
+ * @throws HandbillError exit 2 where a path means nothing
+ */
+export async function due(paths: readonly string[], options: DueOptions): Promise<DueResult> {
+  const lookedMs = options.at ?? options.now();
+  const environment = options.environment ?? 'sandbox';
+  const { ledger } = options;
+  const found = await readScheduled(paths, {
+    cwd: options.cwd,
+    now: lookedMs,
+    ...(ledger === undefined ? {} : { ledger }),
+  });
+  const items: DueItem[] = [];
+  const add = async (item: DueItem): Promise<void> => {
+    items.push(item);
+    await options.onItem?.(item);
+  };
+  for (const { file, diagnostics } of found.refused) await add({ ...NOTHING, file, ...refusal(diagnostics) });
+  let stopped = false;
+  for (const one of found.campaigns) {
+    stopped = options.interrupt?.aborted === true || isLedgerGone(items);
+    if (stopped) break;
+    for await (const item of stepsOf(one, environment, lookedMs, options)) await add(item);
+  }
+  const at = new Date(lookedMs).toISOString();
+  return { environment, at, dryRun: options.dryRun === true, items, stopped, exit: worst(items) };
+}
+
+const NOTHING = { campaign: null, occurrence: null, why: null, missed: null, next: null, result: null } as const;
+
+function refusal(diagnostics: readonly Diagnostic[]) {
+  return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
+}
+
+/** H1: where a ledger cannot be written, nothing more is tried: not by opening it again either. */
+function isLedgerGone(items: readonly DueItem[]): boolean {
+  return items.at(-1)?.exit === EXIT.ledger;
+}
+
+async function* stepsOf(
+  one: Scheduled,
+  environment: string,
+  lookedMs: number,
+  options: DueOptions,
+): AsyncGenerator<DueItem> {
+  const { campaign, schedule, clock } = one;
+  const nowMs = options.at ?? options.now();
+  const { notAfterMs } = campaign.send;
+  const dryRun = options.dryRun === true;
+  options.onCampaign?.(campaign);
+  const following = clock.next(nowMs);
+  const next = following === null || following > (notAfterMs ?? following) ? null : occurrenceAt(following);
+  const about = { ...NOTHING, campaign: campaign.name, file: campaign.file, next };
+  let steps: readonly Step[];
+  let runs: readonly DueRun[];
+  let seen: Seen;
+  try {
+    if (one.ledgerFault !== null) throw refuse(one.ledgerFault);
+    const longestMs = waitsMs(campaign.send, campaign.split.decides);
+    const sinceMs = firstInstantMs(nowMs, longestMs);
+    const known = knownOf(campaign, environmentOf(campaign, environment), { nowMs, sinceMs, dryRun });
+    runs = known.runs;
+    seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
+    if (seen.isNew && !dryRun) rememberSchedule(campaign, environment, seen, nowMs);
+    const { isNew } = seen;
+    // `--at` a time that is past asks what would have been due with this schedule.
+    const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
+    const seenMs = isLookBack ? 0 : seen.seenMs;
+    steps = chooseDue(clock, {
+      schedule,
+      notAfterMs,
+      waitsMs: longestMs,
+      nowMs,
+      lookedMs,
+      seenMs,
+      isRemembered: !isNew,
+      runs,
+    });
+  } catch (error) {
+    yield { ...about, ...failure(error) };
+    return;
+  }
+  if (steps.length === 0) yield { ...about, action: 'none', exit: EXIT.done, diagnostics: [] };
+  for (const step of steps) {
+    const run = runs.find(({ occurrence }) => occurrence === step.occurrence);
+    const passedOver = step.why === 'new' && seen.isNew ? [passedOverWarning(one, environment, step, seen)] : [];
+    const diagnostics = [...passedOver, ...zonelessWarning(run?.zoneless ?? 0, campaign)];
+    const item: DueItem = { ...about, ...step, exit: EXIT.done, diagnostics };
+    const isToSend = step.action === 'send' || step.action === 'continue';
+    if (!isToSend || dryRun) yield item;
+    else if (options.interrupt?.aborted === true) return;
+    else {
+      const done = {
+        ...item,
+        ...(await sendStep(one, environment, { ...step, occurrence: run?.name ?? step.occurrence }, options)),
+      };
+      yield done;
+      if (done.exit === EXIT.ledger) return;
+    }
+  }
+}
+
+/** Said once, by --quiet too: the instant is not sent by itself any more. */
+function passedOverWarning(
+  { campaign }: Scheduled,
+  environment: string,
+  { occurrence }: Step,
+  { seenMs }: Seen,
+): Diagnostic {
+  const since = new Date(seenMs).toISOString();
+  return warning(
+    'schedule-new',
+    `${campaign.name} is not sent for ${occurrence}: its schedule was first seen after that, at ${since}.`,
+    {
+      at: { file: campaign.file },
+      hint: `Send it with: ${sendCommand({ environment, occurrence }, campaign.file, null)}`,
+    },
+  );
+}
+
+type Done = Pick<DueItem, 'action' | 'why' | 'exit' | 'result' | 'diagnostics'>;
+
+async function sendStep(one: Scheduled, environment: string, step: Step, options: DueOptions): Promise<Done> {
+  const { cwd, env, now, confirm, interrupt, abort, onStart, onLedger, random, ledger, workers } = options;
+  const warnings: Diagnostic[] = [];
+  const watch = options.watchSend?.(one.path);
+  const passed = { confirm, interrupt, abort, onStart, onLedger, random, ledger, workers, watch };
+  try {
+    const result = await send(one.path, {
+      ...(Object.fromEntries(Object.entries(passed).filter(([, value]) => value !== undefined)) as Passed),
+      cwd,
+      env,
+      now,
+      environment,
+      occurrence: step.occurrence,
+      onWarnings: (found) => warnings.push(...found),
+      onNotice: (notice) => warnings.push(notice),
+    });
+    watch?.ended(result);
+    const { action, why } = step;
+    const exit = action === 'send' || isNews(result) ? result.exit : EXIT.done;
+    return {
+      action,
+      why,
+      exit: result.ledgerError === null ? exit : EXIT.ledger,
+      result,
+      diagnostics: [...warnings, ...zonelessWarning(zonelessOf(result.report.reasons), one.campaign)],
+    };
+  } catch (error) {
+    const isLocked = error instanceof HandbillError && error.exit === EXIT.locked;
+    if (isLocked && options.ifLocked !== 'fail') {
+      return { action: 'leave', why: 'running', exit: EXIT.done, result: null, diagnostics: [] };
+    }
+    // Nobody was waited for any longer: whoever is left is accounted for in the ledger.
+    if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
+      return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
+    }
+    if (step.action === 'continue' && error instanceof HandbillError && CHANGED.has(error.code)) {
+      try {
+        haltChanged(one.campaign, environment, step.occurrence, error, now());
+      } catch (second) {
+        return { ...failure(second), why: null, result: null };
+      }
+    }
+    return { ...failure(error), why: null, result: null };
+  }
+}
+
+const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
+
+/** A bug that one campaign meets must not keep the next one from being sent either. */
+function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
+  if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
+  const message = `Something happened that handbill does not expect: ${error instanceof Error ? error.message : error}`;
+  return { action: 'refuse', exit: EXIT.bug, diagnostics: [problem('bug', message, { hint: 'Please report it.' })] };
+}
+
+/**
+ * cron mails what is printed, so that it is said when it happens and not at every call after: a run that goes on and
+ * sends to nobody says nothing again of whom the API refused, or who is in doubt, since an earlier start.
+ */
+function isNews({ posted, recovered, report }: SendResult): boolean {
+  return posted > 0 || recovered > 0 || report.totals.failed > 0 || report.state === 'halted';
+}
+
+/** CONTRACT section 4; what nobody can go on with comes first. */
+const WORST: readonly ExitStatus[] = [
+  EXIT.bug,
+  EXIT.ledger,
+  EXIT.terminated,
+  EXIT.interrupted,
+  EXIT.hangup,
+  EXIT.refused,
+  EXIT.halted,
+  EXIT.inDoubt,
+  EXIT.unsent,
+  EXIT.locked,
+];
+
+function worst(items: readonly DueItem[]): ExitStatus {
+  return WORST.find((exit) => items.some((item) => item.exit === exit)) ?? EXIT.done;
+}

@@ -1,0 +1,233 @@
+import type { Diagnostic } from '../../errors.ts';
+import type { Channel, DeferReason, OutcomeState, SkipReason } from '../../model.ts';
+import type { Estimate } from '../../plan/estimate.ts';
+import type { Previewed, Preview as Shown } from '../previewed.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
+
+/** What is looked at. */
+export interface PreviewOptions extends ProjectOptions {
+  /** Environment of handbill.yaml. Default: `sandbox`. */
+  readonly environment?: string;
+  /** Which time the campaign goes out. Default: with a schedule, the instant that is due; else `once`. */
+  readonly occurrence?: string;
+  /** A list to take instead of the campaign's, relative to `cwd`. Default: its own. */
+  readonly recipients?: string;
+  /** Bad rows are skipped instead of refusing the run. Default: as `recipients.onInvalid` says. */
+  readonly skipInvalid?: boolean;
+  /** As if this variant had won its test. Default: as the run knows. */
+  readonly winner?: string;
+  /** The instant that the run would start at, in ms since 1970. Default: the run's own start, else now. */
+  readonly at?: number;
+}
+
+/** One request, as send would make it. It holds no key. */
+export interface PreviewRequest {
+  readonly method: 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text: its UTF-8 bytes are those that send posts. */
+  readonly body: string;
+}
+
+/** The message that goes out where the channel before cannot be received. */
+export interface PreviewFallback {
+  readonly channel: Channel;
+  readonly to: string;
+  /** What the recipient will read or hear; null where a provider template or rich content says it all. */
+  readonly text: string | null;
+  /** SMS parts; null on other channels. */
+  readonly parts: number | null;
+  readonly request: PreviewRequest;
+}
+
+/** Whose row a decision is about. */
+export interface PreviewRow {
+  /** First line of the row in its file. */
+  readonly line: number;
+  /** Null where the row names nobody. */
+  readonly key: string | null;
+  readonly to: string | null;
+}
+
+/** What will be done with one row, and why. */
+export type PreviewDecision =
+  | PreviewSend
+  | (PreviewRow & { readonly decision: 'skip'; readonly reason: SkipReason; readonly detail: string | null })
+  | (PreviewRow & {
+      readonly decision: 'defer';
+      readonly reason: DeferReason;
+      readonly detail: string | null;
+      /** When the rule will allow it, ISO 8601 in UTC; null where that is not known. */
+      readonly until: string | null;
+    })
+  /** The ledger holds a final outcome already. */
+  | (PreviewRow & {
+      readonly decision: 'done';
+      readonly outcome: OutcomeState;
+      readonly reason: string | null;
+      /** The address that the message went to, where the list has another one by now; else null. */
+      readonly sentTo: string | null;
+    })
+  /** Such a row refuses the whole run. */
+  | (PreviewRow & { readonly decision: 'invalid'; readonly reason: SkipReason; readonly problem: Diagnostic });
+
+/** Somebody is sent to. */
+export interface PreviewSend extends PreviewRow {
+  readonly decision: 'send';
+  readonly key: string;
+  readonly to: string;
+  readonly channel: Channel;
+  readonly variant: string | null;
+  /** What the recipient will read or hear; null where a provider template or rich content says it all. */
+  readonly text: string | null;
+  /** SMS parts; null on other channels. */
+  readonly parts: number | null;
+  /** SMS only. */
+  readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  /** Worth knowing about this message; no reason not to send it. */
+  readonly warnings: readonly Diagnostic[];
+  /** Null where this recipient shares the request of another row. */
+  readonly request: PreviewRequest | null;
+  /** Line of the row that shows the request that is shared; null where this recipient has a request of its own. */
+  readonly sharedWithLine: number | null;
+  readonly fallbacks: readonly PreviewFallback[];
+}
+
+/** What the whole list comes to. */
+export interface PreviewResult {
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** What requests would be posted to. */
+  readonly url: string;
+  readonly estimate: Estimate;
+  /** No row and no limit refuses the run. */
+  readonly valid: boolean;
+  /** What refuses it, at most 1,000 rows. */
+  readonly problems: readonly Diagnostic[];
+  /** All of them. */
+  readonly problemCount: number;
+  /** About the campaign as a whole. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** A dry run. Nothing is opened before somebody asks. */
+export interface Preview {
+  /**
+   * Every decision, in list order. Each loop reads the list anew, in a stream, and closes what it opened when it ends,
+   * is left or fails. Throws HandbillError exit 2: what is wrong with the campaign as a whole.
+   */
+  readonly decisions: AsyncIterable<PreviewDecision>;
+  /** What the list comes to: of the last loop that got to its end, else of a pass of its own. Throws as `decisions`. */
+  result(): Promise<PreviewResult>;
+}
+
+/**
+ * `handbill preview`: shows what send would do, from the same stream of decisions. Opens no connection, not even DNS; a
+ * ledger is read and never created.
+ *
+ * @param target - a campaign file, its folder, or its name
+ */
+export function preview(target: string, options: PreviewOptions = {}): Preview {
+  checkNumbers(options, { at: INSTANT });
+  let last: PreviewResult | null = null;
+  async function* pass(): AsyncGenerator<readonly PreviewDecision[], void, undefined> {
+    const shown = await open(target, options);
+    try {
+      for await (const batch of shown.batches) yield batch.map((row) => toDecision(shown, row));
+      last = toResult(shown);
+    } finally {
+      shown.close();
+    }
+  }
+  return {
+    decisions: {
+      async *[Symbol.asyncIterator]() {
+        for await (const batch of pass()) yield* batch;
+      },
+    },
+    async result() {
+      if (last === null) for await (const _ of pass());
+      if (last === null) throw new Error('a pass that ends has a result');
+      return last;
+    },
+  };
+}
+
+async function open(target: string, options: PreviewOptions): Promise<Shown> {
+  const { environment, occurrence, recipients, skipInvalid, winner, at } = options;
+  const { preview: show } = await import('../preview.ts');
+  const given = present({ environment, occurrence, recipients, skipInvalid, winner, at });
+  return await show(target, { ...settle(options), ...given });
+}
+
+function toDecision(shown: Shown, { decision, body, sharedWith, fallbacks }: Previewed): PreviewDecision {
+  const { line, key, to } = decision;
+  const row = { line, key, to };
+  switch (decision.decision) {
+    case 'send': {
+      const { channel, variant, text, sms } = decision;
+      return {
+        decision: 'send',
+        line,
+        key: decision.key,
+        to: decision.to,
+        channel,
+        variant,
+        text,
+        parts: sms?.parts ?? null,
+        encoding: sms?.encoding ?? null,
+        warnings: shown.warn(decision),
+        request: body === null ? null : requestOf(shown, body),
+        sharedWithLine: sharedWith,
+        fallbacks: decision.fallbacks.map((message, i) => ({
+          channel: message.channel,
+          to: message.to,
+          text: message.text,
+          parts: message.sms?.parts ?? null,
+          request: requestOf(shown, fallbacks[i] ?? ''),
+        })),
+      };
+    }
+    case 'skip':
+      return { decision: 'skip', ...row, reason: decision.reason, detail: decision.detail ?? null };
+    case 'defer': {
+      const { reason, detail = null, untilMs } = decision;
+      return { decision: 'defer', ...row, reason, detail, until: untilMs === undefined ? null : iso(untilMs) };
+    }
+    case 'done':
+      return {
+        decision: 'done',
+        ...row,
+        outcome: decision.outcome,
+        reason: decision.reason,
+        sentTo: decision.sentTo ?? null,
+      };
+    case 'invalid':
+      return { decision: 'invalid', ...row, reason: decision.reason, problem: decision.problem };
+  }
+}
+
+function requestOf({ plan }: Shown, body: string): PreviewRequest {
+  return { method: 'POST', url: plan.environment.url, headers: { 'content-type': 'application/json' }, body };
+}
+
+function toResult(shown: Shown): PreviewResult {
+  const { campaign, environment, occurrence } = shown.plan;
+  const { estimate, problems, problemCount, warnings } = shown.result();
+  return {
+    campaign: campaign.name,
+    environment: environment.name,
+    occurrence,
+    url: environment.url,
+    estimate,
+    valid: problemCount === 0,
+    problems,
+    problemCount,
+    warnings: [...warnings, ...shown.warnings],
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

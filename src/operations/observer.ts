@@ -1,0 +1,187 @@
+import type { Diagnostic, ExitStatus } from '../errors.ts';
+import type { Endpoint } from '../http/connect.ts';
+import type { Recorded } from '../ledger/event-records.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Json, WebhookEvent } from '../model.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { RunEnd, RunOptions } from '../run/run.ts';
+import type { SendResult } from './send-result.ts';
+
+/*
+ * What commands tell about themselves while somebody wants to know: the log, OpenTelemetry, the metrics file. Whoever
+ * tells something is handed nothing back, and nothing here throws or waits. Absent where nobody asked.
+ */
+
+export interface Telemetry {
+  /** Writes a record into the log, where there is one. */
+  note<E extends LogEvent>(
+    level: LogLevel,
+    event: E,
+    message: string,
+    fields: EventFields[E],
+    about?: Partial<LogAbout>,
+  ): void;
+  /** Diagnostics that were printed. */
+  said(diagnostics: readonly Diagnostic[], about?: Partial<LogAbout>): void;
+  /** A campaign is about to be sent. */
+  sending(target: string, environment: string): SendWatch;
+  readonly receiving: ReceiveWatch;
+  /** Null without a metrics file. */
+  readonly metrics: MetricsWatch | null;
+}
+
+/** What the metrics file is told beside what is sent. */
+export interface MetricsWatch {
+  /** A campaign that is looked at, whether or not it is sent. */
+  looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
+  /** The status that its last start came to, where it is known better than by its report. */
+  ended(one: { readonly campaign: string | null; readonly file: string }, environment: string, exit: ExitStatus): void;
+  /** A run of a ledger that is open: `report` asked for it. */
+  run(ledger: Ledger, run: RunRecord): void;
+  /** The file is about a command over all campaigns as well. */
+  overall(environment: string): void;
+}
+
+/** Follows one start of a campaign. */
+export interface SendWatch {
+  planned(plan: Plan): void;
+  checking(): void;
+  checked(): void;
+  /** @param toDo recipients to send to; null where nobody has counted them: after a wait */
+  round(ledger: Pick<Ledger, 'legs' | 'path'>, run: RunRecord, toDo: number | null): RoundWatch;
+  waits(untilMs: number, why?: 'reports'): void;
+  ended(result: SendResult): void;
+}
+
+/** Follows one round of a start: the send pass, with connections of its own. */
+export interface RoundWatch {
+  /** The endpoint to use: the same where nobody wants to know about requests. */
+  endpoint(endpoint: RunEndpoint): RunEndpoint;
+  /** Told what was committed; null where nobody wants to know. */
+  readonly onCommitted: NonNullable<RunOptions['onCommitted']> | null;
+  /** @param end null where it was thrown */
+  ended(end: RunEnd | null): void;
+}
+
+export type RunEndpoint = Pick<Endpoint, 'ready' | 'post' | 'release'>;
+
+export interface ReceiveWatch {
+  /** Events of a group that is held. */
+  readonly received: (events: readonly WebhookEvent[]) => void;
+  readonly recorded: (recorded: Recorded) => void;
+  /** A line of the receiver about what was refused, or could not be stored. */
+  readonly line: (line: string) => void;
+}
+
+/** What was asked for. */
+export interface AskedTelemetry {
+  /** The full name, such as `send`. */
+  readonly command: string;
+  /** As it was written; `-` is stderr, null: no log. */
+  readonly log: string | null;
+  readonly logLevel: 'info' | 'debug';
+  readonly metricsFile: string | null;
+  /** Variables of OpenTelemetry are set. */
+  readonly otel: boolean;
+  readonly quiet: boolean;
+}
+
+export interface RunningTelemetry {
+  readonly telemetry: Telemetry;
+  /**
+   * The command has ended. Returns what is left to deliver, which says whether it was done in time; null for nothing.
+   */
+  end(exit: ExitStatus, diagnostics: readonly Diagnostic[]): Promise<(() => Promise<boolean>) | null>;
+}
+
+/** How much a happening matters; `debug` adds one record for each attempt. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What the log says beside the fields that every record has, by what happened: the closed set of events. */
+export interface EventFields {
+  /** A command began. */
+  readonly 'command-started': { readonly version: string; readonly pid: number };
+  readonly 'command-ended': { readonly exitStatus: number; readonly durationMs: number };
+  /** The first start of a run. */
+  readonly 'run-started': { readonly toDo: number | null; readonly ledger: string };
+  /** Any later start, also the next round of one that waited. */
+  readonly 'run-continued': { readonly toDo: number | null; readonly ledger: string };
+  readonly 'run-ended': {
+    readonly state: string;
+    readonly exitStatus: number;
+    readonly posted: number;
+    readonly recovered: number;
+    readonly totals: Json;
+    readonly requests: Json;
+    readonly durationMs: number;
+  };
+  /** A stop rule ended a start. */
+  readonly 'run-halted': { readonly rule: string; readonly next: string };
+  /** Recipients were put off to a later start. */
+  readonly 'recipients-deferred': { readonly count: number; readonly until: string | null };
+  /** Nothing is sent before an instant. */
+  readonly waiting: { readonly until: string; readonly why: 'window-or-canary' | 'reports' };
+  /** One request, and what it means for one recipient; level `debug`. */
+  readonly attempt: {
+    readonly row: number;
+    readonly leg: number;
+    readonly channel: string;
+    /** Masked; null where no connection could be opened. */
+    readonly to: string | null;
+    readonly attempt: number;
+    readonly outcome: string;
+    readonly reason: string | null;
+    readonly httpStatus: number | null;
+    readonly messageId: string | null;
+  };
+  /** What `due` made of one campaign. */
+  readonly 'campaign-due': {
+    readonly action: string;
+    readonly why: string | null;
+    readonly next: string | null;
+    readonly exitStatus: number;
+  };
+  /** It is listened for webhooks. */
+  readonly 'webhook-listening': { readonly port: number };
+  readonly 'webhook-accepted': EventCounts;
+  readonly 'webhook-refused': { readonly httpStatus: number; readonly reason: string; readonly count: number };
+  /** Something about received events that somebody should know. */
+  readonly 'webhook-notice': Readonly<Record<never, never>>;
+  /** Exported reports and replies were folded in. */
+  readonly reconciled: EventCounts & { readonly dryRun: boolean; readonly doubtsSettled: number };
+  readonly purged: { readonly dryRun: boolean; readonly runs: number; readonly left: number };
+  /** An error or a warning that was printed. */
+  readonly diagnostic: {
+    readonly code: string;
+    readonly file: string | null;
+    readonly line: number | null;
+    readonly column: number | null;
+    readonly hint: string | null;
+  };
+  /** The log can be written again; so many records before this one were lost. */
+  readonly 'log-resumed': { readonly lost: number };
+}
+
+export type LogEvent = keyof EventFields;
+
+/** Events that came back, by what was made of them. */
+export interface EventCounts {
+  readonly reports: number;
+  readonly replies: number;
+  readonly unread: number;
+  readonly known: number;
+  readonly suppressed: number;
+  readonly lifted: number;
+}
+
+/** What a record is about; null where that is not known or does not apply. */
+export interface LogAbout {
+  readonly run: string | null;
+  readonly campaign: string | null;
+  readonly environment: string | null;
+  readonly occurrence: string | null;
+}
+
+export const ABOUT_NOTHING: LogAbout = { run: null, campaign: null, environment: null, occurrence: null };

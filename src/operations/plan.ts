@@ -1,0 +1,117 @@
+import type { SignOptions } from '../approval/sign.ts';
+import { loadCampaign } from '../campaign/load.ts';
+import type { Diagnostic } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
+import { checkList } from '../plan/check.ts';
+import { adviseLength } from '../plan/limits.ts';
+import { createPlan, type Plan } from '../plan/plan.ts';
+import { loadPrices } from '../plan/prices.ts';
+import { openReach, type Reached } from '../plan/reach.ts';
+import { type SealedPlan, sealPlan } from '../plan/seal.ts';
+import { duplicatesIn } from '../plan/second-look.ts';
+import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
+import type { Meter } from '../util/meter.ts';
+import { jsonText } from '../util/safe.ts';
+import { checkApprovers } from './approver-faults.ts';
+import { meantOccurrence } from './occurrence.ts';
+import { signPlan } from './sign-plan.ts';
+
+export interface PlanCommandOptions {
+  readonly cwd: string;
+  readonly now: () => number;
+  /** The process's variables: the key of suppression lists may be among them. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: string;
+  readonly occurrence?: string;
+  readonly recipients?: string;
+  /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
+  readonly ledger?: string;
+  readonly skipInvalid?: boolean;
+  /** Told how far the list was read. */
+  readonly meter?: Meter;
+  /** Signs the plan, as whoever made it. Default: not signed. */
+  readonly sign?: PlanSigning;
+}
+
+/** With which key (default: HANDBILL_SIGNING_KEY), and how it may be asked for. */
+export interface PlanSigning extends Omit<SignOptions, 'cwd'> {
+  readonly key?: string;
+}
+
+/**
+ * Checks every row and seals what was looked at: counts, parts, cost and the hashes of all inputs.
+ *
+ * @throws HandbillError exit 2 with everything that is wrong; 7 where the ledger cannot be read
+ */
+export async function plan(target: string, options: PlanCommandOptions): Promise<SealedPlan> {
+  const { sealed, made } = await makePlan(target, options);
+  const { sign, cwd } = options;
+  if (sign === undefined) return sealed;
+  await checkApprovers(made.campaign.project, made.environment);
+  return (await signPlan(sealed, sign.key, { ...sign, cwd })).plan;
+}
+
+/** The plan before it is signed, with what it was made from. */
+export async function makePlan(
+  target: string,
+  options: Omit<PlanCommandOptions, 'sign'>,
+): Promise<{ readonly sealed: SealedPlan; readonly made: Plan; readonly warnings: readonly Diagnostic[] }> {
+  const { cwd, now } = options;
+  const recipients = options.recipients === undefined ? {} : { recipients: options.recipients };
+  const ledger = options.ledger === undefined ? {} : { ledger: options.ledger };
+  const { campaign } = await loadCampaign(target, { cwd, now: now(), ...recipients, ...ledger });
+  const { environment = 'sandbox' } = options;
+  const meant = await meantOccurrence(campaign, {
+    environment,
+    named: options.occurrence,
+    nowMs: now(),
+    toShow: true,
+  });
+  const made = await createPlan(campaign, { environment, occurrence: meant.occurrence });
+  const skipInvalid = options.skipInvalid === true || campaign.recipients.onInvalid === 'skip';
+  const suppressions = await loadSuppressions(campaign, options.env ?? {});
+  const prices = await loadPrices(campaign.project);
+  using before = await ledgerBefore(made, now());
+  const view = {
+    duplicates: duplicatesIn(made),
+    ...suppressionView(suppressions, before.ledger, now),
+    ...before.reached?.view(now),
+    skipInvalid,
+    ...(options.meter === undefined ? {} : { meter: options.meter }),
+  };
+  const { estimate, inputs } = await checkList(made, view, prices, () => undefined);
+  const sealed = sealPlan({
+    campaign: { name: campaign.name, file: campaign.file },
+    environment: made.environment.name,
+    occurrence: made.occurrence,
+    recipients: options.recipients ?? null,
+    skipInvalid,
+    sealedAt: new Date(now()).toISOString(),
+    inputs,
+    estimate,
+  });
+  return { sealed, made, warnings: [...meant.warnings, ...adviseLength(campaign, estimate)] };
+}
+
+interface Before extends Disposable {
+  /** Null: nothing was ever sent from here, and nobody suppressed. */
+  readonly ledger: Ledger | null;
+  readonly reached: Reached | null;
+}
+
+/** What the ledger says to suppression, `exclude` and `frequency`. It is read, and never made. */
+async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
+  const ledger = openExistingLedger(made.campaign.project.ledger, { nowMs });
+  try {
+    return { ledger, reached: await openReach(made, ledger, nowMs), [Symbol.dispose]: () => ledger?.close() };
+  } catch (error) {
+    ledger?.close();
+    throw error;
+  }
+}
+
+/** A plan as the text of its file. */
+export function toText(plan: SealedPlan): string {
+  return `${jsonText(plan, 2)}\n`;
+}

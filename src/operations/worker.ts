@@ -1,0 +1,272 @@
+import { HandbillError } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { openLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
+import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
+import { againMs } from '../run/again.ts';
+import { needsShared } from '../run/list-workers.ts';
+import { createMemory, type Memory, type Recalled } from '../run/memory.ts';
+import { openPart, queueFor, shareOf } from '../run/part.ts';
+import { finishShared } from '../run/sharing.ts';
+import { TIMERS } from '../run/timers.ts';
+import { openWork } from '../run/work.ts';
+import { isPostgres } from '../util/ledger-address.ts';
+import type { RoundWatch, SendWatch } from './observer.ts';
+import { projectHere } from './project-ledger.ts';
+import { thisWorker } from './worker-facts.ts';
+import { factsOf, openSession, type Session, type SessionNeeds } from './worker-session.ts';
+
+export interface WorkerOptions {
+  /** A folder of the project, whose files are those that runs began with. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now?: () => number;
+  readonly random?: () => number;
+  /** Only runs of this environment. Default: `sandbox`. */
+  readonly environment?: string;
+  /** As `--ledger` takes it: an address `postgres://...`. */
+  readonly ledger?: string;
+  /** Requests in flight at most; default: as the campaign says. */
+  readonly concurrency?: number;
+  /** Ends when there was nothing to do for so long, in ms. Default: it stays. */
+  readonly idleMs?: number;
+  /** Ends it in good order: what is in flight is finished, and the shard is given back. */
+  readonly interrupt?: AbortSignal;
+  /** Ends it at once: what is in flight is aborted. */
+  readonly abort?: AbortSignal;
+  readonly onEvent?: (event: WorkerEvent) => void;
+  /** Follows what is sent; asked for each part of a run. */
+  readonly watchSend?: (target: string) => SendWatch;
+}
+
+/** What happens to a worker, for whoever looks on. */
+export type WorkerEvent =
+  | { readonly kind: 'joined'; readonly worker: WorkerFacts; readonly ledger: string }
+  | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
+  | { readonly kind: 'ends'; readonly run: RunRecord; readonly share: Share }
+  | { readonly kind: 'leaves-alone'; readonly run: RunRecord; readonly error: HandbillError }
+  | { readonly kind: 'lost'; readonly error: HandbillError }
+  | ({ readonly kind: 'recalled' } & Recalled);
+
+/** How often it is looked for something to do. */
+const LOOK_MS = 500;
+/** Files that differed may have been brought up to date. */
+const AGAIN_MS = 30_000;
+
+/** What a worker that is running knows. */
+interface Running {
+  readonly options: WorkerOptions & Required<Pick<WorkerOptions, 'now' | 'environment' | 'interrupt' | 'onEvent'>>;
+  readonly needs: SessionNeeds;
+  readonly worker: WorkerFacts;
+  /** Runs that are left to others, until when. */
+  readonly leftAlone: Map<string, number>;
+  readonly memory: Memory;
+  /** When there was something to do last, by the monotonic clock. */
+  busyAt: number;
+}
+
+interface Open extends Running {
+  readonly ledger: Ledger;
+  readonly workers: WorkerStore;
+  readonly queue: ShardQueue;
+}
+
+/**
+ * `handbill worker`: works on the runs that others share with `send --workers`, until it is told to stop. Where the ledger
+ * is lost, it waits until it is back.
+ *
+ * @throws HandbillError: exit status 2 where the ledger is a file; 7 where it cannot be used, and waiting will not help
+ */
+export async function work(given: WorkerOptions): Promise<void> {
+  const { now = Date.now, environment = 'sandbox', onEvent = () => undefined } = given;
+  const { interrupt = new AbortController().signal, random = Math.random } = given;
+  const options = { ...given, now, environment, interrupt, onEvent };
+  const { project } = await projectHere(options, options.ledger);
+  if (!isPostgres(project.ledger)) throw needsShared('Workers need a shared ledger; this one is a file.');
+  const needs: SessionNeeds = {
+    root: project.root,
+    cwd: options.cwd,
+    env: options.env,
+    now,
+    random,
+    ledger: project.ledger,
+    concurrency: options.concurrency ?? null,
+  };
+  const running: Running = {
+    options,
+    needs,
+    worker: thisWorker(options.env),
+    leftAlone: new Map(),
+    memory: createMemory(),
+    busyAt: TIMERS.monotonicMs(),
+  };
+  let last: LedgerError | null = null;
+  let wasReached = false;
+  for (let tries = 0; !interrupt.aborted && !isIdle(running); ) {
+    try {
+      await connected(running, () => {
+        tries = 0;
+        wasReached = true;
+      });
+    } catch (error) {
+      if (!(error instanceof LedgerError) || error.kind === 'other' || error.kind === 'corrupt') throw error;
+      last = error;
+      onEvent({ kind: 'lost', error });
+      await TIMERS.sleep(againMs(tries), interrupt);
+      tries += 1;
+    }
+  }
+  // It had nothing to do because it never saw anything.
+  if (!wasReached && !interrupt.aborted && last !== null) throw last;
+}
+
+function isIdle({ options, busyAt }: Running): boolean {
+  return options.idleMs !== undefined && TIMERS.monotonicMs() - busyAt >= options.idleMs;
+}
+
+/** From the connection to the ledger to its loss, or to the end. */
+async function connected(running: Running, onOpen: () => void): Promise<void> {
+  const { options, worker } = running;
+  const address = running.needs.ledger;
+  const recall = (ledger: Ledger): void => {
+    for (const said of running.memory.recall(ledger, options.now())) options.onEvent({ kind: 'recalled', ...said });
+  };
+  const ledger = openLedger(address, { mode: 'write', nowMs: options.now(), witness: recall });
+  let queue: ShardQueue | null = null;
+  try {
+    const { workers } = ledger;
+    if (workers === null) throw new Error('a shared ledger has workers');
+    queue = await queueFor(address);
+    recall(ledger);
+    // What this process had before it lost the ledger is for anybody now.
+    workers.leave(worker.id);
+    workers.join(worker);
+    onOpen();
+    options.onEvent({ kind: 'joined', worker, ledger: ledger.path });
+    await serve({ ...running, ledger, workers, queue }, running);
+    workers.leave(worker.id);
+  } finally {
+    await queue?.close().catch(() => undefined);
+    ledger.close();
+  }
+}
+
+async function serve(open: Open, running: Running): Promise<void> {
+  const { options, workers, worker } = open;
+  while (!options.interrupt.aborted && !isIdle(running)) {
+    workers.beat(worker);
+    endOrphans(open);
+    const found = await nextOffer(open);
+    if (found === null) {
+      await TIMERS.sleep(LOOK_MS, options.interrupt);
+      continue;
+    }
+    await workOn(open, running, found.run, found.offer);
+    running.busyAt = TIMERS.monotonicMs();
+  }
+}
+
+/** A run whose `send` has died, and of which nothing is left to do. */
+function endOrphans({ ledger, workers, options }: Open): void {
+  for (const run of workers.finished()) {
+    if (ledger.isHeld(run)) continue;
+    const lock = ledger.lock(run);
+    if (lock === null) continue;
+    try {
+      const ended = finishShared(ledger, workers, run, options.now());
+      if (ended !== null) options.onEvent({ kind: 'finished', run: ended });
+    } finally {
+      lock.release();
+    }
+  }
+}
+
+async function nextOffer({
+  options,
+  workers,
+  queue,
+  leftAlone,
+}: Open): Promise<{ run: RunRecord; offer: Offer } | null> {
+  for (const run of workers.shared()) {
+    if (run.environment !== options.environment || (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()) continue;
+    const offer = await queue.take(run);
+    if (offer !== null) return { run, offer };
+    // Nobody may be left who has looked for the dead: whoever began the run may be one of them.
+    const opened = workers.reopen(run, true, options.now());
+    if (opened.length > 0) await queue.offer(run, opened, true);
+  }
+  return null;
+}
+
+function nameOf({ number, starts }: RunRecord): string {
+  return `${number} ${starts}`;
+}
+
+async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer): Promise<void> {
+  const { options, needs, ledger, workers, worker, queue } = open;
+  const { onEvent, now, interrupt } = options;
+  const facts = workers.facts(run);
+  if (facts === null) {
+    await queue.done(run, offer);
+    return;
+  }
+  const session = await openSession(run, factsOf(facts), ledger, needs).catch((error: unknown) => {
+    if (!(error instanceof HandbillError) || error instanceof LedgerError) throw error;
+    return error;
+  });
+  if (session instanceof HandbillError) {
+    leaveAlone(open, run, session);
+    // Somebody else may have the files.
+    await queue.offer(run, [offer.shard], true);
+    await queue.done(run, offer);
+    return;
+  }
+  const { api, before } = session;
+  const abort = (): void => api.endpoint.abort();
+  const { stopWaiting } = api.endpoint;
+  interrupt.addEventListener('abort', stopWaiting, { once: true });
+  options.abort?.addEventListener('abort', abort, { once: true });
+  const part = openPart({ ledger, workers, worker, run, queue, now, timers: TIMERS });
+  const following = options.watchSend?.(run.campaign) ?? null;
+  following?.planned(session.plan);
+  const watch = following?.round(ledger, run, null) ?? null;
+  try {
+    onEvent({ kind: 'begins', run });
+    const remembered = running.memory.of(run, ledger);
+    const options = { ...watched(session.work, watch), remembered, interrupt };
+    const one = await openWork(options, before, TIMERS, part.shared);
+    part.begin(one);
+    await part.walk(one, offer).catch((error: unknown) => one.fail(error));
+    await one.groupCommit.flush();
+    await part.rest(one);
+    one.end();
+    onEvent({ kind: 'ends', run, share: shareOf(one.progress, one.stop) });
+    remembered.keep(one.groupCommit.unwritten);
+    const failure = one.groupCommit.failure ?? one.trouble;
+    if (isOfRun(failure)) leaveAlone(open, run, failure);
+    else if (failure !== null) throw failure;
+  } finally {
+    watch?.ended(null);
+    interrupt.removeEventListener('abort', stopWaiting);
+    options.abort?.removeEventListener('abort', abort);
+    await api.close(session.plan.campaign.send.timeoutMs);
+  }
+}
+
+/** What is wrong with this run alone: its files, or its list, in whose place another one is by now. */
+function isOfRun(error: Error | null): error is HandbillError {
+  return error instanceof HandbillError && !(error instanceof LedgerError && error.kind !== 'other');
+}
+
+function watched(work: Session['work'], watch: RoundWatch | null): Session['work'] {
+  if (watch === null) return work;
+  const onCommitted = watch.onCommitted === null ? {} : { onCommitted: watch.onCommitted };
+  return { ...work, endpoint: watch.endpoint(work.endpoint), ...onCommitted };
+}
+
+function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: HandbillError): void {
+  leftAlone.set(nameOf(run), TIMERS.monotonicMs() + AGAIN_MS);
+  options.onEvent({ kind: 'leaves-alone', run, error });
+}

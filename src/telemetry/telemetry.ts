@@ -1,0 +1,166 @@
+import { resolve } from 'node:path';
+import { type Diagnostic, EXIT, type ExitStatus, HandbillError } from '../errors.ts';
+import type { WebhookEvent } from '../model.ts';
+import type { CommandContext } from '../operations/context.ts';
+import type { AskedTelemetry, RunningTelemetry, Telemetry } from '../operations/observer.ts';
+import { ABOUT_NOTHING } from '../operations/observer.ts';
+import { version } from '../operations/version.ts';
+import { createRedactor, secretsIn } from '../util/redact.ts';
+import { safeLine } from '../util/safe.ts';
+import { createInstruments, type Instruments } from './instruments.ts';
+import { createLog, type Log } from './log.ts';
+import { type LogFile, openLogFile } from './log-file.ts';
+import { createWebhookLog } from './log-webhook.ts';
+import { gatherMetrics } from './metrics.ts';
+import { type Otel, startOtel } from './otel.ts';
+import { readOtelWish } from './otel-variables.ts';
+import { type OtelParts, type WatchedSend, watchSend } from './send.ts';
+import { startCommandSpan } from './spans.ts';
+
+/** How long the end of a command waits for the collector of telemetry. */
+const FLUSH_MS = 5_000;
+
+/** Diagnostics of one time that are written into the log, as many as are printed. */
+const MOST_DIAGNOSTICS = 20;
+
+/** Starts what was asked for. Whatever cannot be started is said in a warning, and the command goes on without it. */
+export async function startTelemetry(asked: AskedTelemetry, context: CommandContext): Promise<RunningTelemetry> {
+  const { env, now } = context;
+  const { command } = asked;
+  const warnings = createWarnings(context, asked.quiet);
+  const log = startLog(asked, context, warnings.warn);
+  const sdk = asked.otel ? await startSdk(context, warnings.warn) : null;
+  const otel = sdk === null ? null : partsOf(sdk, command, env);
+  const metrics = asked.metricsFile === null ? null : gatherMetrics(command, now, mayRead);
+  const sinks = { log, otel, metrics, now };
+  const watches: WatchedSend[] = [];
+  const note: Telemetry['note'] = (level, event, message, fields, about = {}) =>
+    log?.write(level, event, message, fields, { ...ABOUT_NOTHING, ...about });
+  const webhooks = log === null ? null : createWebhookLog(note);
+  const telemetry: Telemetry = {
+    note,
+    said: (diagnostics, about = {}) => {
+      for (const one of diagnostics.slice(0, MOST_DIAGNOSTICS)) noteDiagnostic(note, one, about);
+    },
+    sending(target, environment) {
+      const watch = watchSend(sinks, target, environment);
+      watches.push(watch);
+      return watch;
+    },
+    receiving: {
+      received: (events) => countEvents(otel?.instruments ?? null, events),
+      recorded(recorded) {
+        webhooks?.recorded(recorded);
+        if (recorded.suppressed.length > 0) otel?.instruments.optOuts(recorded.suppressed.length);
+      },
+      line: (line) => webhooks?.line(line),
+    },
+    metrics,
+  };
+  const beganMs = now();
+  note('info', 'command-started', `handbill ${command} begins.`, { version: version(), pid: process.pid });
+  return {
+    telemetry,
+    async end(exit, diagnostics) {
+      webhooks?.flush();
+      for (const watch of watches) watch.close();
+      telemetry.said(diagnostics);
+      if (metrics !== null && asked.metricsFile !== null) {
+        const path = resolve(context.cwd, asked.metricsFile);
+        await metrics.write(path, { exit, atMs: now() }).catch((error: unknown) => {
+          warnings.warn(`The metrics file is not written: ${reasonOf(error)}`);
+        });
+      }
+      const fields = { exitStatus: exit, durationMs: now() - beganMs };
+      const level = exit === EXIT.done ? 'info' : 'error';
+      note(level, 'command-ended', `handbill ${command} ends with status ${exit}.`, fields);
+      log?.close();
+      otel?.span.end(exit === EXIT.done ? null : String(exit), { 'process.exit.code': exit });
+      warnings.end(exit);
+      return sdk === null ? null : () => sdk.shutdown(FLUSH_MS);
+    },
+  };
+}
+
+/** H1: after a failure of the disk the ledger is left alone. */
+function mayRead(exit: ExitStatus): boolean {
+  return exit !== EXIT.ledger && exit !== EXIT.bug;
+}
+
+/** CONTRACT section 4: quiet prints nothing where the exit status is 0. Warnings are kept until that is known. */
+function createWarnings({ err }: Pick<CommandContext, 'err'>, quiet: boolean) {
+  let held: string[] | null = quiet ? [] : null;
+  const say = (sentence: string): void => err(`warning: ${safeLine(sentence)}\n`);
+  return {
+    warn(sentence: string): void {
+      if (held === null) say(sentence);
+      else held.push(sentence);
+    },
+    end(exit: ExitStatus): void {
+      if (held !== null && exit !== EXIT.done) for (const sentence of held) say(sentence);
+      // What the delivery at the end has to say comes too late to be kept.
+      held = quiet && exit === EXIT.done ? [] : null;
+    },
+  };
+}
+
+function startLog(asked: AskedTelemetry, context: CommandContext, warn: (sentence: string) => void): Log | null {
+  const { log: path, logLevel: level, command } = asked;
+  if (path === null) return null;
+  const { env, now } = context;
+  // S7: as everything that is printed.
+  const redact = createRedactor(secretsIn(env));
+  try {
+    const file = path === '-' ? stderrFile(context) : openLogFile(resolve(context.cwd, path));
+    const onLost = (why: string): void => warn(`The log ${path} cannot be written: ${why}.`);
+    return createLog({ file, level, command, now, redact, onLost });
+  } catch (error) {
+    warn(`The log ${path} cannot be opened: ${error instanceof Error ? error.message : error}. There is none.`);
+    return null;
+  }
+}
+
+/** I4: a reader of stderr that has gone is nobody's trouble. */
+function stderrFile({ err }: Pick<CommandContext, 'err'>): LogFile {
+  return {
+    append(lines) {
+      err(lines);
+      return null;
+    },
+    close: () => undefined,
+  };
+}
+
+async function startSdk({ env }: CommandContext, warn: (sentence: string) => void): Promise<Otel | null> {
+  const wish = readOtelWish(env);
+  return wish === null ? null : await startOtel(wish, { env, version: version(), warn });
+}
+
+function partsOf(sdk: Otel, command: string, env: CommandContext['env']): OtelParts {
+  return { span: startCommandSpan(sdk, command, env), instruments: createInstruments(sdk) };
+}
+
+function noteDiagnostic(note: Telemetry['note'], diagnostic: Diagnostic, about: Parameters<typeof note>[4]): void {
+  const { code, severity, message, at, hint } = diagnostic;
+  const fields = {
+    code,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+    hint: hint ?? null,
+  };
+  note(severity === 'error' ? 'error' : 'warn', 'diagnostic', message, fields, about);
+}
+
+function countEvents(instruments: Instruments | null, events: readonly WebhookEvent[]): void {
+  if (instruments === null) return;
+  for (const event of events) {
+    if (event.kind === 'delivery') instruments.reports(1, event.state);
+    else if (event.kind === 'reply') instruments.replies(1, event.meaning);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof HandbillError) return error.message;
+  return error instanceof Error ? error.message : String(error);
+}

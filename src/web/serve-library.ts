@@ -1,0 +1,56 @@
+import { checkNumbers, PORT, type ProjectOptions, present, settle } from '../operations/library/options.ts';
+import { closedBy } from '../operations/library/serving.ts';
+
+/** Which pages are served, and to whom. */
+export interface ServeOptions extends ProjectOptions {
+  /** TCP port; 0 takes a free one. Default: 4012. */
+  readonly port?: number;
+  /** Address to listen on. Default: `127.0.0.1`. */
+  readonly host?: string;
+  /**
+   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Everybody has to
+   * sign in then, and nothing that is sent is encrypted. Default: none.
+   */
+  readonly allowRemote?: readonly string[];
+  /** Whoever is signed in may resolve doubts, review replies and change the list of suppressions. Default: false. */
+  readonly allowActions?: boolean;
+  /** Campaign files, folders or names that are shown. Default: all of the project. */
+  readonly campaigns?: readonly string[];
+  /** IANA name for times. Default: that of this machine. */
+  readonly timeZone?: string;
+  /** Closes it, open streams of events too. Default: only `close` does. */
+  readonly signal?: AbortSignal;
+  /** Called with a line for what went wrong; it holds nothing that a reader wrote. */
+  readonly log?: (line: string) => void;
+}
+
+/** Pages that are served. */
+export interface Serving extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:4012/`. */
+  readonly url: string;
+  readonly port: number;
+  /** What signs a browser in: whoever has it may read and, where that is allowed, act. Null where nobody need sign in. */
+  readonly signInUrl: string | null;
+  /** Path of the ledger. */
+  readonly ledger: string;
+  /** Resolves when it is closed, by `close` or the signal. */
+  readonly closed: Promise<void>;
+  /** Ends open streams of events too. */
+  close(): Promise<void>;
+}
+
+/**
+ * `handbill serve`: pages over the ledger of a project, live while a run is going. The ledger is read; only actions write.
+ *
+ * @throws HandbillError exit 2: a project file that is wrong, an address of other machines without `allowRemote`, a port
+ *   that cannot be had
+ */
+export async function serve(options: ServeOptions = {}): Promise<Serving> {
+  checkNumbers(options, { port: PORT });
+  const { port, host, allowRemote, allowActions, campaigns, timeZone, log, signal } = options;
+  const { serve: start } = await import('./serve.ts');
+  const given = present({ port, host, allowRemote, allowActions, campaigns, timeZone, log });
+  const running = await start({ ...settle(options), ...given });
+  const { url, port: taken, signInUrl, ledger } = running;
+  return { url, port: taken, signInUrl, ledger, ...closedBy(() => running.close(), signal) };
+}
