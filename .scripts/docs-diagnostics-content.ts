@@ -18,18 +18,18 @@ const HASHED = {
 export const CONTENT = {
   'empty-message': {
     cause: 'Every part of the template depends on a condition that does not hold for this row.',
-    cure: 'Give the template an `{{else}}`, or leave such rows out with `recipients.where`.',
+    fix: 'Give the template an `{{else}}`, or leave such rows out with `recipients.where`.',
     example: { files: template('{{#if (eq first_name "Zoe")}}Hello{{/if}}') },
   },
   'not-gsm': {
     cause:
       'Emoji, curly quotes, or letters such as `ç` and `ł` are not in the alphabet of GSM-7, and the campaign asks for it.',
-    cure: 'Replace them, set `transliterate: true` where near letters will do, or `characterSet: auto`.',
+    fix: 'Replace them, set `transliterate: true` where near letters will do, or `characterSet: auto`.',
     example: { files: { ...campaign('characterSet: gsm'), ...template('Hello {{first_name}}, it’s ready.') } },
   },
   'unicode-message': {
     cause: 'One character outside GSM-7 leaves 70 instead of 160 characters for a part, and here that costs parts.',
-    cure: 'Replace the character that is named, or set `transliterate: true`. It is a warning: the message is sent.',
+    fix: 'Replace the character that is named, or set `transliterate: true`. It is a warning: the message is sent.',
     example: {
       files: template(
         'Hello {{first_name}}, your order {{order}} is ready – we are open until six, and on Saturday until four.',
@@ -38,12 +38,12 @@ export const CONTENT = {
   },
   transliterated: {
     cause: '`transliterate: true` replaced characters, and what was replaced is always said.',
-    cure: 'Nothing, or write the plain character into the template.',
+    fix: 'Nothing, or write the plain character into the template.',
     example: { files: { ...campaign('transliterate: true'), ...template('Hello {{first_name}}, it’s ready.') } },
   },
   'too-many-parts': {
     cause: 'The longest message of the list has more parts than the campaign allows, or than people expect to pay for.',
-    cure: 'Shorten the template or the value of that row, or raise `limits.maxParts`.',
+    fix: 'Shorten the template or the value of that row, or raise `limits.maxParts`.',
     example: {
       files: {
         ...campaign('limits: { maxParts: 1 }'),
@@ -55,12 +55,12 @@ export const CONTENT = {
   },
   'too-many-recipients': {
     cause: 'The list is longer than the campaign allows: perhaps it is the wrong one.',
-    cure: 'Look at the list, or raise `limits.maxRecipients`.',
+    fix: 'Look at the list, or raise `limits.maxRecipients`.',
     example: { files: campaign('limits: { maxRecipients: 1 }') },
   },
   'too-expensive': {
     cause: 'The prices of all messages add up to more than the campaign allows.',
-    cure: 'Shorten the message (the message names the dearest row), send to fewer, or raise `limits.maxCost`.',
+    fix: 'Shorten the message (the message names the most expensive row), send to fewer, or raise `limits.maxCost`.',
     example: {
       files: {
         'handbill.yaml': 'prices: prices.csv\n',
@@ -72,7 +72,7 @@ export const CONTENT = {
   'no-price': {
     cause:
       'The price list has no price for the country or channel of a recipient, so that the limit could not be kept.',
-    cure: 'Add the destination to the price list, or take `limits.maxCost` out.',
+    fix: 'Add the destination to the price list, or take `limits.maxCost` out.',
     example: {
       files: {
         'handbill.yaml': 'prices: prices.csv\n',
@@ -84,23 +84,23 @@ export const CONTENT = {
   'sender-format': {
     cause:
       'Networks take a name of at most 11 letters, digits and spaces, a number of at most 15 digits, or a short code.',
-    cure: 'Shorten the name, or write the number with `+` and in quotes.',
+    fix: 'Shorten the name, or write the number with `+` and in quotes.',
     example: { files: campaign('from: Riverside Clinic') },
   },
   'sender-country': {
     cause: 'Some countries refuse names as senders or put a number in their place, others want them registered.',
-    cure: 'Use a number there. If your name is registered, say so under `senders` in handbill.yaml, and the warning is gone.',
+    fix: 'Use a number there. If your name is registered, say so under `senders` in handbill.yaml, and the warning is gone.',
     example: { files: list('+12125550123,Ada,0042') },
   },
   'content-invalid': {
     cause: 'The channel does not have this part, or needs one that is not there.',
-    cure: 'Take it out or add it: [content.md](content.md) says what each channel takes.',
+    fix: 'Take it out or add it: [content.md](content.md) says what each channel takes.',
     example: { files: campaign('channel: rcs\ncontent: { text: Hello, footer: Bye }', ['template']) },
   },
   'content-limit': {
     cause:
       'A label, a text or a list is longer than the channel shows; with variables, the row is named that makes it so.',
-    cure: 'Shorten it, or the value of that row.',
+    fix: 'Shorten it, or the value of that row.',
     example: {
       files: campaign(
         'channel: messaging-app\ncontent: { text: When?, buttons: [{ text: The first of all Mondays, reply: mon }] }',
@@ -110,7 +110,7 @@ export const CONTENT = {
   },
   'content-advice': {
     cause: 'The content can be sent, but will not look or sound as meant.',
-    cure: 'Follow the sentence, or leave it: it is a warning.',
+    fix: 'Follow the sentence, or leave it: it is a warning.',
     example: {
       files: campaign('channel: voice\ncontent: { text: "See https://riverside.example", language: en-GB }', [
         'template',
@@ -119,30 +119,31 @@ export const CONTENT = {
   },
   'invalid-suppression': {
     cause:
-      'A suppression list lacks a column `msisdn`, `email`, `contact` or `hash`, or a row of it cannot be read. Nobody may be overlooked, so the whole list is refused.',
-    cure: 'Name the column in the first row, and correct the row.',
+      'A suppression list lacks a column `msisdn`, `email`, `contact` or `hash`, or a row of it cannot be read. No address may be overlooked, so the whole list is refused.',
+    fix: 'Name the column in the first row, and correct the row.',
     example: {
       files: { ...campaign('suppressions: optouts.csv'), 'hello/optouts.csv': 'phone\n+447400123457\n' },
     },
   },
   'missing-suppression-key': {
-    cause: 'A list holds keyed hashes instead of addresses; without the key nobody can be found in it.',
-    cure: 'Set the variable that `suppressionKey` names. `validate` only warns, so that CI does not need the key.',
+    cause: 'A list holds keyed hashes instead of addresses; without the key no address can be found in it.',
+    fix: 'Set the variable that `suppressionKey` names. `validate` only warns, so that CI does not need the key.',
     example: HASHED,
   },
   'invalid-suppression-key': {
     cause: 'A short key can be guessed, and with it every address of the list.',
-    cure: 'Use the key that the hashes were made with; a new one is made with `openssl rand -hex 32`.',
+    fix: 'Use the key that the hashes were made with; a new one is made with `openssl rand -hex 32`.',
     example: { ...HASHED, env: { HANDBILL_SUPPRESSION_KEY: 'short' } },
   },
   'other-suppression-key': {
-    cause: 'The hashes carry the id of their key, and it is not that of the key here: they would match nobody.',
-    cure: 'Take the key that they were made with, or have the list exported again with this one.',
+    cause: 'The hashes carry the id of their key, and it is not that of the key here: they would match no address.',
+    fix: 'Take the key that they were made with, or have the list exported again with this one.',
     example: { ...HASHED, env: { HANDBILL_SUPPRESSION_KEY: 'the key of the office in York' } },
   },
   'missing-webhook-secret': {
-    cause: 'The variable or file that `webhook.secrets` names is not there; without it anybody could report anything.',
-    cure: 'Set it where `handbill listen` runs.',
+    cause:
+      'The variable or file that `webhook.secrets` names is not there; without it, anyone could send false reports.',
+    fix: 'Set it where `handbill listen` runs.',
     example: {
       files: { 'handbill.yaml': 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n' },
       run: 'listen',
@@ -150,7 +151,7 @@ export const CONTENT = {
   },
   'invalid-webhook-secret': {
     cause: 'The secret is not of the form or length that its scheme needs.',
-    cure: 'Take it over from the provider again, whole. See [webhooks.md](webhooks.md).',
+    fix: 'Take it over from the provider again, whole. See [webhooks.md](webhooks.md).',
     example: {
       files: { 'handbill.yaml': 'webhook: { secrets: [{ env: HANDBILL_WEBHOOK_SECRET }] }\n' },
       env: { HANDBILL_WEBHOOK_SECRET: 'whsec_short' },
@@ -159,14 +160,14 @@ export const CONTENT = {
   },
   'weak-webhook': {
     cause:
-      'A short secret, a scheme whose secret stands in the URL and so in logs, or an address that other machines reach without TLS. `handbill listen` warns of it at its start and goes on.',
-    cure: 'Make a longer secret, use the scheme `standard` or `hmac` if the provider can, and put a proxy with TLS before it.',
+      'A short secret, a scheme whose secret is in the URL and so in logs, or an address that other machines reach without TLS. `handbill listen` warns of it at its start and goes on.',
+    fix: 'Make a longer secret, use the scheme `standard` or `hmac` if the provider can, and put a proxy with TLS before it.',
     example: null,
   },
   'unclear-environment': {
     cause:
       'A project has several environments, and ids of messages are unique within one of them at best: a report of another account must not count. `handbill listen` warns at its start and goes on, so that no opt-out is lost; `handbill reconcile` refuses.',
-    cure: 'Let each API post to a path of its own (`/webhooks/production`), or name the environment with `--env`.',
+    fix: 'Let each API post to a path of its own (`/webhooks/production`), or name the environment with `--env`.',
     example: {
       files: {
         'handbill.yaml':
@@ -179,12 +180,12 @@ export const CONTENT = {
   'invalid-reports': {
     cause:
       'A file of exported reports ends too early, is no JSON, JSON lines or CSV, or has a row that cannot be read.',
-    cure: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
+    fix: 'Export it again. What could be read was taken over, and giving it again changes nothing twice.',
     example: { files: { 'reports.json': '{ "messageId": "m-1",\n' }, run: 'reconcile reports.json' },
   },
   'unread-event': {
     cause: 'An event has neither an id and a state, nor a sender and a text, at the places where they are looked for.',
-    cure: 'Name the places under `webhook.fields`; `handbill listen --explain FILE` shows how an event is read.',
+    fix: 'Name the places under `webhook.fields`; `handbill listen --explain FILE` shows how an event is read.',
     example: { files: { 'reports.json': '[{ "hello": "world" }]\n' }, run: 'reconcile reports.json' },
   },
 } as const satisfies Readonly<Record<string, Explained>>;

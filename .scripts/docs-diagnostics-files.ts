@@ -4,36 +4,36 @@ import { campaign, type Explained, HELLO, PRODUCTION, withKeys } from './docs-ex
 export const FILES = {
   'file-not-found': {
     cause: 'A name is misspelt, or the path is not relative to the file that names it.',
-    cure: 'Correct the name; where one is near, the message proposes it. Mind letter case: other systems tell the two apart.',
+    fix: 'Correct the name; where one is near, the message proposes it. Mind letter case: other systems tell the two apart.',
     example: { files: campaign('template: helo.hbs') },
   },
   'file-unreadable': {
     cause:
       'The permissions of the file or of a folder above it, a link that leads in a circle, or a file that grew while it was read.',
-    cure: 'Let whoever runs handbill read the file (`ls -l`), and give the command again once a file is written to its end.',
+    fix: 'Let the user that runs handbill read the file (`ls -l`), and give the command again once a file is written to its end.',
     example: { files: { 'hello/hello.hbs': { link: 'hello.hbs' } } },
   },
   'file-not-regular': {
-    cause: 'The path of a folder, a pipe or a device stands where a file is read.',
-    cure: 'Name the file itself. What comes through a pipe is written to a file first.',
+    cause: 'The path is a folder, a pipe or a device, not a file.',
+    fix: 'Name the file itself. What comes through a pipe is written to a file first.',
     example: { files: { ...campaign('template: texts'), 'hello/texts/short.hbs': 'Ready.\n' } },
   },
   'file-too-large': {
     cause:
       'Campaign and project files have at most 1 MiB, templates 64 KiB, price lists and partials what the message says.',
-    cure: 'Look whether the right file is named. A list of recipients may have any size; it is a CSV file of its own.',
+    fix: 'Look whether the right file is named. A list of recipients may have any size; it is a CSV file of its own.',
     example: {
       files: { 'hello/hello.hbs': { bytes: 'x'.repeat(70_000), shown: '(70,000 characters)' } },
     },
   },
   'path-outside-project': {
-    cause: 'Files of a campaign lie in its project, so that whoever reads the repository sees all that is sent.',
-    cure: 'Move the file into the project. A list that must not lie in git is passed with `--recipients FILE`.',
+    cause: 'Files of a campaign lie in its project, so that readers of the repository see all that is sent.',
+    fix: 'Move the file into the project. A list that must not lie in git is passed with `--recipients FILE`.',
     example: { files: campaign('template: ../../hello.hbs') },
   },
   'invalid-encoding': {
     cause: 'A file holds bytes that are no UTF-8, as those that Excel saves as "CSV" in Western Europe.',
-    cure: 'Save it as "CSV UTF-8", or say what it is: `recipients.encoding: windows-1252`. See [from a spreadsheet](from-a-spreadsheet.md).',
+    fix: 'Save it as "CSV UTF-8", or say what it is: `recipients.encoding: windows-1252`. See [from a spreadsheet](from-a-spreadsheet.md).',
     example: {
       files: {
         'hello/people.csv': {
@@ -46,17 +46,17 @@ export const FILES = {
   'yaml-syntax': {
     cause:
       'A bracket or a quote is not closed, a line is indented too little or with a tab, or a text with `: ` or ` #` has no quotes.',
-    cure: 'Look at the place and the line above it. A text that begins with `{{` stands in quotes.',
+    fix: 'Look at the place and the line above it. Put a text that begins with `{{` in quotes.',
     example: { files: { 'hello/campaign.yaml': 'name: hello\ntemplate: {{first_name}}, it is ready\n' } },
   },
   'yaml-duplicate-key': {
     cause: 'The same key twice in one mapping: programs differ in which one they take, so neither is taken.',
-    cure: 'Remove one of the two.',
+    fix: 'Remove one of the two.',
     example: { files: { 'hello/campaign.yaml': `${HELLO['hello/campaign.yaml']}from: Shop\n` } },
   },
   'yaml-alias-limit': {
     cause: 'Aliases (`*name`) are expanded more than 50 times. A few lines of them can grow to gigabytes.',
-    cure: 'Write the values out, or put what campaigns share under `defaults` in handbill.yaml.',
+    fix: 'Write the values out, or put what campaigns share under `defaults` in handbill.yaml.',
     example: {
       files: campaign(
         `metaData:\n  a: &a [1, 1, 1, 1, 1, 1, 1]\n  b: &b [*a, *a, *a, *a, *a, *a, *a]\n  c: [*b, *b, *b, *b, *b, *b, *b, *b]`,
@@ -65,92 +65,92 @@ export const FILES = {
   },
   'yaml-too-deep': {
     cause: 'More than 64 levels of mappings and lists in each other.',
-    cure: 'Flatten the value. Nothing that a campaign says needs more than a few levels.',
+    fix: 'Flatten the value. Nothing that a campaign says needs more than a few levels.',
     example: { files: campaign(`metaData: { a: ${'['.repeat(64)}1${']'.repeat(64)} }`) },
   },
   'yaml-tag': {
     cause: 'A word with `!` before a value asks for a type that YAML 1.2 core does not have.',
-    cure: 'Remove the tag. A text that begins with `!` stands in quotes.',
+    fix: 'Remove the tag. Put a text that begins with `!` in quotes.',
     example: { files: campaign('from: !sender Riverside') },
   },
   'yaml-directive': {
     cause: 'A line with `%` at the top would change how the file is read; it is always YAML 1.2.',
-    cure: 'Remove the line.',
+    fix: 'Remove the line.',
     example: { files: { 'hello/campaign.yaml': `%YAML 1.1\n---\n${HELLO['hello/campaign.yaml']}` } },
   },
   'yaml-several-documents': {
     cause: 'A line with `---` begins a second document.',
-    cure: 'Write each campaign into a file of its own.',
+    fix: 'Write each campaign into a file of its own.',
     example: { files: { 'hello/campaign.yaml': `${HELLO['hello/campaign.yaml']}---\nname: second\n` } },
   },
   'yaml-forbidden-key': {
     cause: 'Keys with these names change how objects work in JavaScript. No campaign needs them.',
-    cure: 'Give the key another name.',
+    fix: 'Give the key another name.',
     example: { files: campaign('metaData: { __proto__: x }') },
   },
   'unquoted-number': {
     cause: 'YAML reads `+447700900100` as a number, which has no `+` and no zeros in front.',
-    cure: 'Put it in quotes. That goes for senders, references, ids and template names that are numbers.',
+    fix: 'Put it in quotes. That goes for senders, references, ids and template names that are numbers.',
     example: { files: campaign('from: +447700900100') },
   },
   'unknown-key': {
-    cause: 'A key is misspelt, or stands at the wrong level. Nothing is read over in silence.',
-    cure: 'Take the key that is proposed, or look it up: [campaign.md](campaign.md), [project.md](project.md).',
+    cause: 'A key is misspelt, or is at the wrong level. Unknown keys are never ignored.',
+    fix: 'Take the key that is proposed, or look it up: [campaign.md](campaign.md), [project.md](project.md).',
     example: { files: campaign('chanel: sms', ['channel']) },
   },
   'missing-key': {
     cause: 'A key that is always needed is neither in the campaign nor under `defaults` in handbill.yaml.',
-    cure: 'Write it, as in the example of the message.',
+    fix: 'Write it, as in the example of the message.',
     example: { files: campaign('', ['name']) },
   },
   'wrong-type': {
     cause:
-      'A text stands where a number is needed, a list where a mapping is, or the like; or nothing stands there at all.',
-    cure: 'Write the value as in the example of the message. A key without a value is removed, not left empty.',
+      'The value is a text where a number is needed, a list where a mapping is, or the like; or there is no value.',
+    fix: 'Write the value as in the example of the message. A key without a value is removed, not left empty.',
     example: { files: campaign('send: { concurrency: many }') },
   },
   'invalid-value': {
     cause: 'The value is of the right type, but not one of those that are allowed.',
-    cure: 'Take one that the message names. Durations, rates and shares have a unit: `30s`, `50/s`, `5%`.',
+    fix: 'Take one that the message names. Durations, rates and shares have a unit: `30s`, `50/s`, `5%`.',
     example: { files: campaign('channel: fax') },
   },
   'not-supported': {
     cause: 'The format has a place for it, but this version cannot do it. It is refused rather than ignored.',
-    cure: 'Leave it out; [the README](../README.md#limits-of-this-version) lists what this version cannot do.',
+    fix: 'Leave it out; [the README](../README.md#limits-of-this-version) lists what this version cannot do.',
     example: { files: { 'handbill.yaml': `${PRODUCTION}    proxy: http://me:secret@proxy.example.com\n` } },
   },
   'literal-key': {
     cause:
-      'A key in a file is in git for good, and whoever can read the repository can send with it. The same is true of a password in the address of a shared ledger.',
-    cure: 'Write `apiKey: { env: NAME }` or `{ file: PATH }`, leave the password to PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER, and have one that was committed replaced.',
+      'A key in a file is in git for good, and every reader of the repository can send with it. The same is true of a password in the address of a shared ledger.',
+    fix: 'Write `apiKey: { env: NAME }` or `{ file: PATH }`, leave the password to PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER, and have one that was committed replaced.',
     example: { files: { 'handbill.yaml': PRODUCTION.replace('{ env: HANDBILL_API_KEY }', 'abc123') } },
   },
   'other-project': {
     cause:
       'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has a handbill.yaml of its own inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could take over where messages go, who must approve and whom is known to have got them.',
-    cure: 'Remove the inner handbill.yaml, or go to the folder of the project that you mean. [Which project and which ledger](project.md#which-project-and-which-ledger) says how it is found.',
+    fix: 'Remove the inner handbill.yaml, or go to the folder of the project that you mean. [Which project and which ledger](project.md#which-project-and-which-ledger) says how it is found.',
     example: { files: { 'hello/handbill.yaml': '{}\n' } },
   },
   'unknown-environment': {
     cause:
       '`--env` names an environment that handbill.yaml does not have, or there is no handbill.yaml above the campaign.',
-    cure: 'Take one of those that the message names, or add it under `environments`.',
+    fix: 'Take one of those that the message names, or add it under `environments`.',
     example: { files: { 'handbill.yaml': PRODUCTION }, run: 'preview hello --env live' },
   },
   'invalid-base-url': {
     cause:
       'Over plain http the key could be read on the way; an address with a user, a query or a fragment is no base.',
-    cure: 'Write `https://` and what stands before `/v2/messages`. `http://127.0.0.1` is for tests on this machine.',
+    fix: 'Write `https://` and the part before `/v2/messages`. `http://127.0.0.1` is for tests on this machine.',
     example: { files: { 'handbill.yaml': PRODUCTION.replace('https', 'http') } },
   },
   'campaign-not-found': {
     cause: 'No file, folder or campaign in `campaigns/` has the name, seen from the current folder upwards.',
-    cure: 'Name the file, its folder, or the folder in `campaigns/`; `handbill validate` lists them all.',
+    fix: 'Name the file, its folder, or the folder in `campaigns/`; `handbill validate` lists them all.',
     example: { files: {}, run: 'validate helo' },
   },
   'campaign-ambiguous': {
     cause: 'A bare name means the `name` of a campaign, or the folder of one. Here these are two files.',
-    cure: 'Name the file or the folder with a slash, such as `./hello` or `campaigns/hello/campaign.yaml`, or rename one of the two.',
+    fix: 'Name the file or the folder with a slash, such as `./hello` or `campaigns/hello/campaign.yaml`, or rename one of the two.',
     example: {
       files: { 'campaigns/hello/campaign.yaml': withKeys('name: welcome') },
       run: 'preview hello',
@@ -158,7 +158,7 @@ export const FILES = {
   },
   'duplicate-campaign-name': {
     cause: 'The ledger knows campaigns by their names: two with one name would share who has been sent to.',
-    cure: 'Give the copy another name.',
+    fix: 'Give the copy another name.',
     example: {
       files: { 'copy/campaign.yaml': withKeys('recipients: ../hello/people.csv\ntemplate: ../hello/hello.hbs') },
       run: 'validate hello/campaign.yaml',
@@ -166,7 +166,7 @@ export const FILES = {
   },
   'validity-past': {
     cause: '`validity` is an instant that has passed: the API would throw every message away.',
-    cure: 'Write a later instant, or a duration from the start such as `24h`, which stays right.',
+    fix: 'Write a later instant, or a duration from the start such as `24h`, which stays right.',
     example: { files: campaign('validity: 2026-11-20T18:00:00Z') },
   },
 } as const satisfies Readonly<Record<string, Explained>>;

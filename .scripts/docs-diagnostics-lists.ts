@@ -3,39 +3,39 @@ import { campaign, type Explained, list, template } from './docs-example.ts';
 /** Lists and templates: why each code is said, an example, and what to do. */
 export const LISTS = {
   'csv-syntax': {
-    cause: 'A quote opens a value and is never closed, or stands in the middle of one.',
-    cure: 'Close it at the place of the message. A quote inside a value is written twice: `"5"" pipe"`.',
+    cause: 'A quote opens a value and is never closed, or is in the middle of one.',
+    fix: 'Close it at the place of the message. A quote inside a value is written twice: `"5"" pipe"`.',
     example: { files: list('+447400123456,"Ada,0042') },
   },
   'csv-ragged-row': {
     cause:
       'A value with a comma or a line end has no quotes, a cell is missing, or the delimiter is another one than that of the first line.',
-    cure: 'Put the value in quotes, or name the delimiter: `recipients.delimiter: ";"`.',
+    fix: 'Put the value in quotes, or name the delimiter: `recipients.delimiter: ";"`.',
     example: { files: list('+447400123456,Ada') },
   },
   'csv-no-header': {
     cause: 'The list is empty, or its first row is not there.',
-    cure: 'Name the columns in the first row.',
+    fix: 'Name the columns in the first row.',
     example: { files: { 'hello/people.csv': '' } },
   },
   'csv-blank-header': {
     cause: 'Spreadsheets write a delimiter too many where a column was emptied and not deleted.',
-    cure: 'Delete the column in the spreadsheet, or name it.',
+    fix: 'Delete the column in the spreadsheet, or name it.',
     example: { files: list('+447400123456,Ada,x,0042', 'msisdn,first_name,,order') },
   },
   'csv-duplicate-header': {
-    cause: 'Two columns have one name, so that nobody could say which one a template means.',
-    cure: 'Rename one of the two in the first row.',
+    cause: 'Two columns have one name, so it is not clear which one a template means.',
+    fix: 'Rename one of the two in the first row.',
     example: { files: list('+447400123456,Ada,0042,0043', 'msisdn,first_name,order,order') },
   },
   'csv-forbidden-header': {
     cause: 'Columns with these names would change how objects work in JavaScript.',
-    cure: 'Rename the column.',
+    fix: 'Rename the column.',
     example: { files: list('+447400123456,Ada,0042,x', 'msisdn,first_name,order,__proto__') },
   },
   'csv-nul': {
     cause: 'The file is UTF-16 without a byte order mark, or not a text at all.',
-    cure: 'Say `recipients.encoding: utf-16le`, or export the list again as CSV.',
+    fix: 'Say `recipients.encoding: utf-16le`, or export the list again as CSV.',
     example: {
       files: {
         'hello/people.csv': {
@@ -48,7 +48,7 @@ export const LISTS = {
   'csv-row-too-large': {
     cause:
       'One row has more than 1,048,576 characters: nearly always a quote that is never closed and takes in the rows behind it.',
-    cure: 'Look for a single quote in the row where it begins.',
+    fix: 'Look for a single quote in the row where it begins.',
     example: {
       files: {
         'hello/people.csv': {
@@ -60,55 +60,54 @@ export const LISTS = {
   },
   'csv-empty-rows': {
     cause: 'A spreadsheet writes rows of nothing but delimiters where cells below the list were once used.',
-    cure: 'Nothing has to be done. The line is that of the first such row.',
+    fix: 'Nothing has to be done. The line is that of the first such row.',
     example: { files: list('+447400123456,Ada,0042\n,,') },
   },
   'csv-empty-columns': {
     cause:
       'A spreadsheet writes columns without a name where cells beside the list were once used. A row with a value there is refused.',
-    cure: 'Nothing has to be done.',
+    fix: 'Nothing has to be done.',
     example: { files: list('+447400123456,Ada,0042,', 'msisdn,first_name,order,') },
   },
   'csv-no-rows': {
     cause:
       'A list has a header and nothing below it. For a list of recipients it is a warning: nothing is sent, and when the list is filled later, the same occurrence is sent. For a price list it is an error.',
-    cure: 'Add the rows, or take `prices` out of handbill.yaml.',
+    fix: 'Add the rows, or take `prices` out of handbill.yaml.',
     example: {
       files: { 'handbill.yaml': 'prices: prices.csv\n', 'prices.csv': 'country,channel,price,currency\n' },
     },
   },
   'unknown-column': {
     cause: 'The campaign names a column that the header does not have; the names are compared letter by letter.',
-    cure: 'Take one of those that the message lists, or rename the column.',
+    fix: 'Take one of those that the message lists, or rename the column.',
     example: { files: campaign('recipients: { csv: people.csv, to: mobile }') },
   },
   'invalid-address': {
     cause:
       'A number has no country code, is too short or too long for its country, or lost digits in a spreadsheet; an email address cannot exist.',
-    cure: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--skip-invalid`.',
+    fix: 'Correct the cell; set `recipients.defaultCountry` where numbers are written as at home; or leave such rows out with `--skip-invalid`.',
     example: { files: list('07400 123456,Ada,0042') },
   },
   'wrong-length-number': {
     cause:
       'The country has numbers of that length, but its mobile numbers are shorter or longer, and the numbering plan does not use the number: a digit is missing or too many.',
-    cure: 'Correct the number. It is a warning; `recipients.alsoInvalid: [wrong-length]` makes such a row an invalid one.',
+    fix: 'Correct the number. It is a warning; `recipients.alsoInvalid: [wrong-length]` makes such a row an invalid one.',
     example: { files: list('+44740012345,Ada,0042') },
   },
   'landline-number': {
     cause: 'The numbering plan says that the number is a landline. Most networks deliver no SMS to one, and bill it.',
-    cure: 'Ask for a mobile number. It is a warning; `recipients.alsoInvalid: [landline]` makes such a row an invalid one.',
+    fix: 'Ask for a mobile number. It is a warning; `recipients.alsoInvalid: [landline]` makes such a row an invalid one.',
     example: { files: list('+442083661177,Ada,0042') },
   },
   'unassigned-number': {
-    cause:
-      'The numbering plan of the country has not given this range to anybody, or keeps it for films and documentation.',
-    cure: 'Look whether a digit is wrong. It is a warning: the number is sent to.',
+    cause: 'The numbering plan of the country has not issued this range, or keeps it for films and documentation.',
+    fix: 'Look whether a digit is wrong. It is a warning: the number is sent to.',
     example: { files: list('+447700900011,Ada,0042') },
   },
   'duplicate-address': {
     cause:
       'Two rows have different keys (`recipients.key`) and the same address. Both are sent to: they may be two people with one phone, or one person who is in the list twice. In a list of devices of the sandbox, it is an error.',
-    cure: 'Set `recipients.duplicates`: `skip` sends to the first row only, `keep` sends to both without the warning, `refuse` makes it an error.',
+    fix: 'Set `recipients.duplicates`: `skip` sends to the first row only, `keep` sends to both without the warning, `refuse` makes it an error.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, key: order }'),
@@ -119,12 +118,12 @@ export const LISTS = {
   'duplicate-differs': {
     cause:
       'Two rows have the same key, and other values where the message uses them. The first row counts; the later one is skipped as `duplicate`.',
-    cure: 'Remove the row that is wrong. Where both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.',
+    fix: 'Remove the row that is wrong. Where both are meant, name what tells them apart: `recipients.key: [msisdn, order]`.',
     example: { files: list('+447400123456,Ada,0042\n+447400123456,Ada,0043') },
   },
   'duplicate-row': {
     cause: 'A row has the key or the address of an earlier one, and `recipients.duplicates` is `refuse`.',
-    cure: 'Remove one of the rows, or leave such rows out: `recipients.duplicates: skip`.',
+    fix: 'Remove one of the rows, or leave such rows out: `recipients.duplicates: skip`.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, duplicates: refuse }'),
@@ -134,13 +133,13 @@ export const LISTS = {
   },
   'invalid-where': {
     cause: 'The query names an operator that is not known, or compares a column with a value of another type.',
-    cure: 'Take an operator of [segments.md](segments.md); dates and numbers need a type under `recipients.columns`.',
+    fix: 'Take an operator of [segments.md](segments.md); dates and numbers need a type under `recipients.columns`.',
     example: { files: campaign('recipients: { csv: people.csv, where: { order: { $near: 42 } } }') },
   },
   'column-type': {
     cause:
       'A cell of a column that is declared as a number or date holds something else, such as a separator of thousands.',
-    cure: 'Write `1234.5` and `2026-01-31`, or say how the dates are written: `{ type: date, format: dd/MM/yyyy }`. Correct the cell, or take the type out.',
+    fix: 'Write `1234.5` and `2026-01-31`, or say how the dates are written: `{ type: date, format: dd/MM/yyyy }`. Correct the cell, or take the type out.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, columns: { order: number } }'),
@@ -150,7 +149,7 @@ export const LISTS = {
   },
   'invalid-time-zone': {
     cause: 'A cell holds an offset, an abbreviation or a city that no zone is called after.',
-    cure: 'Write the IANA name, such as `Europe/London`. Where the cell is empty, the number says the zone.',
+    fix: 'Write the IANA name, such as `Europe/London`. Where the cell is empty, the number says the zone.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, timeZone: zone }'),
@@ -159,8 +158,8 @@ export const LISTS = {
     },
   },
   'empty-key': {
-    cause: '`recipients.key` names the column that says who somebody is, and this row says it of nobody.',
-    cure: 'Fill the cell, or leave `recipients.key` out: then the address identifies the person.',
+    cause: '`recipients.key` names the column that identifies a recipient, and it is empty in this row.',
+    fix: 'Fill the cell, or leave `recipients.key` out: then the address identifies the person.',
     example: {
       files: {
         ...campaign('recipients: { csv: people.csv, key: customer }'),
@@ -170,13 +169,12 @@ export const LISTS = {
   },
   'template-syntax': {
     cause: 'A `{{` is not closed, a block is not ended, or an expression has a character that it cannot have.',
-    cure: 'Look at the place; every `{{#if x}}` has its `{{/if}}`.',
+    fix: 'Look at the place; every `{{#if x}}` has its `{{/if}}`.',
     example: { files: template('Hello {{first_name, your order is ready.') },
   },
   'template-too-large': {
-    cause:
-      'Blocks stand in each other more than 32 levels deep, or the texts of a campaign are larger than handbill compiles.',
-    cure: 'Simplify the template; put what is repeated into a partial.',
+    cause: 'Blocks are nested more than 32 levels deep, or the texts of a campaign are larger than handbill compiles.',
+    fix: 'Simplify the template; put what is repeated into a partial.',
     example: {
       files: {
         'hello/hello.hbs': {
@@ -189,27 +187,27 @@ export const LISTS = {
   'template-not-allowed': {
     cause:
       'Decorators, inline partials, raw blocks, `log` and `lookup` of hidden properties are switched off: a template only writes text.',
-    cure: 'Leave it out; what templates can do is in [templates.md](templates.md).',
+    fix: 'Leave it out; what templates can do is in [templates.md](templates.md).',
     example: { files: template('Hello {{first_name}}. {{log order}}') },
   },
   'unknown-name': {
     cause: 'A name in the template is no column of the list. It would have been sent as an empty place.',
-    cure: 'Take the name that is proposed. A column with spaces is written `{{[first name]}}`.',
+    fix: 'Take the name that is proposed. A column with spaces is written `{{[first name]}}`.',
     example: { files: template('Hello {{firstname}}, your order {{order}} is ready.') },
   },
   'unknown-helper': {
     cause: 'A word with a value after it is a helper, and there is none of that name.',
-    cure: 'Take one of [templates.md](templates.md).',
+    fix: 'Take one of [templates.md](templates.md).',
     example: { files: template('Hello {{shout first_name}}, your order {{order}} is ready.') },
   },
   'unknown-partial': {
     cause: 'Partials are `*.hbs` files beside the campaign or in the folder that `partials` in handbill.yaml names.',
-    cure: 'Correct the name, or add the file.',
+    fix: 'Correct the name, or add the file.',
     example: { files: template('Hello {{first_name}}. {{> footer}}') },
   },
   'partial-cycle': {
     cause: 'A partial includes itself, perhaps by way of another.',
-    cure: 'Take one of the inclusions out.',
+    fix: 'Take one of the inclusions out.',
     example: {
       files: {
         'handbill.yaml': 'partials: partials\n',
@@ -221,22 +219,22 @@ export const LISTS = {
   },
   'helper-arguments': {
     cause: 'A helper gets too many or too few values, or an option that it does not know.',
-    cure: 'Write it as in the example of the message.',
+    fix: 'Write it as in the example of the message.',
     example: { files: template('Hello {{upper first_name order}}.') },
   },
   'missing-variable': {
     cause: 'The template needs a value that is empty in this row: the message would have had a hole.',
-    cure: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or leave such rows out with `--skip-invalid`.',
+    fix: 'Fill the cell, give a default (`{{default first_name "there"}}`), put the sentence into `{{#if first_name}}`, or leave such rows out with `--skip-invalid`.',
     example: { files: list('+447400123456,,0042') },
   },
   'render-error': {
     cause: 'A helper cannot work with the value of this row, such as a date that is none.',
-    cure: 'Correct the cell, or put the expression into `{{#if ...}}`.',
+    fix: 'Correct the cell, or put the expression into `{{#if ...}}`.',
     example: { files: template('Hello {{first_name}}, see you on {{date order}}.') },
   },
   'column-is-helper': {
     cause: 'A column is called `if`, `each`, `unless` or `with`, and so is a block of the template language.',
-    cure: 'Write `{{[if]}}` for the column, or rename it.',
+    fix: 'Write `{{[if]}}` for the column, or rename it.',
     example: {
       files: {
         ...template('Hello {{first_name}}, {{if}}'),
@@ -246,24 +244,24 @@ export const LISTS = {
   },
   'html-entity': {
     cause: 'Only email is HTML: on other channels `&amp;` is five characters that people read.',
-    cure: 'Write the character itself.',
+    fix: 'Write the character itself.',
     example: { files: template('Hello {{first_name}}, fish &amp; chips are ready.') },
   },
   'foreign-tag': {
     cause:
       '`{name}`, `%name%` and `{name}` after a `$` are placeholders of other tools. Here they are text, and everyone would read the brackets.',
-    cure: 'Write `{{name}}`. Where the brackets are meant as they stand, nothing has to be done: this is a warning.',
+    fix: 'Write `{{name}}`. If you mean the brackets literally, do nothing: this is a warning.',
     example: { files: template('Hello {first_name}, your order is ready.') },
   },
   'template-needs': {
     cause:
       "`template.needs` names the variables of the provider's template, and `variables` or the list do not have exactly these.",
-    cure: 'Add the column or the variable, or correct `template.needs`. See [provider-templates.md](provider-templates.md).',
+    fix: 'Add the column or the variable, or correct `template.needs`. See [provider-templates.md](provider-templates.md).',
     example: { files: campaign('template: { id: ready-2, needs: [first_name, shop] }') },
   },
   'unused-column': {
     cause: 'It is in the set for a stricter check than there is; a list with more columns than are used is usual.',
-    cure: 'Nothing needs to be done.',
+    fix: 'Nothing needs to be done.',
     example: null,
   },
 } as const satisfies Readonly<Record<string, Explained>>;

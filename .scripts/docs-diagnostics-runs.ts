@@ -11,24 +11,24 @@ const LEDGER = '.handbill/ledger.db';
 export const RUNS = {
   usage: {
     cause: 'An option or argument is misspelt, missing, or of the wrong kind.',
-    cure: 'Take what is proposed, or look at `handbill COMMAND --help` and [commands.md](commands.md).',
+    fix: 'Take what is proposed, or look at `handbill COMMAND --help` and [commands.md](commands.md).',
     example: { files: {}, run: 'preview hello --limit many' },
   },
   'git-unavailable': {
     cause: '`diff` compares with what git holds, and there is no git, or no repository here.',
-    cure: 'Run it inside a clone; in CI, check the repository out with its history.',
+    fix: 'Run it inside a clone; in CI, check the repository out with its history.',
     example: { files: {}, run: 'diff main' },
   },
   'unknown-revision': {
     cause:
       'The branch, tag or commit is not in this clone. In CI the clone is often shallow. (The message depends on the repository.)',
-    cure: '`git fetch origin main`, or `fetch-depth: 0` in GitHub Actions; see [ci.md](ci.md).',
+    fix: '`git fetch origin main`, or `fetch-depth: 0` in GitHub Actions; see [ci.md](ci.md).',
     example: null,
   },
   'input-changed': {
     cause:
-      'Campaign, template or list is another one than when the run began or the plan was sealed, so that some people would get another message than others.',
-    cure: 'Undo the change, or say `--amend`: final outcomes stay, everybody else gets the new content. A plan is made again.',
+      'Campaign, template or list changed since the run began or the plan was made, so some people would get another message than others.',
+    fix: 'Undo the change, or give `--amend`: final outcomes stay, all other recipients get the new content. A plan is made again.',
     example: {
       files: {},
       first: ['send hello --limit 1'],
@@ -38,8 +38,8 @@ export const RUNS = {
   },
   'identity-changed': {
     cause:
-      '`key`, `to` or `defaultCountry` says who a row is. With another one, everybody would look new and be sent to twice.',
-    cure: 'Undo it, or begin a new run with `--occurrence`.',
+      '`key`, `to` or `defaultCountry` says who a row is. With another one, all recipients would look new and be sent to twice.',
+    fix: 'Undo it, or begin a new run with `--occurrence`.',
     example: {
       files: {},
       first: ['send hello --limit 1'],
@@ -49,17 +49,17 @@ export const RUNS = {
   },
   'plan-invalid': {
     cause: 'The file was not written by `handbill plan`, by another version of it, or was changed since.',
-    cure: 'Make it again: `handbill plan CAMPAIGN -o FILE`.',
+    fix: 'Make it again: `handbill plan CAMPAIGN -o FILE`.',
     example: { files: { 'hello.plan.json': '{}\n' }, run: 'send --plan hello.plan.json' },
   },
   'not-approved': {
-    cause: 'The environment has `approvers`, and this is not a sealed plan that enough of them have signed.',
-    cure: '`handbill plan --sign`, then somebody else `handbill approve --sign`; see [approval.md](approval.md).',
+    cause: 'The environment has `approvers`, and this is not a plan file that enough of them have signed.',
+    fix: '`handbill plan --sign`, then an approver `handbill approve --sign`; see [approval.md](approval.md).',
     example: { files: { 'handbill.yaml': APPROVED }, env: KEY, run: 'send hello --env production --yes' },
   },
   'signing-failed': {
-    cause: 'ssh-keygen is missing or too old, the key is not there, or nobody can be asked for its passphrase.',
-    cure: 'Name a file with a key, or load it into ssh-agent (`ssh-add`) and name its `.pub` file.',
+    cause: 'ssh-keygen is missing or too old, the key is not there, or there is no terminal to ask for its passphrase.',
+    fix: 'Name a file with a key, or load it into ssh-agent (`ssh-add`) and name its `.pub` file.',
     example: {
       files: {},
       env: { HANDBILL_SIGNING_KEY: '-----BEGIN OPENSSH PRIVATE KEY-----' },
@@ -69,7 +69,7 @@ export const RUNS = {
   'occurrence-similar': {
     cause:
       'Names of occurrences are told apart by every character, so `Spring` is not `spring`. The new name sends again.',
-    cure: 'Use the name that was used before, or choose one that nobody takes for it.',
+    fix: 'Use the name that was used before, or choose one that cannot be confused with it.',
     example: {
       files: {},
       first: ['send hello --occurrence spring'],
@@ -79,32 +79,32 @@ export const RUNS = {
   'schedule-new': {
     cause:
       'A schedule is not sent for instants before it was first seen: those who just had the message would get it again.',
-    cure: 'Send that instant by hand, as the message says. `missed: catch-up` in the campaign has such instants sent.',
+    fix: 'Send that instant by hand, as the message says. `missed: catch-up` in the campaign has such instants sent.',
     example: null,
   },
   'not-confirmed': {
-    cause: 'Every environment but the sandbox asks before it sends, and nobody said yes.',
-    cure: 'Answer `y`, or say `--yes` where nobody can be asked, such as in cron.',
+    cause: 'Every environment but the sandbox asks before it sends, and the answer was not yes.',
+    fix: 'Answer `y`, or give `--yes` where there is no terminal, such as in cron.',
     example: { files: { 'handbill.yaml': PRODUCTION }, env: KEY, run: 'send hello --env production' },
   },
   interrupted: {
     cause: 'Ctrl-C or a signal came before the first request. (After it, the run is recorded as `interrupted`.)',
-    cure: 'Give the command again.',
+    fix: 'Give the command again.',
     example: null,
   },
   'too-late': {
     cause: 'The run began more than 24 hours ago: what is left may be stale, and stale is worse than never.',
-    cure: '`--late` sends it all the same. Without it everybody is accounted for in `handbill report`.',
+    fix: '`--late` sends it all the same. Without it, `handbill report` shows all recipients.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: 30 },
   },
   'missing-api-key': {
     cause: 'The variable or the file that `apiKey` names is not there.',
-    cure: 'Set it for this command: in cron, in a file that is read before (`handbill schedule --environment-file`).',
+    fix: 'Set it for this command: in cron, in a file that is read before (`handbill schedule --environment-file`).',
     example: { files: { 'handbill.yaml': PRODUCTION }, run: 'send hello --env production --yes' },
   },
   'invalid-api-key': {
     cause: 'A space or a line end was copied along with the key.',
-    cure: 'Set it again, without them.',
+    fix: 'Set it again, without them.',
     example: {
       files: { 'handbill.yaml': PRODUCTION },
       env: { HANDBILL_API_KEY: 'two words' },
@@ -113,7 +113,7 @@ export const RUNS = {
   },
   'key-file-permissions': {
     cause: 'The file with the key can be read by others on this machine.',
-    cure: '`chmod 600`, and a new key if others may have read it.',
+    fix: '`chmod 600`, and a new key if others may have read it.',
     example: {
       files: {
         'handbill.yaml': PRODUCTION.replace('env: HANDBILL_API_KEY', 'file: key.txt'),
@@ -123,8 +123,8 @@ export const RUNS = {
     },
   },
   'tls-verification-off': {
-    cause: '`NODE_TLS_REJECT_UNAUTHORIZED=0` lets anybody on the way read the key and the messages.',
-    cure: 'Unset it. A certificate authority of your own goes into `NODE_EXTRA_CA_CERTS`.',
+    cause: '`NODE_TLS_REJECT_UNAUTHORIZED=0` lets anyone on the network path read the key and the messages.',
+    fix: 'Unset it. A certificate authority of your own goes into `NODE_EXTRA_CA_CERTS`.',
     example: {
       files: { 'handbill.yaml': PRODUCTION },
       env: { ...KEY, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
@@ -133,19 +133,19 @@ export const RUNS = {
   },
   clock: {
     cause:
-      'The clock stands before the newest entry of the ledger: it was set back, or the ledger comes from another machine.',
-    cure: 'Set the clock (`timedatectl`), and give the command again.',
+      'The clock is before the newest entry of the ledger: it was set back, or the ledger comes from another machine.',
+    fix: 'Set the clock (`timedatectl`), and give the command again.',
     example: { files: {}, first: ['send hello --limit 1'], run: 'send hello', laterHours: -2 },
   },
   'run-not-found': {
     cause:
       'No run of this ledger has the name; or nothing was sent from this project yet; or this is the folder of another project.',
-    cure: '`handbill runs` lists what there is; `--ledger` names another ledger.',
+    fix: '`handbill runs` lists what there is; `--ledger` names another ledger.',
     example: { files: {}, first: ['send hello'], run: 'report helo' },
   },
   'run-ambiguous': {
     cause: 'A campaign has several runs, and what is to be done concerns one of them.',
-    cure: 'Name the run by its id, which the message lists.',
+    fix: 'Name the run by its id, which the message lists.',
     example: {
       files: {},
       first: ['send hello', 'send hello --occurrence second'],
@@ -155,13 +155,12 @@ export const RUNS = {
   'address-changed': {
     cause:
       'The list was corrected after the message had gone out: the same key (`recipients.key`) has another address now. The message went to the old one, and no start sends another by itself.',
-    cure: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [recipients.md](recipients.md#an-address-that-was-corrected).',
+    fix: '`handbill send --resend-changed`, after `--amend` or with it: it shows who gets a second message, at the new address, and asks. See [recipients.md](recipients.md#an-address-that-was-corrected).',
     example: null,
   },
   'zone-unknown': {
-    cause:
-      'A window goes by the time of each recipient, and for an email address or a toll-free number nobody knows it.',
-    cure: 'Name a column (`recipients.timeZone`) or a zone for all of them (`send.window.unknown`), and send again with `--amend`.',
+    cause: 'A window goes by the time of each recipient, and for an email address or a toll-free number it is unknown.',
+    fix: 'Name a column (`recipients.timeZone`) or a zone for all of them (`send.window.unknown`), and send again with `--amend`.',
     example: {
       files: {
         ...campaign(
@@ -174,7 +173,7 @@ export const RUNS = {
   },
   'run-purged': {
     cause: '`handbill purge` took out of this run who its recipients were.',
-    cure: 'Use another `--occurrence`: nobody of the old one could be left out any more.',
+    fix: 'Use another `--occurrence`: recipients of the old one could not be left out any more.',
     example: {
       files: {},
       first: ['send hello', '@48 purge --older-than 1d --yes'],
@@ -184,54 +183,54 @@ export const RUNS = {
   },
   'not-in-doubt': {
     cause: 'The recipient whose doubt is to be resolved has another outcome, or the doubt has ended meanwhile.',
-    cure: '`handbill doubt list` shows who is in doubt now.',
+    fix: '`handbill doubt list` shows who is in doubt now.',
     example: { files: {}, first: ['send hello'], run: 'doubt resolve hello --line 2 --as accepted --yes' },
   },
   'output-exists': {
     cause: 'The output cannot be written there: it is a folder, the folder is missing, or the disk is full.',
-    cure: 'Name another file.',
+    fix: 'Name another file.',
     example: { files: {}, run: 'preview hello -o hello' },
   },
   'runtime-too-old': {
     cause:
       'handbill was started by a Node.js before 24, and the npm package `node` that a clone or a project brings along is not installed. It says so in plain text, before anything else is loaded.',
-    cure: 'Run the command that it names: `npm ci` in a clone, `npm install --save-dev --save-exact node@VERSION` in a project.',
+    fix: 'Run the command that it names: `npm ci` in a clone, `npm install --save-dev --save-exact node@VERSION` in a project.',
     example: null,
   },
   locked: {
     cause: 'Another process is sending this very run; only one may. (It takes two processes.)',
-    cure: 'Wait for it. In cron, `--if-locked skip` leaves it to that one and ends with status 0.',
+    fix: 'Wait for it. In cron, `--if-locked skip` leaves it to that one and ends with status 0.',
     example: null,
   },
   'unasked-answer': {
     cause:
       'HTTP/1.1 answers have no number: the next answer on a connection belongs to the request that waits for it. The API, or a proxy before it, answered a request twice, so outcomes of the recipients that are named may be those of others. (It takes an API that does so.)',
-    cure: 'Compare these recipients with what the provider has before you use `--retry-rejected`, and tell the provider.',
+    fix: 'Compare these recipients with what the provider has before you use `--retry-rejected`, and tell the provider.',
     example: null,
   },
   'connection-limit': {
     cause:
       'This process may open fewer files than its concurrency needs connections, or the API ends connections without saying so, so that each is used for one request.',
-    cure: 'Raise the limit (`ulimit -n`) or lower `concurrency`; or let the API keep its connections, or say `Connection: close`.',
+    fix: 'Raise the limit (`ulimit -n`) or lower `concurrency`; or let the API keep its connections, or say `Connection: close`.',
     example: null,
   },
   'ledger-unusable': {
     cause: 'The file is no ledger, is damaged, or was written by a newer handbill.',
-    cure: 'Name the right file with `--ledger`, restore a backup, or update handbill. Never delete a ledger: it knows who was sent to.',
+    fix: 'Name the right file with `--ledger`, restore a backup, or update handbill. Never delete a ledger: it knows who was sent to.',
     example: {
       files: { [LEDGER]: { bytes: 'not a ledger, but a text of some length\n', shown: 'not a ledger\n', mode: 0o600 } },
       run: 'send hello',
     },
   },
   'ledger-write': {
-    cause: 'The disk is full or fails. Nothing more is claimed, so that nobody is sent to without a record.',
-    cure: 'Make room, and give the same command again: it continues.',
+    cause: 'The disk is full or fails. Nothing more is claimed, so that no message is sent without a record.',
+    fix: 'Make room, and give the same command again: it continues.',
     example: null,
   },
   'ledger-missing': {
     cause:
-      'A marker beside the ledger says that this project has sent; without the ledger, everybody would be sent to again.',
-    cure: 'Restore it from a backup. Only if you are sure that nobody is sent to twice: `--new-ledger`.',
+      'A marker beside the ledger says that this project has sent; without the ledger, all recipients would be sent to again.',
+    fix: 'Restore it from a backup. Only if you are sure that no recipient is sent to twice: `--new-ledger`.',
     example: {
       files: {},
       first: ['send hello'],
@@ -242,8 +241,8 @@ export const RUNS = {
   'ledger-replaced': {
     cause:
       'The file of the ledger was removed, or another one was put in its place, while a command was sending: by a restore, a file sync or `git clean`. ' +
-      'The command stopped, and saved what it knew beside the ledger, in a file that ends in `.rescued`. The other file lacks whom that command sent to.',
-    cure: 'Put the saved copy in the place of the ledger. Keep the folder of the ledger out of file syncs, and stop what sends before you restore a backup.',
+      'The command stopped, and saved what it knew beside the ledger, in a file that ends in `.rescued`. The other file lacks the recipients of that command.',
+    fix: 'Put the saved copy in the place of the ledger. Keep the folder of the ledger out of file syncs, and stop what sends before you restore a backup.',
     example: {
       files: {},
       first: ['send hello'],
@@ -253,8 +252,8 @@ export const RUNS = {
   },
   'second-ledger': {
     cause:
-      'There is a ledger already, above or below the folder of the project, or one that several machines share. A second one would not know whom the first has sent to, or who opted out.',
-    cure: 'Use the one that exists: move its folder, or name it with `--ledger`. [Which project and which ledger](project.md#which-project-and-which-ledger) says where it is looked for.',
+      'There is a ledger already, above or below the folder of the project, or one that several machines share. A second one would not know the recipients or the opt-outs of the first.',
+    fix: 'Use the one that exists: move its folder, or name it with `--ledger`. [Which project and which ledger](project.md#which-project-and-which-ledger) says where it is looked for.',
     example: {
       files: {},
       first: ['send hello'],
@@ -264,8 +263,8 @@ export const RUNS = {
   },
   'ledger-permissions': {
     cause:
-      'Others could change the ledger, it belongs to somebody else, or it is a link that could be turned to another file.',
-    cure: '`chmod go-w`, run handbill as its owner, or name the file itself with `--ledger`.',
+      'Others could change the ledger, it belongs to another user, or it is a link that could be turned to another file.',
+    fix: '`chmod go-w`, run handbill as its owner, or name the file itself with `--ledger`.',
     example: {
       files: {},
       first: ['send hello'],
@@ -275,12 +274,12 @@ export const RUNS = {
   },
   'ledger-filesystem': {
     cause: 'Locks cannot be trusted on NFS, SMB and the like: two machines could send to one person.',
-    cure: 'Put the ledger on a local disk, with `ledger` in handbill.yaml or `--ledger`.',
+    fix: 'Put the ledger on a local disk, with `ledger` in handbill.yaml or `--ledger`.',
     example: null,
   },
   bug: {
     cause: 'handbill did something that it does not expect of itself. Whatever was recorded is in the ledger.',
-    cure: 'Report it with the command and what `HANDBILL_DEBUG=1` adds, without addresses and keys. Running again continues.',
+    fix: 'Report it with the command and what `HANDBILL_DEBUG=1` adds, without addresses and keys. Running again continues.',
     example: null,
   },
 } as const satisfies Readonly<Record<string, Explained>>;

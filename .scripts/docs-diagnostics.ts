@@ -40,9 +40,9 @@ ${Object.entries(HELLO)
   .join('\n\n')}`;
 
 function sectionOf(code: Code, example: Example | null, ran: Ran | null): string {
-  const { cause, cure } = EXPLAINED[code];
+  const { cause, fix } = EXPLAINED[code];
   const shown = example === null || ran === null ? [] : exampleBlocks(example, ran);
-  return [`## \`${code}\``, CODES[code], `**Cause:** ${cause}`, ...shown, `**Cure:** ${cure}`].join('\n\n');
+  return [`## \`${code}\``, CODES[code], `**Cause:** ${cause}`, ...shown, `**Fix:** ${fix}`].join('\n\n');
 }
 
 function exampleBlocks(example: Example, { said }: Ran): readonly string[] {

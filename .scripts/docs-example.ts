@@ -11,7 +11,7 @@ import { formatDiagnostics } from '../src/util/diagnostic-text.ts';
 /** Why a code is said, an example of it, and what to do. */
 export interface Explained {
   readonly cause: string;
-  readonly cure: string;
+  readonly fix: string;
   /** Null where it takes a machine, a process or a fault that an example cannot have; `cause` says what. */
   readonly example: Example | null;
 }

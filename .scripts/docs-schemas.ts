@@ -106,7 +106,7 @@ All commands find the project in the same way, from the current folder. It is th
 \`handbill.yaml\`, from the current folder up to the root of the git repository; if there is none, the folder of the only
 \`handbill.yaml\` at most three levels below that root (\`node_modules\`, hidden folders and other repositories are not
 searched); if there is none either, the root of the repository. Several below the root are refused: go to the folder of one.
-Outside of git, folders above the current one count as long as they belong to you or to root and not everybody can write to
+Outside of git, folders above the current one count as long as they belong to you or to root and not all users can write to
 them: the outermost \`handbill.yaml\`, else the nearest folder with a \`.handbill\` ledger, else the current folder. Only
 where the current folder is in no project at all, and a campaign is named by its path (cron, with an absolute path), the
 same rule starts at the folder of the campaign. The ledger is \`.handbill/ledger.db\` in the folder of the project, unless

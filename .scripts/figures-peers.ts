@@ -12,7 +12,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'receiver-busy': 'receiver busy, %',
   'not-once': 'people without exactly one message',
   'kept-wrong-numbers': 'messages to a wrong number',
-  'kept-twice': 'messages to somebody once more',
+  'kept-twice': 'repeated messages',
   'kept-missed': 'people not reached',
   'wrong-texts': 'wrong texts',
 };

@@ -111,7 +111,7 @@ ${options.join('\n')}`;
 }
 
 function optionsSection({ name, doc, parents, fields }: LibraryOptions): string {
-  const more = parents === null ? '' : ` Besides: \`${parents}\`.`;
+  const more = parents === null ? '' : ` Also: \`${parents}\`.`;
   const rows = fields.map(
     (field) =>
       `| \`${field.name}\` | \`${cell(field.type)}\` | ${cell(field.doc)} | ${field.required ? 'required' : cell(field.byDefault)} |`,

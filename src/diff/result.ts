@@ -71,7 +71,7 @@ export interface Figures {
   readonly invalid: number;
   readonly parts: number;
   readonly encodings: Readonly<Record<string, number>>;
-  /** In units of the currency; null without prices. With fallbacks: from the cheapest to the dearest. */
+  /** In units of the currency; null without prices. With fallbacks: from the cheapest to the most expensive. */
   readonly cost: { readonly low: number; readonly high: number } | null;
   readonly currency: string | null;
   readonly countries: Readonly<Record<string, CountryFigures>>;

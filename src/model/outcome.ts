@@ -47,7 +47,7 @@ export interface EarlierMessage {
   readonly reference: string | null;
   readonly messageId: string | null;
   readonly httpStatus: number | null;
-  /** What came back about it; null: nothing did. */
+  /** Its delivery state; null: no report. */
   readonly delivery: Delivery | null;
   /** When it was claimed, ISO 8601 in UTC; null where that is not known. */
   readonly sentAt: string | null;

@@ -60,7 +60,7 @@ export function createEntryReader(options: EntryOptions, sink: EntrySink): (row:
       sink.hash(written, untilMs, why, line);
       named = true;
     }
-    return named ? null : wrong('The row names nobody.', 'Fill it in, or remove it.');
+    return named ? null : wrong('The row has no address.', 'Fill it in, or remove it.');
   };
 }
 

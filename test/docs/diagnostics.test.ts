@@ -37,10 +37,10 @@ describe('the example of', () => {
   });
 });
 
-describe('cause and cure of', () => {
-  test.each(Object.entries(EXPLAINED))('%s are sentences', (_code, { cause, cure }) => {
+describe('cause and fix of', () => {
+  test.each(Object.entries(EXPLAINED))('%s are sentences', (_code, { cause, fix }) => {
     expect(cause).toMatch(/^[`A-Za-z].{15,}[.)]$/);
-    expect(cure).toMatch(/^[`A-Za-z].{10,}\.$/);
+    expect(fix).toMatch(/^[`A-Za-z].{10,}\.$/);
   });
 });
 

@@ -202,11 +202,7 @@ const MISTAKES: readonly (readonly [text: string, line: number, message: string]
     3,
     'Value is not accepted. Valid values: "sms", "rcs", "messaging-app", "email", "voice".',
   ],
-  [
-    'name: hello\nfrom: 447700900100',
-    3,
-    'Write text. A number stands in quotes, so that it keeps a + or a 0 in front.',
-  ],
+  ['name: hello\nfrom: 447700900100', 3, 'Write text. Put numbers in quotes, so that it keeps a + or a 0 in front.'],
   ['name: hello\nsend: { concurrency: many }', 3, 'Write a whole number from 1 to 1024.'],
   ['name: hello\nsend: { rate: 50 }', 3, 'Write a number per second, minute or hour: 50/s, 600/min, 1000/h.'],
   [

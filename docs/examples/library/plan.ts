@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { approve, checkApproval, plan, readPlan, send } from 'handbill';
 
-const sealed = await plan('digest', { occurrence: 'extra' });
-console.log(sealed.campaign.name, sealed.estimate.send);
-await writeFile('digest.plan.json', JSON.stringify(sealed));
+const made = await plan('digest', { occurrence: 'extra' });
+console.log(made.campaign.name, made.estimate.send);
+await writeFile('digest.plan.json', JSON.stringify(made));
 
 // Adds a signature to the file; only environments with `approvers` ask for any.
-const { compared } = await approve('digest.plan.json', { key: 'signing-key', confirm: ({ plan }) => plan.seal === sealed.seal });
+const { compared } = await approve('digest.plan.json', { key: 'signing-key', confirm: ({ plan }) => plan.seal === made.seal });
 console.log(compared, (await checkApproval('digest.plan.json')).judgement);
 
 const { report } = await send(await readPlan('digest.plan.json'));

@@ -21,7 +21,7 @@ export interface ReconciledFile {
   readonly reports: number;
   /** New replies. */
   readonly replies: number;
-  /** New events that nobody understands. */
+  /** New events that handbill does not understand. */
   readonly unread: number;
   /** Events that the ledger held already, or that the file holds twice. */
   readonly known: number;
