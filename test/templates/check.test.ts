@@ -334,6 +334,36 @@ describe('HTML entities in text', () => {
     expect(compile(text, COLUMNS).template).not.toBeNull();
     expect(findings(text, COLUMNS, { escape: 'html' })).toEqual([]);
   });
+
+  it.each([
+    ['&aacute;', '"á"'],
+    ['&rarr;', '"→"'],
+    ['&oslash;', '"ø"'],
+    ['&frac12;', '"½"'],
+    ['&NotEqualTilde;', '"≂̸"'],
+    ['&AMP;', '"&"'],
+    ['&#128;', '"€"'],
+  ])('knows %s, as a browser does', (entity, character) => {
+    expect(found(`a ${entity} b`)).toEqual([
+      `html-entity 1:3 "${entity}" would be sent as it stands. (Write ${character}.)`,
+    ]);
+  });
+
+  it.each(['&#0;', '&#7;', '&#x81;', '&#xD800;', '&#99999999999;', '&Tab;'])(
+    'offers no character for %s, which stands for none that can be seen',
+    (entity) => {
+      expect(found(`a ${entity} b`)).toEqual([
+        `html-entity 1:3 "${entity}" would be sent as it stands. (Write the character itself.)`,
+      ]);
+    },
+  );
+
+  it.each(['&D;', '&toString;', '&constructor;', '&amp', '&auml', '& amp;', '&#;', '&#x;', '&#xg;', '&;'])(
+    'lets %s alone, which is no entity',
+    (text) => {
+      expect(found(`a ${text} b`)).toEqual([]);
+    },
+  );
 });
 
 describe('brackets of other tools', () => {
