@@ -1,13 +1,13 @@
+import { diffArrays } from 'diff';
+
 /** A run of words that both texts have, or that one of them has. */
 export interface Piece {
   readonly kind: 'same' | 'old' | 'new';
   readonly text: string;
 }
 
-/** More words than this are compared only at their beginning and end: the rest counts as written anew. */
-const MAX_WORDS = 20_000;
-/** Insertions and deletions after which two texts count as different altogether; bounds time and memory. */
-const MAX_EDITS = 1_000;
+/** Words put in and taken out after which two texts count as different altogether: it bounds time and memory. */
+const MAX_EDITS = 500;
 
 /**
  * What changed between two texts, word by word. A Handlebars tag is one word, so that it changes as a whole; so is
@@ -16,16 +16,13 @@ const MAX_EDITS = 1_000;
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const old = wordsOf(before);
   const now = wordsOf(after);
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
-  let end = 0;
-  const most = Math.min(old.length, now.length) - start;
-  while (end < most && old[old.length - 1 - end] === now[now.length - 1 - end]) end += 1;
-  const middle = edits(old.slice(start, old.length - end), now.slice(start, now.length - end));
+  const start = lengthOfSame(old, now);
+  const rest = [old.slice(start), now.slice(start)] as const;
+  const end = lengthOfSame(rest[0].toReversed(), rest[1].toReversed());
   return tidy([
-    { kind: 'same', text: old.slice(0, start).join('') },
-    ...middle,
-    { kind: 'same', text: old.slice(old.length - end).join('') },
+    pieceOf('same', old.slice(0, start)),
+    ...changes(rest[0].slice(0, rest[0].length - end), rest[1].slice(0, rest[1].length - end)),
+    pieceOf('same', old.slice(old.length - end)),
   ]);
 }
 
@@ -33,60 +30,23 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/\{\{\{?[^{}]*\}?\}\}|\s+|[\p{L}\p{M}\p{N}_]+|[^\s]/gu) ?? [];
 }
 
-/** Myers' O(ND) algorithm, given up where the texts have little in common. */
-function edits(old: readonly string[], now: readonly string[]): readonly Piece[] {
-  const rewritten: readonly Piece[] = [
-    { kind: 'old', text: old.join('') },
-    { kind: 'new', text: now.join('') },
-  ];
-  if (old.length === 0 || now.length === 0 || old.length + now.length > MAX_WORDS) return rewritten;
-  const trace = forwards(old, now);
-  return trace === null ? rewritten : backwards(old, now, trace);
+/** How many words at the beginning are the same. */
+function lengthOfSame(old: readonly string[], now: readonly string[]): number {
+  const different = old.findIndex((word, index) => word !== now[index]);
+  return different === -1 ? old.length : different;
 }
 
-/** How far each diagonal reaches after each number of edits; null where there are too many. */
-function forwards(old: readonly string[], now: readonly string[]): readonly Int32Array[] | null {
-  const most = Math.min(old.length + now.length, MAX_EDITS);
-  const reach = new Int32Array(2 * most + 3);
-  const trace: Int32Array[] = [];
-  for (let d = 0; d <= most; d += 1) {
-    trace.push(reach.slice(most + 1 - d - 1, most + 1 + d + 2));
-    for (let k = -d; k <= d; k += 2) {
-      const at = most + 1 + k;
-      const down = k === -d || (k !== d && (reach[at - 1] ?? 0) < (reach[at + 1] ?? 0));
-      let x = down ? (reach[at + 1] ?? 0) : (reach[at - 1] ?? 0) + 1;
-      while (x < old.length && x - k < now.length && old[x] === now[x - k]) x += 1;
-      reach[at] = x;
-      if (x >= old.length && x - k >= now.length) return trace;
-    }
-  }
-  return null;
+function changes(old: readonly string[], now: readonly string[]): readonly Piece[] {
+  const found = diffArrays([...old], [...now], { maxEditLength: MAX_EDITS });
+  if (found === undefined) return [pieceOf('old', old), pieceOf('new', now)];
+  return found.map(({ added, removed, value }) => pieceOf(added ? 'new' : removed ? 'old' : 'same', value));
 }
 
-function backwards(old: readonly string[], now: readonly string[], trace: readonly Int32Array[]): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let x = old.length;
-  let y = now.length;
-  for (let d = trace.length - 1; d >= 0; d -= 1) {
-    const reach = trace[d] ?? new Int32Array();
-    const of = (k: number): number => reach[k + d + 1] ?? 0;
-    const k = x - y;
-    const down = k === -d || (k !== d && of(k - 1) < of(k + 1));
-    const fromX = d === 0 ? 0 : down ? of(k + 1) : of(k - 1);
-    const fromY = d === 0 ? 0 : fromX - (down ? k + 1 : k - 1);
-    while (x > fromX && y > fromY) {
-      x -= 1;
-      y -= 1;
-      pieces.push({ kind: 'same', text: old[x] ?? '' });
-    }
-    if (d === 0) break;
-    if (down) pieces.push({ kind: 'new', text: now[--y] ?? '' });
-    else pieces.push({ kind: 'old', text: old[--x] ?? '' });
-  }
-  return pieces.reverse();
+function pieceOf(kind: Piece['kind'], words: readonly string[]): Piece {
+  return { kind, text: words.join('') };
 }
 
-/** Joins what belongs together: what is old before what is new, and no blank between two changes that stands alone. */
+/** Joins what belongs together: what is old before what is new, and no blank alone between two changes. */
 function tidy(pieces: readonly Piece[]): readonly Piece[] {
   const joined: Piece[] = [];
   let old = '';
@@ -97,32 +57,26 @@ function tidy(pieces: readonly Piece[]): readonly Piece[] {
     old = '';
     now = '';
   };
-  for (const [index, { kind, text }] of pieces.entries()) {
+  const shown = pieces.filter(({ text }) => text !== '');
+  for (const [index, { kind, text }] of shown.entries()) {
     if (kind === 'old') old += text;
     else if (kind === 'new') now += text;
-    else if (text === '') continue;
-    else if (/^[^\S\n]+$/.test(text) && old !== '' && now !== '' && changesAfter(pieces, index)) {
+    else if (/^[^\S\n]+$/.test(text) && old !== '' && now !== '' && isRewritten(shown, index + 1)) {
       old += text;
       now += text;
     } else {
       flush();
-      const last = joined.at(-1);
-      if (last?.kind === 'same') joined[joined.length - 1] = { kind, text: last.text + text };
-      else joined.push({ kind, text });
+      joined.push({ kind, text });
     }
   }
   flush();
   return joined;
 }
 
-/** What follows is again something old and something new, so that the two changes read as one. */
-function changesAfter(pieces: readonly Piece[], index: number): boolean {
-  const kinds = new Set<Piece['kind']>();
-  for (const { kind, text } of pieces.slice(index + 1, index + 50)) {
-    if (kind === 'same' && text !== '') break;
-    kinds.add(kind);
-  }
-  return kinds.has('old') && kinds.has('new');
+/** Something old and something new follow, so that the two changes around a blank read as one. */
+function isRewritten(pieces: readonly Piece[], at: number): boolean {
+  const [first, second] = pieces.slice(at, at + 2);
+  return first !== undefined && second !== undefined && first.kind !== 'same' && second.kind !== 'same';
 }
 
 /** Characters around a change that are shown; the rest of a long text is left out. */
