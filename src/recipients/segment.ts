@@ -3,9 +3,8 @@ import type { ColumnTypes, Where } from '../model.ts';
 import { readCell, readText } from './cell.ts';
 import { typeFault } from './column-types.ts';
 import { explainCondition } from './explain-condition.ts';
-import type { Condition, QueryColumn } from './operators.ts';
+import type { Condition, QueryColumn, Scalar, Test } from './operators.ts';
 import { readQuery } from './read-query.ts';
-import { createTester, keyOf, type Tester, type Values } from './sift-query.ts';
 
 /**
  * Whether a row is meant. `unreadable`: a cell that the query asks for does not hold what `recipients.columns` says;
@@ -44,21 +43,17 @@ export function compileSegment(
 function createSegment(root: Condition): Segment {
   const used = [...new Map(columnsOf(root).map((column) => [column.index, column])).values()];
   const typed = used.flatMap(({ type, ...column }) => (type === 'string' ? [] : [{ ...column, type }]));
-  const test = createTester(root);
+  const test = testerOf(root);
   const testers = new Map<Condition, Tester>();
-  // One object for all rows: nothing keeps it, and a new one for each row is a third of the time.
-  const read: Values = Object.fromEntries(used.map((column) => [keyOf(column), undefined]));
-  const keys = used.map(keyOf);
+  // One for all rows, since nothing keeps it.
+  const read: Cells = new Map(used.map(({ index }) => [index, undefined]));
 
   function fill(values: readonly string[]): boolean {
-    for (let i = 0; i < used.length; i++) {
-      const column = used[i];
-      const key = keys[i];
-      if (column === undefined || key === undefined) continue;
+    for (const column of used) {
       const cell = values[column.index] ?? '';
       const value = column.type === 'string' ? readText(cell) : readCell(column.type, cell, column.format);
       if (value === null) return false;
-      read[key] = value;
+      read.set(column.index, value);
     }
     return true;
   }
@@ -73,7 +68,7 @@ function createSegment(root: Condition): Segment {
   }
 
   function holds(part: Condition): boolean {
-    const tester = testers.get(part) ?? createTester(part);
+    const tester = testers.get(part) ?? testerOf(part);
     testers.set(part, tester);
     return tester(read);
   }
@@ -84,4 +79,70 @@ function createSegment(root: Condition): Segment {
 
 function columnsOf(condition: Condition): readonly QueryColumn[] {
   return condition.kind === 'group' ? condition.of.flatMap(columnsOf) : [condition.column];
+}
+
+/** What the cells of a row hold, by the index of their column; undefined for an empty cell of a typed column. */
+type Cells = Map<number, Scalar | undefined>;
+
+type Tester = (cells: Cells) => boolean;
+
+/** Says of a row whether a condition holds for it. */
+function testerOf(condition: Condition): Tester {
+  if (condition.kind === 'test') {
+    const { index } = condition.column;
+    const holds = comparisonOf(condition);
+    return (cells) => holds(cells.get(index));
+  }
+  const parts = condition.of.map(testerOf);
+  const all: Tester = (cells) => parts.every((part) => part(cells));
+  if (condition.kind === 'not') return (cells) => !all(cells);
+  switch (condition.operator) {
+    case '$and':
+      return all;
+    case '$or':
+      return (cells) => parts.some((part) => part(cells));
+    case '$nor':
+      return (cells) => !parts.some((part) => part(cells));
+  }
+}
+
+/** An absent value is not equal to anything, not in any list, and neither above nor below a number. */
+function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) => boolean {
+  const isNumber =
+    (compare: (value: number, wanted: number) => boolean) =>
+    (value: Scalar | undefined): boolean =>
+      typeof value === 'number' && compare(value, operand as number);
+  const isText =
+    (compare: (value: string, wanted: string) => boolean) =>
+    (value: Scalar | undefined): boolean =>
+      typeof value === 'string' && compare(value, operand as string);
+  // A set takes as long for ten thousand values as for two.
+  const list = new Set<unknown>(Array.isArray(operand) ? operand : []);
+  switch (operator) {
+    case '$eq':
+      return (value) => value === operand;
+    case '$ne':
+      return (value) => value !== operand;
+    case '$gt':
+      return isNumber((value, wanted) => value > wanted);
+    case '$gte':
+      return isNumber((value, wanted) => value >= wanted);
+    case '$lt':
+      return isNumber((value, wanted) => value < wanted);
+    case '$lte':
+      return isNumber((value, wanted) => value <= wanted);
+    case '$in':
+      return (value) => list.has(value);
+    case '$nin':
+      return (value) => !list.has(value);
+    // A cell of text is never absent, only empty.
+    case '$exists':
+      return (value) => (value !== undefined && value !== '') === operand;
+    case '$startsWith':
+      return isText((value, wanted) => value.startsWith(wanted));
+    case '$endsWith':
+      return isText((value, wanted) => value.endsWith(wanted));
+    case '$contains':
+      return isText((value, wanted) => value.includes(wanted));
+  }
 }
