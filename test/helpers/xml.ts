@@ -1,4 +1,4 @@
-/** A strict reader for the XML that handbill writes: whatever is not well-formed XML 1.0 is an error. */
+import { SaxesParser } from 'saxes';
 
 export interface XmlElement {
   readonly name: string;
@@ -8,16 +8,35 @@ export interface XmlElement {
   readonly text: string;
 }
 
-/** @throws where the document is not well-formed, or uses something that handbill never writes (comments, CDATA) */
+/** Reads a document. @throws where it is not well-formed XML 1.0, or does not begin with a declaration */
 export function readXml(document: string): XmlElement {
-  const illegal = ILLEGAL.exec(document);
-  if (illegal !== null) throw new Error(`not a character of XML 1.0: ${illegal[0].codePointAt(0)?.toString(16)}`);
-  const declaration = /^<\?xml version="1\.0" encoding="UTF-8"\?>\n/.exec(document)?.[0];
-  if (declaration === undefined) throw new Error('no declaration');
-  const reader = { text: document, at: declaration.length };
-  const root = readElement(reader);
-  if (document.slice(reader.at).trim() !== '')
-    throw new Error(`something after the root: ${document.slice(reader.at)}`);
+  interface Open extends XmlElement {
+    readonly children: Open[];
+    text: string;
+  }
+  const top: Open = { name: '', attributes: {}, children: [], text: '' };
+  const open = [top];
+  let isDeclared = false;
+  const parser = new SaxesParser();
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('xmldecl', ({ version, encoding }) => {
+    isDeclared = version === '1.0' && encoding === 'UTF-8';
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    const element: Open = { name, attributes, children: [], text: '' };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  });
+  parser.on('closetag', () => open.pop());
+  parser.on('text', (text) => {
+    const element = open.at(-1);
+    if (element !== undefined) element.text += text;
+  });
+  parser.write(document).close();
+  const [root] = top.children;
+  if (root === undefined || !isDeclared) throw new Error('not declared as XML 1.0 in UTF-8');
   return root;
 }
 
@@ -26,64 +45,3 @@ export function elementsOf(root: XmlElement, name: string): readonly XmlElement[
   const below = root.children.flatMap((child) => elementsOf(child, name));
   return root.name === name ? [root, ...below] : below;
 }
-
-interface Reader {
-  readonly text: string;
-  at: number;
-}
-
-function take(reader: Reader, pattern: RegExp): RegExpExecArray {
-  pattern.lastIndex = reader.at;
-  const found = pattern.exec(reader.text);
-  if (found === null) {
-    throw new Error(`not well-formed at ${JSON.stringify(reader.text.slice(reader.at, reader.at + 80))}`);
-  }
-  reader.at = pattern.lastIndex;
-  return found;
-}
-
-function readElement(reader: Reader): XmlElement {
-  const [, name = '', written = '', empty = ''] = take(
-    reader,
-    /<([A-Za-z][\w-]*)((?: [A-Za-z][\w-]*="[^"<]*")*)(\/?)>/y,
-  );
-  const attributes: Record<string, string> = {};
-  for (const [, key = '', value = ''] of written.matchAll(/ ([\w-]+)="([^"]*)"/g)) {
-    if (Object.hasOwn(attributes, key)) throw new Error(`attribute ${key} stands twice`);
-    // 3.3.3: a line break that is not written as a reference is read as a space.
-    attributes[key] = entities(value.replace(/[\t\n\r]/g, ' '));
-  }
-  const children: XmlElement[] = [];
-  let text = '';
-  while (empty === '') {
-    const chunk = take(reader, /[^<]*/y)[0];
-    if (chunk.includes(']]>')) throw new Error(']]> in text');
-    text += entities(chunk);
-    if (reader.text.startsWith('</', reader.at)) {
-      if (take(reader, /<\/([\w-]+)>/y)[1] !== name) throw new Error(`${name} is not closed`);
-      break;
-    }
-    children.push(readElement(reader));
-  }
-  return { name, attributes, children, text };
-}
-
-function entities(text: string): string {
-  return text.replace(/&([^;]*;?)/g, (whole, name: string) => {
-    const character = ENTITIES[name];
-    if (character === undefined) throw new Error(`no entity: ${whole}`);
-    return character;
-  });
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  'amp;': '&',
-  'lt;': '<',
-  'gt;': '>',
-  'quot;': '"',
-  'apos;': "'",
-  '#10;': '\n',
-};
-
-// What is not in `Char` of section 2.2.
-const ILLEGAL = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
