@@ -2,7 +2,7 @@
  * Makes dist/pages/client/*.js, what runs in the browser: each file directly below src/pages/client that is named in
  * `SCRIPTS` becomes one script without imports, which pages hold inline. `npm run build` runs it.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { SCRIPTS } from '../src/pages/client-script.ts';
@@ -30,5 +30,10 @@ function bundle(name: string): string {
     charset: 'utf8',
     logLevel: 'warning',
   });
-  return licencesOf(Object.keys(metafile.inputs)) + (outputFiles[0]?.text ?? '');
+  return licencesOf(Object.keys(metafile.inputs).filter((file) => !hasNotice(file))) + (outputFiles[0]?.text ?? '');
+}
+
+/** A notice of its own, with the address of the licence, which esbuild keeps: the whole text would be in every page. */
+function hasNotice(file: string): boolean {
+  return readFileSync(join(root, file), 'utf8').startsWith('/*! @license ');
 }

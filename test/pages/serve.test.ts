@@ -81,6 +81,7 @@ describe('while something is sent', () => {
     await page.goto(`${pages.base}/doubt`);
     await page.getByLabel('Note, kept for ever').fill('half a note');
     await page.locator('input[name=line]').first().check();
+    await page.getByLabel('Note, kept for ever').focus();
     await page.locator('#live[data-state=live]').waitFor();
     withLedger(project.path('.handbill/ledger.db'), (ledger) =>
       recordRun(ledger, { campaign: 'newer', atMs: NOW + 9e6 }, [{ state: 'in-doubt', reason: 'timeout' }]),
@@ -88,6 +89,7 @@ describe('while something is sent', () => {
     await page.locator('h2', { hasText: 'newer' }).waitFor();
     const note = page.getByLabel('Note, kept for ever').last();
     expect(await note.inputValue()).toBe('half a note');
+    expect(await page.evaluate<string>('document.activeElement.value')).toBe('half a note');
     expect(await page.locator('input[name=line]').nth(1).isChecked()).toBe(true);
     expectQuiet(watched, pages.base);
   });
