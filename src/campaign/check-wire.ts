@@ -1,4 +1,5 @@
-import { pointerTo, segmentsOf } from '../util/json.ts';
+import { pointerTo } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
 import type { WireFile } from './written.ts';
 
@@ -52,7 +53,7 @@ export function checkWire(written: WireFile, report: ReportWire): void {
   const places =
     typeof content === 'string' ? [[[], content] as const] : Object.entries(content).map(([c, p]) => [[c], p] as const);
   for (const [path, place] of places) {
-    const fault = faultOfPlace(segmentsOf(place), written);
+    const fault = faultOfPlace(parsePointer(place), written);
     if (fault !== null) report(['content', ...path], `Rich content cannot go to "${place}": ${fault}.`, USUAL_PLACES);
   }
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import { pointerTo, segmentsOf } from '../util/json.ts';
+import { pointerTo } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import { didYouMean, nearest } from '../util/suggest.ts';
 import type { Where } from './file-text.ts';
 import { belongsElsewhere } from './known-keys.ts';
@@ -25,7 +26,7 @@ export interface Context {
 /** A key that is known nowhere. */
 export function explainUnknownKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['additionalProperty']);
-  const parent = segmentsOf(error.instancePath);
+  const parent = parsePointer(error.instancePath);
   const pointer = error.instancePath + pointerTo([key]);
   const where = context.whereKey(pointer);
   const owner = parent.length > 0 ? `"${dotted(parent)}"` : ROOT[context.kind];
@@ -63,7 +64,7 @@ export function meantKey(error: ErrorObject): string | null {
 
 export function explainMissingKey(error: ErrorObject, context: Context): Explained {
   const key = String(error.params['missingProperty']);
-  const path = segmentsOf(error.instancePath);
+  const path = parsePointer(error.instancePath);
   const example = exampleOf(schemaOf(error).properties?.[key]);
   const within = path.length > 0 ? ` in "${dotted(path)}"` : '';
   return {
@@ -118,7 +119,7 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
 const SECRETS = '/webhook/secrets';
 
 function keyNames(pointer: string) {
-  const segments = segmentsOf(pointer);
+  const segments = parsePointer(pointer);
   const [first, name = ''] = segments;
   if (first === 'webhook') {
     const example = 'secrets: [{ env: HANDBILL_WEBHOOK_SECRET }]';
@@ -142,7 +143,7 @@ function isNoVariable(env: unknown): boolean {
 export function explainValue(error: ErrorObject, context: Context): Explained {
   const pointer = error.instancePath;
   const where = context.whereValue(pointer);
-  const name = pointer === '' ? 'The file' : `"${dotted(segmentsOf(pointer))}"`;
+  const name = pointer === '' ? 'The file' : `"${dotted(parsePointer(pointer))}"`;
   const { code, message, hint } =
     error.keyword === 'type' ? wrongType(error, name, context) : wrongValue(error, name, context);
   return { pointer, diagnostic: problem(code, message, { ...where, ...(hint === undefined ? {} : { hint }) }) };
@@ -156,7 +157,7 @@ interface Verdict {
 
 function wrongType(error: ErrorObject, name: string, context: Context): Verdict {
   const types = [error.params['type'] as string | readonly string[]].flat();
-  const key = segmentsOf(error.instancePath).at(-1) ?? '';
+  const key = parsePointer(error.instancePath).at(-1) ?? '';
   const { data } = error;
   if (data === null) {
     const hint = error.instancePath === '' ? EMPTY_FILE[context.kind] : 'Write a value, or remove the key.';

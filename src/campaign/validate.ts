@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { type Diagnostic, problem } from '../errors.ts';
-import { pointerTo, segmentsOf, valueAt } from '../util/json.ts';
+import { pointerTo, valueAt } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import {
   brief,
   type Context,
@@ -145,7 +146,7 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
     if (plain === null || !pointer.startsWith(prefix)) continue;
     const value = valueAt(yaml.value, pointer);
     if (typeof value !== 'number' || !losesCharacters(plain, value)) continue;
-    const name = dotted(segmentsOf(pointer));
+    const name = dotted(parsePointer(pointer));
     const diagnostic = problem('unquoted-number', `"${name}" is ${unquoted(plain)}.`, {
       ...whereValue(yaml, pointer),
       hint: `Put it in quotes: "${brief(plain)}"`,

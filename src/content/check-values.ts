@@ -1,6 +1,6 @@
 import type { Code } from '../errors.ts';
 import type { Channel, Json, JsonObject } from '../model.ts';
-import { segmentsOf } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import type { ContentProblem } from './problem.ts';
 
 /** What was found so far in one message. A value that is null is not known yet, and is never judged. */
@@ -125,7 +125,7 @@ function isList(value: Json): value is readonly Json[] {
 /** `/buttons/2/text` as people write it: `"buttons[2].text"`. The text of the message has no key of its own. */
 export function nameOf(pointer: string): string {
   if (pointer === '/text') return 'The text';
-  const path = segmentsOf(pointer).map((segment, i) =>
+  const path = parsePointer(pointer).map((segment, i) =>
     /^\d+$/.test(segment) ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`,
   );
   return `"${path.join('')}"`;

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { checkCampaign, checkProject } from '../campaign/validate.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
-import { pointerTo, segmentsOf, valueAt } from '../util/json.ts';
+import { pointerTo, valueAt } from '../util/json.ts';
 import { readSmallFile } from '../util/paths.ts';
+import { parsePointer } from '../util/pointer.ts';
 import { hideAddresses, hidePersonal, isSecret } from './hide.ts';
 import type { RuleChange } from './result.ts';
 
@@ -67,7 +68,7 @@ export function changedRules(
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((pointer) => {
     const [was, is] = [before.get(pointer), after.get(pointer)];
     if (isDeepStrictEqual(was?.value, is?.value)) return [];
-    const segments = segmentsOf(pointer);
+    const segments = parsePointer(pointer);
     if ([was, is].every((leaf) => leaf === undefined || isTold(segments, leaf.value))) return [];
     const [old, now] = [shown(segments, was), shown(segments, is)];
     return [{ key: hideAddresses(segments.join('.')), before: old, after: old === now ? `${now} ${ANOTHER}` : now }];

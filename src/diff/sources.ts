@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Campaign, Leg, SourceText, Variables } from '../model.ts';
-import { segmentsOf } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import { hideAddresses } from './hide.ts';
 import type { TemplateChange } from './result.ts';
 import { shapeOf } from './word-diff.ts';
@@ -36,7 +36,7 @@ export function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
 function addLeg(sources: Map<string, Source>, { template, content, variables }: Leg, at: string, scope: Scope): void {
   if (template?.kind === 'text') sources.set(`${at}text`, { text: template.source.text, scope });
   for (const [pointer, { text }] of content?.texts ?? []) {
-    sources.set(`${at}content.${segmentsOf(pointer).join('.')}`, { text, scope });
+    sources.set(`${at}content.${parsePointer(pointer).join('.')}`, { text, scope });
   }
   addVariables(sources, variables, `${at}variables`, scope);
 }

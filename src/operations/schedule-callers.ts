@@ -4,13 +4,13 @@ import { repositoryOf } from '../campaign/place.ts';
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { shellWord } from '../report/next-steps.ts';
 import { type Caller, type CallerFile, everyMinutes } from '../schedule/caller.ts';
 import { crontab } from '../schedule/crontab.ts';
 import { gitHubActions } from '../schedule/github-actions.ts';
 import { kubernetes } from '../schedule/kubernetes.ts';
 import { systemd } from '../schedule/systemd.ts';
 import { isPostgres } from '../util/ledger-address.ts';
+import { shellWord } from '../util/shell.ts';
 import { NOTHING_SCHEDULED, readScheduled } from './schedule-campaigns.ts';
 
 export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;

@@ -12,7 +12,7 @@ import type {
   SendRequest,
   Validity,
 } from '../model.ts';
-import { segmentsOf } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
 import { addressKindOf, legsOf } from './leg-of.ts';
 import { renamed, withValueAt } from './place-value.ts';
 import type { ReferenceOf } from './reference.ts';
@@ -161,7 +161,7 @@ function ownMetaData(metaData: LegMessage['metaData'], name: string, reference: 
 
 /** Rich content goes where `wire.content` says, under the names that `wire.contentNames` gives its parts. */
 function withContent(form: Form, channel: Channel, { wire }: Environment): Form {
-  const place = segmentsOf(wire.content[channel]);
+  const place = parsePointer(wire.content[channel]);
   const rename = Object.keys(wire.contentNames).length === 0 ? (value: Json) => value : renamed(wire.contentNames);
   return {
     body(message, entries) {

@@ -1,6 +1,7 @@
 import type { ChangedRecipient, Halt, HaltRule, Report } from '../model.ts';
 import { mask } from '../util/mask.ts';
 import { isTest } from '../util/occurrence-name.ts';
+import { shellWord } from '../util/shell.ts';
 import { changedText, countOf, number } from './words.ts';
 
 /** Something that is left to do, and the command that does it. */
@@ -266,9 +267,4 @@ export function sendCommand(
 
 function reportCommand(report: Report): string {
   return `handbill report ${shellWord(report.run)}`;
-}
-
-/** One word for a POSIX shell, whatever is in it. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mask } from '../util/mask.ts';
+import { receiveBody } from '../util/receive-body.ts';
 import { safeLine } from '../util/safe.ts';
 import { addressesOf, countOf } from './addresses.ts';
 import { answerError } from './answer.ts';
@@ -8,7 +9,6 @@ import { type Desk, decide } from './decide.ts';
 import type { Inbox, ReceivedFacts } from './inbox.ts';
 import { later } from './play-fault.ts';
 import type { Receipts } from './receipts.ts';
-import { receiveBody } from './receive-body.ts';
 import type { Reply } from './reply.ts';
 import type { Reporter } from './reporter.ts';
 
@@ -31,7 +31,7 @@ export async function postMessage(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const body = await receiveBody(incoming);
+  const body = await receiveBody(incoming, MAX_BODY_BYTES);
   if (body === 'cut-off') return;
   if (body === 'too-large') {
     answerError(outgoing, counter.dialect, 413, TOO_LARGE, { Connection: 'close' });
@@ -47,6 +47,8 @@ export async function postMessage(
   else reply.write(outgoing);
 }
 
+/** Largest body that is read. The API's own limit is unstated. */
+const MAX_BODY_BYTES = 1_048_576;
 const TOO_LARGE = { detail: 'The body is larger than 1 MiB.' };
 
 function keep(counter: Counter, reply: Reply, bytes: Buffer): void {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { problem, refuse } from '../errors.ts';
+import { isLoopback } from '../util/base-url.ts';
 import { answerProblem } from './answer.ts';
 import { createApp } from './app.ts';
 import { compileMessageCheck, type KnownFields } from './check-message.ts';
@@ -174,10 +175,8 @@ function createHttpServer(counter: Counter, url: () => string): Server {
 const TIMEOUTS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** A page on the web can make a browser resolve its own name to 127.0.0.1; the Host header gives it away. */
-const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
-
 function isLoopbackHost(host: string | undefined): boolean {
-  return host !== undefined && LOOPBACK_HOST.test(host);
+  return host !== undefined && isLoopback(host.toLowerCase().replace(/:\d{1,5}$/, ''));
 }
 
 /** `localhost` may resolve to either family, so it is taken as 127.0.0.1. */

@@ -1,5 +1,6 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { HmacScheme } from '../model.ts';
+import { isLoopback } from '../util/base-url.ts';
 import {
   type Delays,
   type Echo,
@@ -100,8 +101,6 @@ function shareFaults(shares: Shares): Diagnostic[] {
   return over;
 }
 
-const LOOPBACK_NAME = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
-
 function urlFaults(text: string, url: URL | null): Diagnostic[] {
   const hint = 'Write it as http://127.0.0.1:4011/webhooks: nothing that is sent to the sandbox leaves this machine.';
   if (url === null) return [problem('usage', `${JSON.stringify(text)} is not a URL.`, { hint })];
@@ -109,7 +108,7 @@ function urlFaults(text: string, url: URL | null): Diagnostic[] {
   if (url.username !== '' || url.password !== '') {
     return [problem('usage', 'User and password stand in the URL of the webhook.', { hint: 'Use the scheme basic.' })];
   }
-  if (LOOPBACK_NAME.test(url.hostname)) return [];
+  if (isLoopback(url.hostname)) return [];
   return [problem('usage', `The sandbox posts to this machine only, not to ${JSON.stringify(url.host)}.`, { hint })];
 }
 

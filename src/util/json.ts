@@ -1,26 +1,13 @@
-/** JSON pointers (RFC 6901): where a value stands in a document. */
+import { follow, parsePointer } from './pointer.ts';
 
-/** `['send', 'a/b']` is `/send/a~1b`. */
+/** The reverse of `parsePointer`: `['send', 'a/b']` is `/send/a~1b`. */
 export function pointerTo(segments: readonly (string | number)[]): string {
   return segments.map((s) => `/${String(s).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The reverse of `pointerTo`. */
-export function segmentsOf(pointer: string): readonly string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((s) => s.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** The value that the pointer names, or undefined. Only own properties count: data from outside has no prototype. */
+/** The value that the pointer names, or undefined. */
 export function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const segment of segmentsOf(pointer)) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, segment)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[segment];
-  }
-  return value;
+  return follow(document, parsePointer(pointer));
 }
 
 /** Freezes plain data, however deep, and what maps hold (a map itself stays read-only by its type alone). */

@@ -9,11 +9,12 @@ import type { Formats } from '../pages/serve-format.ts';
 import { type Content, servePage, type View } from '../pages/serve-layout.ts';
 import { messagePage } from '../pages/serve-message.ts';
 import { html } from '../util/html.ts';
-import { receiveBody } from '../webhook/receive-body.ts';
+import { receiveBody } from '../util/receive-body.ts';
+import { isSame } from '../webhook/same.ts';
 import { ACTIONS, act } from './serve-actions.ts';
 import type { Live } from './serve-live.ts';
 import { makePage, troublePage } from './serve-make.ts';
-import { isSame, type Session, type Sessions } from './serve-session.ts';
+import type { Session, Sessions } from './serve-session.ts';
 import { noRun, runOf, type Site } from './serve-site.ts';
 import { previewOf, reportOf } from './serve-streams.ts';
 
@@ -38,6 +39,9 @@ interface Env {
 }
 
 type Req = Context<Env>;
+
+/** The largest form that is read. */
+const MAX_FORM_BYTES = 64 * 1024;
 
 /** A page may wait so long for passes over lists; what is not there by then comes later. */
 const PATIENCE_MS = 1_000;
@@ -240,7 +244,7 @@ async function changed(needs: AppNeeds, c: Req): Promise<Response> {
   if (session === null) return refuse(403, NEEDS_ADDRESS);
   const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') return refuse(415, 'This is no form of these pages.');
-  const body = await receiveBody(incoming);
+  const body = await receiveBody(incoming, MAX_FORM_BYTES);
   if (body === 'cut-off') return RESPONSE_ALREADY_SENT;
   if (body === 'too-large') return refuse(413, 'The form is too large.');
   const form = new URLSearchParams(body.toString('utf8'));

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Notice } from '../pages/serve-layout.ts';
+import { isSame } from '../webhook/same.ts';
 
 /** Somebody who opened the address that the start printed. */
 export interface Session {
@@ -55,10 +56,4 @@ export function createSessions(port: () => number): Sessions {
     },
     of: (cookies) => sessions.get(idIn(cookies) ?? '') ?? null,
   };
-}
-
-/** In a time that says nothing of where two secrets differ, whatever their lengths. */
-export function isSame(given: string, secret: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(secret));
 }

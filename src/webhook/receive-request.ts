@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scheme, WebhookEvent } from '../model.ts';
+import { isAnnouncedTooLarge, receiveBody } from '../util/receive-body.ts';
 import type { Verifier } from './proof.ts';
 import { answerEmpty, refuse } from './receive-answer.ts';
-import { isAnnouncedTooLarge, receiveBody } from './receive-body.ts';
 import type { Group } from './receive-group.ts';
 import type { SeenIds } from './receive-ids.ts';
 import type { RefusalLog } from './receive-log.ts';
@@ -60,9 +60,9 @@ export async function receiveRequest(
   };
   const coding = incoming.headers['content-encoding'] ?? 'identity';
   if (coding !== 'identity') return no(415, 'the body is compressed', { 'Accept-Encoding': 'identity' });
-  if (isAnnouncedTooLarge(incoming)) return no(413, TOO_LARGE);
+  if (isAnnouncedTooLarge(incoming, MAX_BODY_BYTES)) return no(413, TOO_LARGE);
   if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  const body = await receiveBody(incoming);
+  const body = await receiveBody(incoming, MAX_BODY_BYTES);
   if (body === 'cut-off') return;
   if (body === 'too-large') return no(413, TOO_LARGE);
 
@@ -90,6 +90,8 @@ export async function receiveRequest(
   answerEmpty(outgoing, 200, desk.isClosing() ? { Connection: 'close' } : {});
 }
 
+/** Standard Webhooks advises senders to stay below 20 kB. */
+const MAX_BODY_BYTES = 64 * 1024;
 const TOO_LARGE = 'the body has more than 64 KiB';
 
 /** What a proven sender says is never lost: where reading it fails, it is kept as it is. */

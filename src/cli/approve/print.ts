@@ -1,8 +1,8 @@
 import type { ApproveQuestion } from '../../operations/approve.ts';
 import { costText, fallbackText } from '../../plan/estimate-text.ts';
-import { shellWord } from '../../report/next-steps.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/safe.ts';
+import { shellWord } from '../../util/shell.ts';
 
 /** What a plan is, for whoever signs it: one fact a line, and each input with its hash. */
 export function planFacts({ plan, environment, compared, judgement }: ApproveQuestion): string {

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
+import { quoted } from '../../util/shell.ts';
 import { addExamples } from '../shared/options.ts';
 
 /** What can stand after a command: its options, the values of those that have a closed list, and its subcommands. */
@@ -70,13 +71,13 @@ compdef _handbill handbill
 
 /** A function for POSIX-like shells: the word before and the words so far, to the words that fit. */
 function shared(all: readonly Completed[]): string {
-  const paths = all.filter(({ path }) => path !== '').map(({ path }) => `      ${quote(path)}) at=$next ;;`);
+  const paths = all.filter(({ path }) => path !== '').map(({ path }) => `      ${quoted(path)}) at=$next ;;`);
   const values = all.flatMap(({ path, choices }) =>
     Object.entries(choices).map(
-      ([flag, of]) => `    ${quote(`${path} ${flag}`)}) echo ${quote(of.join(' '))}; return ;;`,
+      ([flag, of]) => `    ${quoted(`${path} ${flag}`)}) echo ${quoted(of.join(' '))}; return ;;`,
     ),
   );
-  const words = all.map(({ path, words: of }) => `    ${quote(path)}) echo ${quote(of.join(' '))} ;;`);
+  const words = all.map(({ path, words: of }) => `    ${quoted(path)}) echo ${quoted(of.join(' '))} ;;`);
   return `_handbill_words() {
   local before=$1 at='' next='' word=''
   shift
@@ -100,15 +101,15 @@ function fish(all: readonly Completed[]): string {
     const names = path.split(' ').filter((name) => name !== '');
     const seen = names.map((name) => `__fish_seen_subcommand_from ${name}`);
     const when = path === '' ? '__fish_use_subcommand' : seen.join('; and ');
-    const head = `complete -c handbill -n ${quote(when)}`;
+    const head = `complete -c handbill -n ${quoted(when)}`;
     const plain = words.filter((word) => !word.startsWith('-'));
     return [
-      ...(plain.length === 0 ? [] : [`${head} -a ${quote(plain.join(' '))}`]),
+      ...(plain.length === 0 ? [] : [`${head} -a ${quoted(plain.join(' '))}`]),
       ...words
         .filter((word) => word.startsWith('--'))
         .map((flag) => {
           const of = choices[flag];
-          return `${head} -l ${flag.slice(2)}${of === undefined ? '' : ` -x -a ${quote(of.join(' '))}`}`;
+          return `${head} -l ${flag.slice(2)}${of === undefined ? '' : ` -x -a ${quoted(of.join(' '))}`}`;
         }),
     ];
   });
@@ -116,7 +117,3 @@ function fish(all: readonly Completed[]): string {
 }
 
 const SCRIPTS = { bash, zsh, fish } as const;
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}

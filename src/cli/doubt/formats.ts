@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { DOUBT_FIELDS, type Doubt } from '../../operations/doubt-list.ts';
-import { shellWord } from '../../report/next-steps.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { csvCell } from '../../util/csv-cell.ts';
 import { mask, maskText } from '../../util/mask.ts';
 import { jsonText, safeLine } from '../../util/safe.ts';
+import { shellWord } from '../../util/shell.ts';
 import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
 
 export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;

@@ -1,8 +1,8 @@
 import type { PurgeResult } from '../../operations/purge-ledger.ts';
 import type { LeftRun, PurgedRun } from '../../operations/purge-select.ts';
-import { shellWord } from '../../report/next-steps.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { safe } from '../../util/safe.ts';
+import { shellWord } from '../../util/shell.ts';
 import { type Column, table } from '../../util/table.ts';
 
 /** What is about to be taken out, for the one who is asked. */
