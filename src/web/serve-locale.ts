@@ -1,3 +1,4 @@
+import { parseAccept } from 'hono/utils/accept';
 import { createFormats, type Formats } from '../pages/serve-format.ts';
 
 const DEFAULT_LOCALE = 'en-GB';
@@ -7,22 +8,9 @@ const MOST_TAGS = 10;
 
 /** The locale of dates and numbers: the first that the reader asks for and this machine knows. */
 export function localeOf(acceptLanguage: string | undefined): string {
-  const asked = (acceptLanguage ?? '').slice(0, 500).split(',').slice(0, MOST_TAGS);
-  const ranked = asked
-    .map((part, place) => {
-      const [tag = '', ...params] = part.trim().split(';');
-      const q = Number(
-        params
-          .find((one) => one.trim().startsWith('q='))
-          ?.trim()
-          .slice(2) ?? 1,
-      );
-      return { tag: tag.trim(), q: Number.isNaN(q) ? 0 : q, place };
-    })
-    .filter(({ tag, q }) => q > 0 && /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(tag))
-    .sort((a, b) => b.q - a.q || a.place - b.place);
-  for (const { tag } of ranked) {
-    const known = supported(tag);
+  const asked = parseAccept((acceptLanguage ?? '').slice(0, 500)).slice(0, MOST_TAGS);
+  for (const { type, q } of asked) {
+    const known = q > 0 ? supported(type) : undefined;
     if (known !== undefined) return known;
   }
   return DEFAULT_LOCALE;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parse, serialize } from 'hono/utils/cookie';
 import type { Notice } from '../pages/serve-layout.ts';
 import { isSame } from '../webhook/same.ts';
 
@@ -31,14 +32,9 @@ export function createSessions(port: () => number): Sessions {
   const token = randomBytes(BYTES).toString('base64url');
   const sessions = new Map<string, Session>();
   const name = (): string => `handbill_${port()}`;
-  const idIn = (cookies: string | undefined): string | null => {
-    for (const pair of (cookies ?? '').split(';')) {
-      const at = pair.indexOf('=');
-      if (pair.slice(0, at).trim() === name()) return pair.slice(at + 1).trim();
-    }
-    return null;
-  };
-  const cookie = (value: string, more = ''): string => `${name()}=${value}; Path=/; HttpOnly; SameSite=Strict${more}`;
+  const idIn = (cookies: string | undefined): string | null => parse(cookies ?? '', name())[name()] ?? null;
+  const cookie = (value: string, more: { readonly maxAge?: number } = {}): string =>
+    serialize(name(), value, { path: '/', httpOnly: true, sameSite: 'Strict', ...more });
   return {
     token,
     signIn(given) {
@@ -52,7 +48,7 @@ export function createSessions(port: () => number): Sessions {
     signOut(cookies) {
       const id = idIn(cookies);
       if (id !== null) sessions.delete(id);
-      return cookie('', '; Max-Age=0');
+      return cookie('', { maxAge: 0 });
     },
     of: (cookies) => sessions.get(idIn(cookies) ?? '') ?? null,
   };
