@@ -76,7 +76,7 @@ function withoutOwnThread(name: string, text: string): string {
 
 /** An older Node starts handbill once more, under the Node that npm installed beside it: the same words, and no shell. */
 function withoutOwnNode(name: string, text: string): string {
-  if (name !== 'commands/older-node') return text;
+  if (name !== 'cli/older-node') return text;
   return text
     .replace(/import\s*\{\s*spawn\s*\}\s*from\s*['"]node:child_process['"]/, '')
     .replace(
@@ -127,7 +127,7 @@ describe('what may start a process', () => {
     "import { spawn, exec } from 'node:child_process';",
     "import { spawn } from 'node:child_process';\nspawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit', shell: true });",
   ])('is noticed where handbill is started again: %s', (text) => {
-    expect(problems([{ name: 'commands/older-node', text }])).toEqual(['commands/older-node starts processes']);
+    expect(problems([{ name: 'cli/older-node', text }])).toEqual(['cli/older-node starts processes']);
   });
 
   test.each([
