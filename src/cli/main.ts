@@ -3,8 +3,8 @@ import process from 'node:process';
 import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { CommandContext, Terminal } from '../operations/context.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
-import { overviewFor } from './overview.ts';
 import { createWriter } from './shared/writer.ts';
+import { overviewFor } from './table.ts';
 
 /**
  * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill

@@ -2,9 +2,8 @@ import { Command, CommanderError } from 'commander';
 import type { CommandContext } from '../operations/context.ts';
 import { version } from '../operations/version.ts';
 import { forTerminal } from '../util/safe.ts';
-import { overview } from './overview.ts';
 import { frameTelemetry } from './shared/telemetry-frame.ts';
-import { COMMANDS, type CommandEntry } from './table.ts';
+import { COMMANDS, type CommandEntry, overview } from './table.ts';
 
 /**
  * Runs one command line.

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptError } from '../model.ts';
-import { parseDigits, parseJson } from '../util/json-exact.ts';
+import { parseDigits, parseJson } from '../util/json.ts';
 import { find, type Pointer } from '../util/pointer.ts';
 import { isSomething, onlyEntry, saysUnsupported } from './answer-entries.ts';
 import type { CompiledWire } from './pointers.ts';

@@ -1,6 +1,6 @@
 import { type Diagnostic, warning } from '../errors.ts';
 import type { AnsweringConnection, Attempt } from '../model.ts';
-import { parseJson } from '../util/json-exact.ts';
+import { parseJson } from '../util/json.ts';
 import { follow } from '../util/pointer.ts';
 import { listsAt } from './answer-entries.ts';
 import { type Verdict, verdict } from './classify.ts';

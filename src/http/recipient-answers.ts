@@ -1,5 +1,5 @@
 import type { Attempt } from '../model.ts';
-import { parseExactly } from '../util/json-exact.ts';
+import { parseExactly } from '../util/json.ts';
 import { find } from '../util/pointer.ts';
 import { cut, entryRefusal, idIn, type Refusal, readDocument, refusalOf } from './answer.ts';
 import { isSomething, listsAt, saidOf } from './answer-entries.ts';

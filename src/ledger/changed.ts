@@ -1,6 +1,6 @@
 import type { ChangedRecipient, Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { lazily } from './lazily.ts';
+import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { EarlierRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';

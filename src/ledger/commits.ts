@@ -1,21 +1,20 @@
 import { problem } from '../errors.ts';
-import { type Batch, formsOf, isEachOnce, isFirst, isReached, isSimple, reachedBy, shardsOf } from './batch.ts';
-import type { Connection, ManyRows } from './connection.ts';
+import type { Connection, ManyRows, SuppressionForms } from './connection.ts';
 import type { DoubtStore } from './doubts.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Reach } from './ledger.ts';
 import { LedgerError } from './ledger-error.ts';
-import { checkNext, legStore } from './legs.ts';
-import type { Reach } from './reach.ts';
+import { ownChannel } from './lists.ts';
 import {
   type AsideRow,
   type ClaimAnswer,
   type ClaimRequest,
+  type ClaimRules,
   FELL_BACK,
+  type LegFacts,
   type ResultRecord,
   type RunRecord,
 } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { type IsSuppressed, suppressionCheck } from './suppression-check.ts';
 import type { HeldShards, WorkerStore } from './worker-store.ts';
 
 /** Characters of the API's text that are kept with a refusal. */
@@ -255,4 +254,167 @@ function replaced(path: string): LedgerError {
   const message = 'The list of the run was replaced by another process while it was being sent to.';
   const hint = 'Run one command at a time on it; run it again to continue.';
   return new LedgerError('other', problem('ledger-unusable', message, { at: { file: path }, hint }));
+}
+
+/** What is committed together, and the rules of its claims. */
+interface Batch {
+  readonly results: readonly ResultRecord[];
+  readonly claims: readonly ClaimRequest[];
+  readonly rules: ClaimRules | undefined;
+  readonly reach: Reach | null;
+  readonly held: HeldShards | null;
+}
+
+function formsOf(claims: readonly ClaimRequest[], rules: ClaimRules | undefined): SuppressionForms {
+  const hasher = rules?.hasher ?? null;
+  const all = claims.flatMap(({ row, to, key }) => {
+    const forms = rules?.forms(to, key) ?? [];
+    const hashed = forms.map((form) => ({ row, form, hash: hasher === null ? null : hasher.hash(form) }));
+    return forms.includes(to) ? hashed : [{ row, form: to, hash: null }, ...hashed];
+  });
+  return { all, hashKey: hasher?.keyId ?? null };
+}
+
+/** The shards that these rows are in; -1 stands for what the worker has not, and nobody has. */
+function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly number[] {
+  return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
+}
+
+/** The first leg of somebody, with what the row knows already. */
+function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
+  return leg === 0 && facts === undefined && !byReport;
+}
+
+/** Nobody asks for a row twice at once; where somebody does, one comes after the other. */
+function isEachOnce(all: readonly { readonly row: number }[]): boolean {
+  return new Set(all.map(({ row }) => row)).size === all.length;
+}
+
+/** An outcome that is written with nothing beside it. */
+function isSimple({ leg, reason, next, textHash = null }: ResultRecord): boolean {
+  return leg === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
+}
+
+function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'excluded' | 'capped' | null {
+  if (reach.excludedBy(to, key) !== null) return 'excluded';
+  return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'capped' : null;
+}
+
+/** A rule about other runs leaves this one out. */
+function isReached(reach: Reach | null, one: ClaimRequest): boolean {
+  return reach !== null && reachedBy(reach, one) !== null;
+}
+
+/** What is written for legs and variants beside the hot path: hardly any recipient comes here. Inside a transaction. */
+interface LegStore {
+  /** Claims a later leg, or with facts that the row does not know. True when it was claimed. */
+  claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
+  /**
+   * Lets an accepted leg fall back, because a report says that it reached nobody: the next leg's row is pending then.
+   * False where it is not accepted any more.
+   */
+  fallBack(list: number, row: number, leg: number, key: string): boolean;
+  /** Fills in the leg that began when the row of this result fell back. */
+  begin(run: RunRecord, list: number, result: ResultRecord): void;
+}
+
+function legStore(connection: Connection): LegStore {
+  // Who is sent to on leg 0 is who was loaded. A later leg has the address that is given, and so has who is asked for
+  // again: a list that was amended, or a campaign, may have changed it since; and it is this address that must not be
+  // suppressed. The variant is that of the first leg, whoever was named as the winner since.
+  const claim = connection.statement(
+    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
+      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
+      AND attempts = coalesce(?7, attempts)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
+  );
+  const claimWith = connection.statement(
+    `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2, channel = ?8,
+      variant = CASE leg WHEN 0 THEN ?9 ELSE variant END, parts = ?10, encoding = ?11, cost_micros = ?12
+      WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6
+      AND (leg > 0 OR attempts > 0 OR address = ?2)
+      AND attempts = coalesce(?7, attempts)
+      AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?1))`,
+  );
+  const fill = connection.statement(
+    `UPDATE recipients SET address = ?, channel = ?, variant = ?, parts = ?, encoding = ?, cost_micros = ?
+      WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND attempts = 0`,
+  );
+
+  const fallBack = connection.statement(
+    `UPDATE recipients SET reason = 'fell-back', state = 'rejected', resolved_by = 'report'
+      WHERE list = ? AND row = ? AND leg = ? AND key = ? AND state = 'accepted'`,
+  );
+
+  return {
+    fallBack: (list, row, leg, key) => fallBack(list, row, leg, key) === 1,
+
+    claim(run, list, { row, leg, to, key, attempts = null, facts }, now) {
+      if (facts === undefined) return claim(now, to, list, leg, row, key, attempts) === 1;
+      return claimWith(now, to, list, leg, row, key, attempts, ...columnsOf(facts, run)) === 1;
+    },
+
+    begin(run, list, { row, leg, next }) {
+      if (next === undefined || fill(next.to, ...columnsOf(next, run), list, leg + 1, row) !== 1) {
+        throw new Error(`Row ${row} fell back from leg ${leg}, but no leg follows.`);
+      }
+    },
+  };
+}
+
+function columnsOf({ channel, variant, parts, encoding, costMicros }: LegFacts, run: RunRecord) {
+  return [ownChannel(channel, run), variant, parts, encoding, costMicros] as const;
+}
+
+/**
+ * A leg falls back by a refusal of its claimed row, and says so by `next` alone: else the next leg would lack its
+ * facts.
+ */
+function checkNext({ row, from, state, reason, next }: ResultRecord): void {
+  if (reason !== FELL_BACK && (next === undefined || (from === 'claimed' && state === 'rejected'))) return;
+  throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);
+}
+
+/** Says whether somebody must not be claimed, but for the address as it stands: that is looked up by the claim itself. */
+type IsSuppressed = (to: string, key: string) => boolean;
+
+/**
+ * A2, K3: what a claim asks besides its own statement, in the same transaction: other spellings of the address, the key
+ * where it is an address, hashes of them, and lists that are no table. Made once for each transaction, so that it costs
+ * one look while the ledger holds no hashes.
+ *
+ * The function throws a LedgerError while the ledger holds hashes and the key for them is not there: another process
+ * has imported them since this run began, and nobody can tell whom they are about.
+ */
+function suppressionCheck(connection: Connection): (rules: ClaimRules | undefined, nowMs: number) => IsSuppressed {
+  const look = connection.query(
+    'SELECT EXISTS (SELECT 1 FROM suppressions), (SELECT key_id FROM suppressed_hashes LIMIT 1)',
+  );
+  const address = connection.query(
+    'SELECT 1 FROM suppressions WHERE address = ? AND (until_at IS NULL OR until_at > ?)',
+  );
+  const hashed = connection.query(
+    'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
+  );
+  return (rules, now) => {
+    const [hasAddresses, keyId] = look.get() ?? [];
+    const hasher = rules?.hasher ?? null;
+    if (keyId !== null && keyId !== hasher?.keyId) throw withoutKey(connection.path);
+    if (rules === undefined) return () => false;
+    return (to, key) => {
+      if (rules.isListed(to, key, now)) return true;
+      if (hasAddresses === 0 && keyId === null) return false;
+      for (const form of rules.forms(to, key)) {
+        if (form !== to && address.get(form, now) !== undefined) return true;
+        if (keyId !== null && hasher !== null && hashed.get(hasher.hash(form), now) !== undefined) return true;
+      }
+      return false;
+    };
+  };
+}
+
+function withoutKey(path: string): LedgerError {
+  const message = 'Another process has put hashes on the suppression list, and this one does not have their key.';
+  const hint = 'Give this command the key too (`suppressionKey` in handbill.yaml), and run it again to continue.';
+  return new LedgerError('other', problem('missing-suppression-key', message, { at: { file: path }, hint }));
 }

@@ -1,7 +1,6 @@
 import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
 import type { ClaimRequest, LoadRow, ResultRecord, RunIdentity, RunRecord } from './records.ts';
-import type { SharedTurns } from './shared-turns.ts';
 import type { WorkerStore } from './worker-store.ts';
 
 /** What a database gives back: numbers for whole numbers, and 0 or 1 for what is true or false. */
@@ -109,13 +108,13 @@ export interface SuppressionForms {
 }
 
 /** The rows that were as they were expected; null: all of them, as nearly always. */
-export interface CommittedRows {
+interface CommittedRows {
   readonly recorded: ReadonlySet<number> | null;
   readonly claimed: ReadonlySet<number> | null;
 }
 
 /** A worker, and the shards that he claims in. */
-export interface ShardsInUse {
+interface ShardsInUse {
   readonly worker: string;
   readonly shards: readonly number[];
 }
@@ -128,4 +127,33 @@ export interface ConnectionPurge {
   overwrite(): void;
   /** See PurgeStore; `runs` are all runs and drafts. */
   rewrite(runs: () => readonly RunRecord[]): 'done' | 'in-use' | 'no-room';
+}
+
+/**
+ * Turns of requests that all who send to an environment take from one row of a shared ledger: so the environment's rate
+ * holds for all of them together, on whatever machine they are. Times are in ms from now, by the database's clock, which
+ * every machine sees in the same way.
+ */
+export interface SharedTurns {
+  /** The turns that nobody has yet: when the first of them is, the others follow at the interval. */
+  take(count: number): Taken;
+  /** Nobody takes a turn before `ms` from now; those who have one are told when they take the next. */
+  hold(ms: number): void;
+}
+
+interface Taken {
+  /** Below 0 by at most what a late turn may catch up. */
+  readonly inMs: number;
+  /** For how long everybody is held back; 0 or less: nobody is. */
+  readonly heldMs: number;
+}
+
+/** Makes each once, when it is first asked for. */
+export function lazily<T>(make: (sql: string) => T): (sql: string) => T {
+  const made = new Map<string, T>();
+  return (sql) => {
+    const found = made.get(sql) ?? make(sql);
+    made.set(sql, found);
+    return found;
+  };
 }

@@ -1,9 +1,8 @@
 import type { Channel } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import { type LegRow, lastLeg, readPage } from './last-legs.ts';
-import { lazily } from './lazily.ts';
+import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
-import { resendOf } from './reading.ts';
+import { type LegRow, lastLeg, readPage, resendOf } from './reading.ts';
 import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';

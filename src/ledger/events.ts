@@ -9,38 +9,64 @@ import type {
   WebhookEvent,
 } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import type { DeliveryRecord, Recorded, RecordFacts } from './event-records.ts';
-import { optOuts } from './opt-outs.ts';
-import type { MessageIds, RunRecord, SentMessage } from './records.ts';
-import { mismatchOf, type Naming } from './report-match.ts';
+import type { DeliveryRecord, EventStore } from './ledger.ts';
+import type { MessageIds, SentMessage } from './records.ts';
+import { optOuts } from './replies.ts';
 
-/**
- * What came back: a set of events, in which each is held once, whatever order they come in (K1: also before the answer
- * of the API to the message that they are about).
- */
-export interface EventStore {
-  /**
-   * Holds events, and who must not be sent to since, in one transaction that is on the disk when this returns. An event
-   * that is held already for this environment changes nothing, unless it opts out and has neither a time nor an id.
-   *
-   * A reply that opts out suppresses its sender, in every campaign and on every channel; so does a report that the
-   * person has opted out. Where `startLifts` says so, the last of somebody's words counts, by the time that it carries.
-   *
-   * @throws LedgerError: nothing is held
-   */
-  record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
-  /** Every report about a message: two look-ups, about 4 us. */
-  reportsOf(message: SentMessage): DeliveryRecord[];
-  /** Every report that names one of these ids, also those that are about another message. */
-  reportsNaming(ids: MessageIds): DeliveryRecord[];
-  /** Whether any report came in since an instant, in ms since 1970. */
-  hasReports(sinceMs: number): boolean;
-  /** The rows of a run whose message was answered, once that is known: opting out counts before all else. */
-  answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
-  /** How many events of each kind there are. */
-  counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
+/** A report, as far as it says which message it is about. */
+interface Naming {
+  /** Where it came in for; empty: nobody said so. */
+  readonly environment: string;
+  readonly reference: string | null;
+  readonly address: string | null;
+  /** When it happened, else when it came in. */
+  readonly saidAtMs: number;
 }
 
+/** The clocks of two machines differ by at most so much. */
+export const SKEW_MS = 5 * 60_000;
+
+/**
+ * The one rule that says whether a report is about a message; null: it is. Everything that follows from reports asks it:
+ * figures, gates, winners, fallbacks, and doubts that end (K2).
+ *
+ * An id of the API is unique within one account at best: another environment may have the same. So the report must have
+ * come in for the environment of the message. What else it names must agree: our reference, the address, and the time,
+ * because nothing is reported before it was sent. Where nobody said which environment a report came in for, our own
+ * reference proves it, because it is made of the environment.
+ *
+ * Where several recipients share a request, the API may give all of them one id: a report that names the reference or
+ * the address of one is about that one alone.
+ *
+ * @param message - its reference may be null where no report in the ledger names any
+ */
+export function mismatchOf(report: Naming, message: SentMessage): UnmatchedReason | null {
+  const { environment, reference, address, saidAtMs } = report;
+  const isProven = environment === '' && reference !== null && reference === message.reference;
+  if (environment !== message.environment && !isProven) return 'environment';
+  if (reference !== null && message.reference !== null && reference !== message.reference) return 'reference';
+  if (address !== null && message.to !== null && isAnother(address, message.to)) return 'address';
+  if (message.claimedAtMs !== null && saidAtMs < message.claimedAtMs - SKEW_MS) return 'time';
+  return null;
+}
+
+/**
+ * Whether two addresses cannot be of one person. A contact of an address book has a number and an email address that the
+ * ledger does not know, and a number that cannot be read may be any.
+ */
+function isAnother(a: string, b: string): boolean {
+  if (a === b) return false;
+  const [kind, other] = [kindOf(a), kindOf(b)];
+  if (kind !== other) return kind !== 'contact' && other !== 'contact';
+  return kind !== 'email' || a.toLowerCase() !== b.toLowerCase();
+}
+
+function kindOf(address: string): 'number' | 'email' | 'contact' {
+  if (address.startsWith('+')) return 'number';
+  return address.includes('@') ? 'email' : 'contact';
+}
+
+/** Holds each delivery report and reply once, also when it arrives before the answer to its request (failures.md, K1). */
 export function eventStore(connection: Connection): EventStore {
   const addReport = connection.statement(ADD_REPORT);
   const addReply = connection.statement(ADD_REPLY);

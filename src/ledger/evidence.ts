@@ -1,13 +1,11 @@
-import type { Channel } from '../model.ts';
+import { type Channel, DELIVERY_STATES, type DeliveryState } from '../model.ts';
 import type { Connection, Value } from './connection.ts';
-import type { UnreachedRow, UnsettledRow } from './event-records.ts';
-import { toReport } from './events.ts';
-import type { EvidenceStore } from './evidence-store.ts';
-import { lazily } from './lazily.ts';
+import { lazily } from './connection.ts';
+import { mismatchOf, toReport } from './events.ts';
+import type { EvidenceStore, Judged, SaidStates, UnreachedRow, UnsettledRow } from './ledger.ts';
 import { resendOf } from './reading.ts';
-import type { RunRecord } from './records.ts';
+import type { RunRecord, SentMessage } from './records.ts';
 import type { RunStore } from './runs.ts';
-import { saidStates } from './said-states.ts';
 
 const BATCH_ROWS = 1000;
 
@@ -154,3 +152,66 @@ function toUnreached(
     ...resendOf(resend),
   };
 }
+
+function saidStates(connection: Connection): SaidStates {
+  const expectMany = (): void => connection.expectMany();
+  const query = lazily((sql) => {
+    expectMany();
+    return connection.query(sql);
+  });
+
+  const add = (
+    sql: string,
+    ids: readonly (string | null)[],
+    messages: readonly SentMessage[],
+    said: Uint16Array,
+    judged: Judged | undefined,
+  ): void => {
+    if (ids.every((id) => id === null)) return;
+    for (const [place, state, number, environment, reference, address, saidAt] of query(sql).all(JSON.stringify(ids))) {
+      const at = Number(place);
+      const message = messages[at];
+      if (message === undefined) continue;
+      const naming = {
+        environment: String(environment),
+        reference: reference as string | null,
+        address: address as string | null,
+        saidAtMs: Number(saidAt),
+      };
+      const mismatch = mismatchOf(naming, message);
+      if (mismatch === null) said[at] = (said[at] ?? 0) | (BITS.get(state as DeliveryState) ?? 0);
+      judged?.(Number(number), mismatch);
+    }
+  };
+
+  return {
+    statesOf(messages, judged) {
+      const said = new Uint16Array(messages.length);
+      const ids = messages.map(({ messageId }) => messageId);
+      const references = messages.map(({ reference }) => reference);
+      add(BY_MESSAGE, ids, messages, said, judged);
+      add(BY_REFERENCE, references, messages, said, judged);
+      return said;
+    },
+
+    hasReferences: () => query(HAS_REFERENCES).get() !== undefined,
+
+    expectMany,
+
+    version: () => connection.version(),
+  };
+}
+
+const BITS: ReadonlyMap<DeliveryState, number> = new Map(DELIVERY_STATES.map((state, i) => [state, 1 << i]));
+
+// One message can be in a batch several times, under the same id. No index is named: in an older ledger that is only
+// read the reports are a view, and by this order alone SQLite takes the right one.
+const BY_MESSAGE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
+    coalesce(said.happened_at, said.received_at)
+  FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.message_id = asked.value`;
+
+const BY_REFERENCE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
+    coalesce(said.happened_at, said.received_at)
+  FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.reference = asked.value`;
+
+const HAS_REFERENCES = 'SELECT 1 FROM delivery_reports WHERE reference IS NOT NULL LIMIT 1';

@@ -1,13 +1,13 @@
 import { existsSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isPostgres } from '../util/ledger-address.ts';
-import { connect } from './connect.ts';
+import type { LedgerFacts, PlaceFacts } from './ledger.ts';
 import { ledgerError, unusable } from './ledger-error.ts';
-import type { LedgerFacts, PlaceFacts } from './ledger-facts.ts';
 import { NEWEST_VERSION, userVersion } from './migrations.ts';
 import { openExistingLedger } from './open.ts';
 import { examineShared } from './postgres/open.ts';
 import { networkFileSystem } from './private-files.ts';
+import { connect } from './sqlite-connection.ts';
 
 /**
  * Looks at a ledger through and through - all of its pages, however large it is (1 ms a megabyte) - and changes nothing,

@@ -1,15 +1,23 @@
-import type { ChangedRecipient, Channel, Outcome } from '../model.ts';
+import type {
+  ChangedRecipient,
+  Channel,
+  Delivery,
+  DeliveryReport,
+  Excluded,
+  Outcome,
+  Reply,
+  ReplyMeaning,
+  UnmatchedReason,
+  WebhookEvent,
+} from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
-import type { EventStore } from './events.ts';
-import type { EvidenceStore } from './evidence-store.ts';
+import type { SharedTurns } from './connection.ts';
 import type { LedgerError } from './ledger-error.ts';
 import type { RunLock } from './lock.ts';
-import type { PurgeStore } from './purge-store.ts';
-import type { Reach } from './reach.ts';
-import type { ReachRules } from './reach-runs.ts';
 import type {
   AmendFacts,
   AsideRow,
+  Cap,
   ClaimAnswer,
   ClaimRequest,
   ClaimRules,
@@ -21,6 +29,7 @@ import type {
   Holder,
   LegCount,
   LoadRow,
+  MessageIds,
   OutcomeFilter,
   PendingRow,
   Resolution,
@@ -31,13 +40,12 @@ import type {
   RunRecord,
   SealFacts,
   SeenSchedule,
+  SentMessage,
   SuppressEntry,
   SuppressedHash,
   SuppressFacts,
   Suppression,
 } from './records.ts';
-import type { ReplyStore } from './reply-store.ts';
-import type { SharedTurns } from './shared-turns.ts';
 import type { HeldShards, WorkerStore } from './worker-store.ts';
 
 /**
@@ -282,4 +290,379 @@ export interface LedgerOptions {
   readonly leaveNothing?: boolean;
   /** How long to wait for another process that writes; 30 s. */
   readonly busyTimeoutMs?: number;
+}
+
+/** What can be said of a ledger that is in order. */
+export interface LedgerFacts {
+  readonly version: number;
+  /** The one that this handbill writes. */
+  readonly newestVersion: number;
+  readonly bytes: number;
+  /** The newest time in it, ms since 1970. */
+  readonly newestMs: number;
+  readonly runs: number;
+  /** Runs that some process is at now, with who holds them as far as it said. */
+  readonly held: readonly { readonly run: RunRecord; readonly holder: Holder | null }[];
+  /** Runs that were going on when their process ended. */
+  readonly broken: readonly RunRecord[];
+  /** Id of the key of its hashes; null: it holds none. */
+  readonly hashKeyId: string | null;
+  readonly isPurgeUnfinished: boolean;
+  /** Other users of the machine may read it. */
+  readonly isReadable: boolean;
+  /** What the clock of the server says, ms since 1970; null: it is a file. */
+  readonly serverMs: number | null;
+}
+
+/** What depends on where the ledger is. */
+export type PlaceFacts = Pick<
+  LedgerFacts,
+  'version' | 'newestVersion' | 'bytes' | 'newestMs' | 'isReadable' | 'serverMs'
+>;
+
+/** What people wrote back: reading it, having it read, and finding the message that each reply answers. */
+export interface ReplyStore {
+  /** Newest first as they came in, in batches; those that a purge has emptied are left out. */
+  replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
+  /**
+   * Enters what replies mean, by somebody's word, in one transaction; who opts out by it is suppressed in that
+   * transaction. `missed` are numbers that no reply has: then nothing is entered.
+   */
+  reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
+  /** Whether there are replies whose message has not been looked for since any run was last started. */
+  hasUnjoined(): boolean;
+  /** Whether somebody opted out by a reply whose message has never been looked for: it may be to another address. */
+  hasUnjoinedOptOut(): boolean;
+  /**
+   * Looks for the messages of such replies. Each step is a page of a list or a transaction; whoever walks leaves the
+   * ledger to others between two. It needs no lock: what it finds is looked at once more where it is written.
+   */
+  joinReplies(facts: JoinFacts): Generator<Joined>;
+}
+
+export interface ReplyFilter {
+  /** Numbers of runs: only replies to their messages. */
+  readonly runs?: readonly number[];
+  /** As somebody reviewed it, else as it was read. */
+  readonly meanings?: readonly ReplyMeaning[];
+  /** Not before this instant, by the time that the reply carries; in ms since 1970. */
+  readonly sinceMs?: number;
+}
+
+export interface OptOutFacts {
+  /** A word of opting in takes back an opt-out that was a reply, and no other. */
+  readonly startLifts: boolean;
+  /** The form in which an address is compared with the suppression list. */
+  readonly listed: (address: string) => string;
+}
+
+export interface JoinFacts extends OptOutFacts {
+  readonly now: () => number;
+  /** Makes what our references of a run are made by. */
+  readonly referencesOf: (run: RunRecord) => (key: string, channel: Channel, resend?: number) => string;
+}
+
+/** One step. */
+export interface Joined {
+  /** Replies whose message is known since. */
+  readonly joined: number;
+  /** Addresses of those messages that are suppressed since, beside those that the replies came from. */
+  readonly suppressed: readonly string[];
+}
+
+export interface Reviewed {
+  readonly reviewed: number;
+  readonly suppressed: readonly string[];
+  readonly lifted: readonly string[];
+  readonly missed: readonly number[];
+}
+
+/**
+ * Takes personal data out of the ledger. Whatever works on many rows is a series of steps, one bounded transaction
+ * each: who asks for the next one decides how long others may have the ledger in between. Killed at any time, it is
+ * done by doing it again. Everything but the questions belongs under a lock: that of the run, and for all of it that of
+ * purges.
+ */
+export interface PurgeStore {
+  /** The newest thing that is recorded of a run, in ms since 1970. One pass over its list. */
+  lastActivityMs(run: RunRecord): number;
+  /** Lists that were begun and never sealed, or replaced and not forgotten yet; they hold addresses too. */
+  drafts(): readonly RunRecord[];
+  /** Nothing is left to be taken out of the run. */
+  isDone(run: RunRecord): boolean;
+  /** A purge was begun and not finished: by `rewrite`, as the last step. */
+  isUnderWay(): boolean;
+  /** Leaves a note that a purge is under way, durably. Before anything else is changed. */
+  begin(): void;
+  /** From here on the run can never be continued. Given back as it is then; a run that was marked stays as it is. */
+  mark(run: RunRecord, nowMs: number): RunRecord;
+  /**
+   * Takes keys, addresses, ids and texts out of the rows of a marked run, and what says who out of its history of
+   * doubts. States, reasons, attempts, parts, costs, variants, channels, lines and the day of the last claim stay. Each
+   * step yields its rows.
+   */
+  clear(run: RunRecord): Iterable<number>;
+  /**
+   * Keeps what came back about messages of a marked run as words in its rows, and deletes the reports about them; in
+   * one transaction: give it a thousand at a time. Before the rows are cleared, because their ids lead to the reports.
+   * Returns how many reports were deleted.
+   */
+  keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
+  /** Deletes the replies to a marked run, in steps; what they said must have been kept with its rows. */
+  forgetReplies(run: RunRecord): Iterable<number>;
+  /** What came back before an instant and still says about whom it is, or is about no run that is kept. */
+  oldEvents(beforeMs: number): EventCounts;
+  /**
+   * Takes personal data out of what came back before an instant. What belongs to runs that stay is emptied, so that it
+   * still counts: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
+   */
+  forgetEvents(beforeMs: number): Iterable<EventCounts>;
+  /** Forgets a list that is not sealed. */
+  forget(draft: RunRecord): Iterable<number>;
+  /** Suppressions older than that: those that have expired before it, and the others. */
+  oldSuppressions(beforeMs: number): { readonly expired: number; readonly active: number };
+  /**
+   * Suppressions older than that become hashes, without the reason, which is free text; those that have expired before
+   * it go. Without a hasher, the others stay as they are.
+   */
+  hashSuppressions(
+    beforeMs: number,
+    hasher: Hasher | null,
+  ): Iterable<{ readonly hashed: number; readonly expired: number }>;
+  /**
+   * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
+   * lock for about 10 ms a megabyte. Not done, to be tried again: `in-use`, somebody else sends from a large ledger or
+   * reads from it for long; `no-room`, the disk has not twice the size of the ledger left.
+   *
+   * @throws LedgerError
+   */
+  rewrite(): 'done' | 'in-use' | 'no-room';
+}
+
+/** What came back about one message, and by what its reports are found. */
+export interface KeptDelivery {
+  readonly row: number;
+  readonly leg: number;
+  readonly delivery: Delivery | null;
+  readonly reference: string | null;
+  readonly messageId: string | null;
+}
+
+export interface EventCounts {
+  readonly reports: number;
+  readonly replies: number;
+  readonly unread: number;
+}
+
+/** Makes keyed hashes of addresses as they are listed. */
+export interface Hasher {
+  readonly keyId: string;
+  hash(address: string): string;
+}
+
+/** What reports prove about recipients: that a request was received, and that a message was not. */
+export interface EvidenceStore extends SaidStates {
+  /** Those in doubt, and those who are to be sent to again after a doubt, of every run, in batches. */
+  unsettled(): Iterable<readonly UnsettledRow[]>;
+  /**
+   * Reports of the environment to an address that name no message of ours, but quote its text, from `sinceMs` to
+   * `untilMs`.
+   */
+  quoting(row: UnsettledRow, sinceMs: number, untilMs: number): DeliveryRecord[];
+  /** Whether a recipient of the environment has this id of the API. One pass over its lists: ask it rarely. */
+  hasMessage(environment: string, messageId: string): boolean;
+  /**
+   * Whether another message of the environment to the same address, whose id nobody knows, was sent in that time: a
+   * report that quotes a text may mean it. One pass over its lists.
+   */
+  hasOther(row: UnsettledRow, sinceMs: number, untilMs: number): boolean;
+  /**
+   * K2: a report is evidence that the API had the request. Who was in doubt is accepted, and who was to be sent to
+   * again is spared the second message; unless the row was moved meanwhile. Needs no lock of the run: nobody else takes
+   * such a row but by the same compare-and-set. Returns whether it was settled.
+   */
+  settle(
+    row: UnsettledRow,
+    facts: { readonly messageId: string | null; readonly note: string; readonly nowMs: number },
+  ): boolean;
+  /** Whether any report says that a channel did not reach somebody. */
+  hasUnreached(): boolean;
+  /**
+   * Accepted rows of one leg after `afterRow`, in list order, at most `limit`, that such a report may be about: the
+   * caller looks at all reports of each.
+   */
+  unreached(run: RunRecord, leg: number, afterRow: number, limit: number): UnreachedRow[];
+}
+
+/** What reports say about many messages at once. */
+export interface SaidStates {
+  /**
+   * The states that the reports about each message name, as bits by their place in `DELIVERY_STATES`; 0: there are no
+   * reports. Give it some hundred at a time: that costs a quarter of asking for each of them.
+   *
+   * @param judged - told of each report that names one of them, by its number, and why it is not about that message
+   */
+  statesOf(messages: readonly SentMessage[], judged?: Judged): Uint16Array;
+  /** Whether any report names a reference of ours: where none does, nobody need work them out. */
+  hasReferences(): boolean;
+  /** Keeps 16 MB of the ledger in memory from here on, for whoever looks up or holds many thousand events. */
+  expectMany(): void;
+  /** Another number whenever somebody else has written to the ledger since. */
+  version(): number;
+}
+
+/** Null: it is about the message. */
+export type Judged = (report: number, mismatch: UnmatchedReason | null) => void;
+
+/** A report as the ledger holds it. */
+export interface DeliveryRecord extends Omit<DeliveryReport, 'kind' | 'eventId'> {
+  /** In the order in which they came in. */
+  readonly number: number;
+  readonly receivedAtMs: number;
+  readonly source: string;
+  /** That it came in for; empty: nobody said so. */
+  readonly environment: string;
+}
+
+/** A reply as the ledger holds it. */
+export interface ReplyRecord extends Omit<Reply, 'kind'> {
+  readonly number: number;
+  readonly receivedAtMs: number;
+  readonly source: string;
+  /** The message that it answers; null: not known, or not looked for yet. */
+  readonly answers: AnsweredMessage | null;
+  /** What somebody made of it who read it; null: nobody did. */
+  readonly review: ReplyReview | null;
+}
+
+/** Number of the run, and the row and leg in its list. */
+export interface AnsweredMessage {
+  readonly run: number;
+  readonly row: number;
+  readonly leg: number;
+  /** As the list has them; null after a purge. */
+  readonly key: string | null;
+  readonly line: number | null;
+  readonly variant: string | null;
+}
+
+export interface ReplyReview {
+  readonly meaning: Exclude<ReplyMeaning, 'review'>;
+  readonly who: string;
+  readonly atMs: number;
+}
+
+/** What was done with a group of events; they add up to it. */
+export interface Recorded {
+  readonly reports: number;
+  readonly replies: number;
+  readonly unread: number;
+  /** Events that the ledger held already. */
+  readonly known: number;
+  /** Addresses that are suppressed since, and were not before. */
+  readonly suppressed: readonly string[];
+  /** Addresses whose opt-out was taken back. */
+  readonly lifted: readonly string[];
+}
+
+export interface RecordFacts {
+  readonly nowMs: number;
+  /** Where they come from: `webhook`, or the file that was read. */
+  readonly source: string;
+  /**
+   * The environment that they came in for: they say something about its messages and about no others. Empty where nobody
+   * says so: then a report counts only where it names our reference, and whoever opts out is suppressed all the same.
+   */
+  readonly environment: string;
+  /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
+  readonly startLifts?: boolean;
+}
+
+/** A message that is in doubt, or is to be sent to again after a doubt: a report may say that it was received. */
+export interface UnsettledRow {
+  /** Number of the run, and what its references are made of. */
+  readonly run: number;
+  readonly identity: RunIdentity;
+  readonly list: number;
+  readonly row: number;
+  readonly leg: number;
+  readonly key: string;
+  readonly to: string | null;
+  readonly channel: Channel;
+  readonly attempts: number;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
+  /** When it was claimed, in ms since 1970. */
+  readonly sinceMs: number | null;
+  readonly messageId: string | null;
+  /** SHA-256 of the text that was sent, as hex digits; null where there was none, or the process was killed. */
+  readonly textHash: string | null;
+}
+
+/** An accepted message that may not have reached anybody. */
+export interface UnreachedRow {
+  readonly row: number;
+  readonly leg: number;
+  readonly key: string;
+  /** Channels of the legs so far, this one last. */
+  readonly used: readonly Channel[];
+  readonly messageId: string | null;
+  /** Messages that went to earlier addresses of the recipient; absent: none. */
+  readonly resend?: number;
+  readonly to: string | null;
+  readonly claimedAtMs: number | null;
+}
+
+/**
+ * What came back: a set of events, in which each is held once, whatever order they come in (K1: also before the answer
+ * of the API to the message that they are about).
+ */
+export interface EventStore {
+  /**
+   * Holds events, and who must not be sent to since, in one transaction that is on the disk when this returns. An event
+   * that is held already for this environment changes nothing, unless it opts out and has neither a time nor an id.
+   *
+   * A reply that opts out suppresses its sender, in every campaign and on every channel; so does a report that the
+   * person has opted out. Where `startLifts` says so, the last of somebody's words counts, by the time that it carries.
+   *
+   * @throws LedgerError: nothing is held
+   */
+  record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
+  /** Every report about a message: two look-ups, about 4 us. */
+  reportsOf(message: SentMessage): DeliveryRecord[];
+  /** Every report that names one of these ids, also those that are about another message. */
+  reportsNaming(ids: MessageIds): DeliveryRecord[];
+  /** Whether any report came in since an instant, in ms since 1970. */
+  hasReports(sinceMs: number): boolean;
+  /** The rows of a run whose message was answered, once that is known: opting out counts before all else. */
+  answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
+  /** How many events of each kind there are. */
+  counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
+}
+
+/**
+ * A2: who was reached by other runs of the environment: accepted, in doubt, or claimed this very moment. A person is a
+ * key or an address, of any leg; the legs of one row are one message.
+ *
+ * A run that nobody is at is read once: whom it reached goes into an index. Of one that is `running`, or that is
+ * started later by whatever process (`refresh` finds it), everybody does whom it may reach. The index only says who may
+ * have been reached; nobody is kept out before a look into the ledger at that row. So a claim that asks in its
+ * transaction sees every claim before it.
+ */
+export interface Reach {
+  /** Runs that a rule asks about although their personal data is gone, so that it cannot be answered. */
+  readonly purged: readonly RunIdentity[];
+  /** The run of `exclude` that reached this person; null: none. */
+  excludedBy(to: string, key: string): RunIdentity | null;
+  /** The cap that is used up; null: none is. */
+  cappedBy<C extends Cap>(to: string, key: string, caps: readonly C[]): C | null;
+  /** Finds what other processes have begun since; 3 us where none of them has written anything. */
+  refresh(): void;
+}
+
+/** Whom a campaign must not reach as well: the rules that ask about other runs. */
+export interface ReachRules {
+  readonly exclude: readonly Pick<Excluded, 'campaign' | 'occurrence'>[];
+  /** Messages count from here on, in ms since 1970: the beginning of the longest period; null: no cap. */
+  readonly sinceMs: number | null;
 }

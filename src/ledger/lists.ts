@@ -1,6 +1,6 @@
 import type { Channel } from '../model.ts';
 import type { Connection } from './connection.ts';
-import { lazily } from './lazily.ts';
+import { lazily } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { LoadRow, RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';

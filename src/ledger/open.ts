@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isPostgres } from '../util/ledger-address.ts';
 import { checkClock } from './clock.ts';
-import { hasMarker, ledgerMissing } from './companions.ts';
-import { BUSY_TIMEOUT_MS, connect } from './connect.ts';
+import type { Connection } from './connection.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
 import { isDiskFailure, ledgerError, needsRollback, unusable } from './ledger-error.ts';
 import { checkLog } from './log-check.ts';
@@ -17,8 +16,8 @@ import {
   schemaHash,
   userVersion,
 } from './migrations.ts';
-import { refuseBesideRescued } from './place.ts';
-import { openExistingShared, openShared } from './postgres/open.ts';
+import { hasMarker, ledgerMissing, refuseBesideRescued } from './place.ts';
+import { openExistingShared, openShared, openSharedRows } from './postgres/open.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
@@ -28,7 +27,7 @@ import {
   refuseNetworkFileSystem,
   syncFoldersAbove,
 } from './private-files.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import { BUSY_TIMEOUT_MS, connect, SqliteConnection } from './sqlite-connection.ts';
 import { ledgerOver } from './stores.ts';
 
 /**
@@ -240,3 +239,31 @@ const PAGE_BYTES = 4096;
 
 /** About 20 ms (1 ms a megabyte, measured). Above it, damage shows when a page is used: a large ledger must open at once. */
 const QUICK_CHECK_BYTES = 16 * 1024 * 1024;
+
+/**
+ * A second connection to a ledger that is open and has been looked at by then, to ask for rows by their place, which no
+ * command does. It cannot write.
+ *
+ * @throws as `openLedger`
+ */
+export function openRows(path: string, busyTimeoutMs: number): Connection {
+  if (isPostgres(path)) return openSharedRows(path, busyTimeoutMs);
+  const db = new DatabaseSync(path, {
+    readOnly: true,
+    timeout: busyTimeoutMs,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    db.exec('PRAGMA trusted_schema = OFF');
+    readAsNewest(db);
+    const connection = new SqliteConnection(path, db);
+    if (userVersion(db) === NEWEST_VERSION) return connection;
+    // Views stand before the tables of an older ledger, and have no index of their own.
+    const query = connection.query.bind(connection);
+    return Object.assign(connection, { query: (sql: string) => query(sql.replaceAll(/ INDEXED BY \w+/g, '')) });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

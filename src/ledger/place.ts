@@ -1,9 +1,20 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { problem } from '../errors.ts';
-import { leaveMarker } from './companions.ts';
+import { markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
-import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
+import { codeOf, createPrivateFile, ensurePrivateFolder, syncFolder } from './private-files.ts';
 
 /*
  * H4: a ledger that is removed or replaced while it is open (a restore, a file sync, `git clean`) goes on working for the
@@ -39,7 +50,7 @@ function fileAt(path: string): string | null {
 }
 
 /** Where the open ledger is copied to, once its name leads elsewhere. */
-export function rescuedOf(path: string): string {
+function rescuedOf(path: string): string {
   return `${path}.rescued`;
 }
 
@@ -75,4 +86,131 @@ export function refuseBesideRescued(path: string): void {
     `Move ${path} and the files ${path}-wal and ${path}-shm away, if they are there, then give ${rescued} its name. ` +
     `Only if you are sure that ${path} is the right one, move the copy away instead.`;
   throw unusable('ledger-replaced', path, message, hint);
+}
+
+/*
+ * Files beside the ledger: the marker remembers that this project was sent from, so that a ledger that is gone is
+ * noticed; the reserve is room on the disk that is given back when the disk is full; a note is there
+ * while a purge is under way.
+ */
+
+/** How much room the reserve keeps: outcomes of some thousand requests in flight. */
+export const RESERVE_BYTES = 1024 * 1024;
+
+export function reserveOf(ledger: string): string {
+  return `${ledger}.reserve`;
+}
+
+export function hasMarker(ledger: string): boolean {
+  return existsSync(markerOf(ledger));
+}
+
+/** H4: refuses to go on without the ledger that a marker speaks of. */
+export function ledgerMissing(ledger: string): Error {
+  return unusable(
+    'ledger-missing',
+    ledger,
+    'This project has sent before, but its ledger is gone or empty: nobody knows any more who was sent to.',
+    'Restore the ledger from a backup. Only if you are sure, begin with an empty one: --new-ledger.',
+  );
+}
+
+/** Leaves the marker, durably. Call it before the first claim. */
+export function leaveMarker(ledger: string): void {
+  writeOnce(markerOf(ledger), Buffer.from(MARKER_TEXT));
+}
+
+/** Says that a purge is under way; see purge.ts. */
+function purgeNoteOf(ledger: string): string {
+  return `${ledger}.purge`;
+}
+
+export function hasPurgeNote(ledger: string): boolean {
+  return existsSync(purgeNoteOf(ledger));
+}
+
+export function leavePurgeNote(ledger: string): void {
+  writeOnce(purgeNoteOf(ledger), Buffer.from(PURGE_TEXT));
+}
+
+export function dropPurgeNote(ledger: string): void {
+  rmSync(purgeNoteOf(ledger), { force: true });
+}
+
+/** Makes the reserve, durably, unless it is there. Throws what the file system says, for instance ENOSPC. */
+export function keepReserve(ledger: string): void {
+  const file = reserveOf(ledger);
+  try {
+    // Random bytes, because a file system that compresses would keep no room for zeros.
+    writeOnce(file, randomBytes(RESERVE_BYTES));
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+/** Gives the room of the reserve back. */
+export function releaseReserve(ledger: string): void {
+  rmSync(reserveOf(ledger), { force: true });
+}
+
+function writeOnce(file: string, bytes: Buffer): void {
+  if (existsSync(file)) return;
+  let fd: number;
+  try {
+    fd = openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    throw error;
+  }
+  try {
+    let written = 0;
+    while (written < bytes.length) written += writeSync(fd, bytes, written);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  syncFolder(dirname(file));
+}
+
+const PURGE_TEXT = `handbill purge began to take personal data out of the ledger beside this file and was not finished.
+\`handbill purge\` finishes it and takes this file away.
+`;
+
+const MARKER_TEXT = `handbill has sent messages from this project. The ledger beside this file knows to whom.
+While this file exists and the ledger does not, nothing is sent (see --new-ledger).
+`;
+
+/*
+ * H4 for a shared ledger: nothing lies beside it, so each project that has sent from a folder that stays remembers it
+ * there. A database that was emptied, or another one under the same name, looks like a new ledger otherwise.
+ */
+
+/** Whether this project has sent with this ledger before, as far as this machine knows. */
+export function hasSentWith(root: string, address: string): boolean {
+  return hasMarker(placeOf(root, address));
+}
+
+/** Remembers it; where the folder cannot be written, as on machines that forget their disk, nothing is remembered. */
+export function rememberSendingWith(root: string, address: string): void {
+  const place = placeOf(root, address);
+  try {
+    ensurePrivateFolder(dirname(place));
+    leaveMarker(place);
+  } catch {
+    // It is a second net: what decides who is sent to is the ledger.
+  }
+}
+
+/** A shared ledger was given up for a file: from now on, that is what this project sends with. */
+export function forgetShared(root: string): void {
+  const folder = join(root, '.handbill');
+  for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));
+}
+
+/** By the server and the database, whoever the user is. */
+function placeOf(root: string, address: string): string {
+  const { host, pathname } = new URL(address);
+  const name = createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);
+  return join(root, '.handbill', `shared-${name}`);
 }

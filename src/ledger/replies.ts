@@ -1,10 +1,7 @@
 import type { Channel, ReplyMeaning } from '../model.ts';
-import type { Connection, Value } from './connection.ts';
-import type { ReplyRecord, ReplyReview } from './event-records.ts';
-import { lazily } from './lazily.ts';
-import { optOuts } from './opt-outs.ts';
-import { replyJoiner } from './reply-messages.ts';
-import type { ReplyStore } from './reply-store.ts';
+import { type Connection, lazily, type Value } from './connection.ts';
+import type { Joined, JoinFacts, ReplyRecord, ReplyReview, ReplyStore } from './ledger.ts';
+import type { RunRecord } from './records.ts';
 import type { RunStore } from './runs.ts';
 
 const BATCH_REPLIES = 1_000;
@@ -98,3 +95,339 @@ function toAnswered(row: readonly Value[]): ReplyRecord['answers'] {
   const [key, line, variant] = [row[18] as string | null, row[19] as number | null, row[20] as string | null];
   return { run, leg, row: at, key, line, variant };
 }
+
+/** Replies that are looked for in one pass over the lists. */
+const JOINED_AT_ONCE = 500;
+
+/** Rows of a list that one step looks through: some 15 ms, also where the reference of each has to be made. */
+const SPAN_ROWS = 20_000;
+const HASHED_ROWS = 4_000;
+
+/** Times of providers are often whole seconds, rounded down. */
+const ROUNDING_MS = 1_000;
+
+/**
+ * Finds the message that each reply answers, in one pass over the lists for many replies: a row has no index by address
+ * or id, because that would double the cost of a send, and replies are few.
+ *
+ * What the reply names (our reference, the id of the API) counts before all; else it answers the last message to its
+ * sender that was claimed before it was written. Should no message be that old, its clock is wrong: then it is the
+ * first one that was claimed before the reply came in.
+ *
+ * A reply answers messages of the environment that it came in for. Where nobody said which that is, only our reference
+ * says which message it answers. But an opt-out is for everything: the address of the message that it would answer in
+ * any environment is suppressed too.
+ *
+ * A reply that is not found stays without a run, and `row` says after how many starts (of all runs) it was looked for:
+ * while nothing was started since, it need not be looked for again.
+ */
+function replyJoiner(
+  connection: Connection,
+  runs: RunStore,
+): Pick<ReplyStore, 'hasUnjoined' | 'hasUnjoinedOptOut' | 'joinReplies'> {
+  const query = lazily((sql) => connection.query(sql));
+  const statement = lazily((sql) => connection.statement(sql));
+  const { optOut, lift, lastWord } = optOuts(connection);
+  const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
+
+  /** The part of a pass that one list is: looks at rows, and keeps the best for each reply. */
+  function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
+    const { list } = runs.listOf(run);
+    const referenceOf = referencesOf(run);
+    for (let leg = 0; ; leg++) {
+      const last = query('SELECT max(row) FROM recipients WHERE list = ? AND leg = ?').get(list, leg)?.[0] ?? null;
+      // A leg has no rows but of those who fell back in the one before.
+      if (last === null) return;
+      for (let after = -1, until = -1; after < Number(last); after = until) {
+        const all = search.byReference.size > 0;
+        until = after + (all ? HASHED_ROWS : SPAN_ROWS);
+        const { addresses, messageIds } = search;
+        const rows = query(ROWS).all(list, leg, after, until, run.channel, all ? 1 : 0, addresses, messageIds);
+        for (const row of rows) consider(toCandidate(row, run, leg), search, referenceOf);
+        yield NOTHING;
+      }
+    }
+  }
+
+  const store = (search: Search, startsSeen: number, { listed, startLifts, now }: JoinFacts): Joined =>
+    connection.write(now(), 2 * search.replies.length, (nowMs) => {
+      let joined = 0;
+      const suppressed: string[] = [];
+      for (const reply of search.replies) {
+        const { number, sender } = reply;
+        const found = bestOf(reply.own);
+        if (found === null) statement(NOT_FOUND)(startsSeen, number);
+        // A list that was replaced meanwhile has other rows: it is looked through once more.
+        else if (statement(JOIN)(found.run, found.leg, found.row, number, found.key) === 0) continue;
+        else joined++;
+        const meaning = query(MEANING).get(number)?.[0];
+        if (meaning !== 'opt-out' && meaning !== 'opt-in') continue;
+        // The id of a contact, or another address of the same person: what was said counts for it too.
+        const word = startLifts ? lastWord(sender) : meaning;
+        const [own, any] = [found, bestOf(reply.any)].map((one) =>
+          one?.address == null ? sender : listed(one.address),
+        );
+        for (const address of new Set([own ?? sender, any ?? sender])) {
+          if (address === sender) continue;
+          if (word === 'opt-out' && optOut(address, 'reply', nowMs)) suppressed.push(address);
+          if (word === 'opt-in' && startLifts && address === own) lift(address);
+        }
+      }
+      return { joined, suppressed };
+    });
+
+  return {
+    hasUnjoined: () => query(NEXT_UNJOINED).get(0, starts(), 1) !== undefined,
+
+    hasUnjoinedOptOut: () => query(NEW_OPT_OUT).get() !== undefined,
+
+    *joinReplies(facts) {
+      for (let after = 0; ; ) {
+        const startsSeen = starts();
+        const wanted = query(NEXT_UNJOINED).all(after, startsSeen, JOINED_AT_ONCE).map(toWanted);
+        const last = wanted.at(-1);
+        if (last === undefined) return;
+        after = last.number;
+        const search = searchFor(wanted, facts.listed);
+        for (const { run, untilMs } of newestFirst(runs.runs())) {
+          if (isOver(search, untilMs)) break;
+          const isAfter = run.startedAtMs === null || run.startedAtMs > search.latestMs;
+          if (run.purgedAtMs === null && !isAfter) yield* look(run, search, facts.referencesOf);
+        }
+        yield store(search, startsSeen, facts);
+      }
+    },
+  };
+}
+
+const NOTHING: Joined = { joined: 0, suppressed: [] };
+
+interface Candidate {
+  readonly run: number;
+  readonly environment: string;
+  readonly leg: number;
+  readonly row: number;
+  readonly key: string;
+  readonly channel: Channel;
+  readonly address: string | null;
+  readonly messageId: string | null;
+  readonly resend: number;
+  readonly claimedAtMs: number;
+  /** The person may have got it: of what was refused, only what the reply itself names. */
+  readonly mayBeThere: boolean;
+}
+
+interface Wanted {
+  readonly number: number;
+  readonly sender: string;
+  readonly reference: string | null;
+  readonly messageId: string | null;
+  readonly atMs: number;
+  readonly receivedAtMs: number;
+  /** That it came in for; empty: nobody said so. */
+  readonly environment: string;
+  /** The best of its environment: what it answers. */
+  readonly own: Best;
+  /** The best of all. */
+  readonly any: Best;
+}
+
+/** The message that a reply names; else the last before it was written; else the first before it came in. */
+interface Best {
+  named: Candidate | null;
+  before: Candidate | null;
+  after: Candidate | null;
+}
+
+function bestOf({ named, before, after }: Best): Candidate | null {
+  return named ?? before ?? after;
+}
+
+const NOBODY: Best = { named: null, before: null, after: null };
+
+interface Search {
+  readonly replies: readonly Wanted[];
+  readonly bySender: ReadonlyMap<string, readonly Wanted[]>;
+  readonly byMessageId: ReadonlyMap<string, readonly Wanted[]>;
+  /** Those that are not found yet: while there are any, the reference of every row has to be made. */
+  readonly byReference: Map<string, readonly Wanted[]>;
+  /** JSON, for the database to leave out whoever is not meant. */
+  readonly addresses: string;
+  readonly messageIds: string;
+  /** When the last of them came in. */
+  readonly latestMs: number;
+  readonly listed: (address: string) => string;
+}
+
+function searchFor(replies: readonly Wanted[], listed: (address: string) => string): Search {
+  const bySender = grouped(replies, ({ sender }) => sender);
+  const byMessageId = grouped(replies, ({ messageId }) => messageId);
+  return {
+    replies,
+    bySender,
+    byMessageId,
+    byReference: grouped(replies, ({ reference }) => reference),
+    addresses: JSON.stringify([...bySender.keys()]),
+    messageIds: JSON.stringify([...byMessageId.keys()]),
+    latestMs: Math.max(...replies.map(({ receivedAtMs }) => receivedAtMs)),
+    listed,
+  };
+}
+
+function grouped(replies: readonly Wanted[], by: (reply: Wanted) => string | null): Map<string, Wanted[]> {
+  const groups = new Map<string, Wanted[]>();
+  for (const reply of replies) {
+    const name = by(reply);
+    if (name === null) continue;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [reply]);
+    else group.push(reply);
+  }
+  return groups;
+}
+
+function consider(found: Candidate, search: Search, referenceOf: ReturnType<JoinFacts['referencesOf']>): void {
+  if (search.byReference.size > 0) {
+    const reference = referenceOf(found.key, found.channel, found.resend);
+    for (const reply of search.byReference.get(reference) ?? []) {
+      reply.any.named = found;
+      // The reference is made of the environment.
+      if (reply.environment === '' || reply.environment === found.environment) reply.own.named = found;
+    }
+    search.byReference.delete(reference);
+  }
+  if (found.messageId !== null) {
+    for (const reply of search.byMessageId.get(found.messageId) ?? []) {
+      for (const best of bestsFor(reply, found)) best.named ??= found;
+    }
+  }
+  if (found.address === null || !found.mayBeThere) return;
+  for (const reply of search.bySender.get(search.listed(found.address)) ?? []) {
+    const { claimedAtMs } = found;
+    for (const best of bestsFor(reply, found)) {
+      if (claimedAtMs <= reply.atMs + ROUNDING_MS) {
+        if (best.before === null || claimedAtMs > best.before.claimedAtMs) best.before = found;
+      } else if (claimedAtMs <= reply.receivedAtMs) {
+        if (best.after === null || claimedAtMs < best.after.claimedAtMs) best.after = found;
+      }
+    }
+  }
+}
+
+function bestsFor({ own, any, environment }: Wanted, found: Candidate): readonly Best[] {
+  return environment === found.environment ? [own, any] : [any];
+}
+
+/** Whether no run that was last at work before an instant can say better. */
+function isOver({ replies }: Search, untilMs: number): boolean {
+  return replies.every(
+    ({ own: { named, before }, reference, messageId }) =>
+      named !== null || (reference === null && messageId === null && before !== null && before.claimedAtMs > untilMs),
+  );
+}
+
+/** Runs by when they may last have claimed somebody. */
+function newestFirst(runs: readonly RunRecord[]): readonly { readonly run: RunRecord; readonly untilMs: number }[] {
+  return runs
+    .map((run) => ({ run, untilMs: run.finishedAtMs ?? Number.MAX_SAFE_INTEGER }))
+    .sort((a, b) => b.untilMs - a.untilMs || b.run.number - a.run.number);
+}
+
+function toWanted(row: readonly Value[]): Wanted {
+  const receivedAtMs = Number(row[5]);
+  return {
+    number: Number(row[0]),
+    sender: String(row[1]),
+    reference: row[2] as string | null,
+    messageId: row[3] as string | null,
+    // A clock that is ahead does not make the reply one to a later message.
+    atMs: Math.min(Number(row[4] ?? receivedAtMs), receivedAtMs),
+    receivedAtMs,
+    environment: String(row[6]),
+    own: { ...NOBODY },
+    any: { ...NOBODY },
+  };
+}
+
+function toCandidate(row: readonly Value[], { number, environment }: RunRecord, leg: number): Candidate {
+  return {
+    run: number,
+    environment,
+    leg,
+    row: Number(row[0]),
+    key: String(row[1]),
+    channel: row[2] as Channel,
+    address: row[3] as string | null,
+    messageId: row[4] as string | null,
+    claimedAtMs: Number(row[5]),
+    mayBeThere: row[6] === 1,
+    resend: Number(row[7] ?? 0),
+  };
+}
+
+const NEXT_UNJOINED = `SELECT number, sender, reference, message_id, happened_at, received_at, environment FROM replies
+  WHERE run IS NULL AND sender <> '' AND number > ? AND (row IS NULL OR row < ?) ORDER BY number LIMIT ?`;
+
+const NEW_OPT_OUT = `SELECT 1 FROM replies
+  WHERE run IS NULL AND row IS NULL AND sender <> '' AND coalesce(reviewed_as, meaning) = 'opt-out' LIMIT 1`;
+
+// Email addresses are compared in lower case; for numbers and ids of contacts that changes nothing that could be found.
+const ROWS = `SELECT row, key, coalesce(channel, ?5), address, message_id, claimed_at,
+    state = 'accepted' OR state = 'in-doubt' OR state = 'claimed' OR resolved_by IS NOT DISTINCT FROM 'resend', resend
+  FROM recipients WHERE list = ?1 AND leg = ?2 AND row > ?3 AND row <= ?4 AND claimed_at IS NOT NULL AND key IS NOT NULL
+    AND (?6 = 1 OR lower(address) IN (SELECT value FROM json_each(?7))
+      OR message_id IN (SELECT value FROM json_each(?8)))`;
+
+const JOIN = `UPDATE replies SET run = ?1, leg = ?2, row = ?3 WHERE number = ?4 AND run IS NULL
+  AND EXISTS (SELECT 1 FROM runs JOIN recipients ON recipients.list = runs.list
+    WHERE runs.number = ?1 AND recipients.leg = ?2 AND recipients.row = ?3 AND recipients.key = ?5)`;
+
+const NOT_FOUND = 'UPDATE replies SET row = ? WHERE number = ? AND run IS NULL';
+
+const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number = ?';
+
+/** What people said about being written to. All of it is called inside a transaction. */
+interface OptOuts {
+  /** Never again, in any campaign. Returns whether the address was not suppressed for good before. */
+  optOut(address: string, by: 'reply' | 'report', nowMs: number): boolean;
+  /** Takes back what a reply said, and nothing else. Returns whether there was such an entry. */
+  lift(address: string): boolean;
+  /** The last of somebody's words of opting in or out, by the time that they carry; null: there is none. */
+  lastWord(sender: string): 'opt-out' | 'opt-in' | null;
+}
+
+export function optOuts(connection: Connection): OptOuts {
+  const lasting = connection.query(LASTING_SUPPRESSION);
+  const suppress = connection.statement(SUPPRESS);
+  const lift = connection.statement(LIFT);
+  const lastWord = connection.query(LAST_WORD);
+  return {
+    optOut(address, by, nowMs) {
+      const isNew = lasting.get(address) === undefined;
+      suppress(address, REASONS[by], by, nowMs);
+      return isNew;
+    },
+    lift: (address) => lift(address) === 1,
+    lastWord: (sender) => (lastWord.get(sender)?.[0] ?? null) as ReturnType<OptOuts['lastWord']>,
+  };
+}
+
+const REASONS = { reply: 'replied to opt out', report: 'the provider reports that this person opted out' } as const;
+
+const LASTING_SUPPRESSION = 'SELECT 1 FROM suppressions WHERE address = ? AND until_at IS NULL';
+
+// Somebody's own word lasts longer than an entry that ends; and START takes back a reply, but not what the provider
+// says.
+const SUPPRESS = `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, NULL, ?, ?)
+  ON CONFLICT (address) DO UPDATE SET reason = excluded.reason, until_at = NULL, source = excluded.source
+  WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source = 'report')`;
+
+// Never a complaint, an import, or an entry that somebody made.
+const LIFT = `DELETE FROM suppressions WHERE address = ? AND source = 'reply'`;
+
+// Whoever wrote both at once does not want to be written to. Nothing was said after it came in: the time of a START
+// that is ahead, as of a clock that is wrong or of a zone that was left out, would count before every STOP until then.
+const LAST_WORD = `SELECT coalesce(reviewed_as, meaning) AS word FROM replies
+  WHERE sender = ? AND coalesce(reviewed_as, meaning) IN ('opt-out', 'opt-in')
+  ORDER BY CASE WHEN happened_at < received_at THEN happened_at ELSE received_at END DESC,
+    CASE coalesce(reviewed_as, meaning) WHEN 'opt-out' THEN 0 ELSE 1 END LIMIT 1`;

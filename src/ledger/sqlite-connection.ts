@@ -1,12 +1,110 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { keepReserve, leaveMarker, releaseReserve } from './companions.ts';
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Connection, ConnectionPurge, Param, Query, Statement, Value } from './connection.ts';
-import { fileError, LedgerError, type LedgerErrorKind, ledgerError } from './ledger-error.ts';
+import type { LedgerOptions } from './ledger.ts';
+import {
+  fileError,
+  isBusy,
+  isDiskFailure,
+  LedgerError,
+  type LedgerErrorKind,
+  ledgerError,
+  unusable,
+} from './ledger-error.ts';
 import { acquireRunLock, isRunHeld, type RunLock } from './lock.ts';
 import { noteClosed, noteOpen } from './log-check.ts';
-import { type Displacement, displaced, holdOff, nameOfCopy, rememberPlace } from './place.ts';
-import { purgeOfFile } from './purge-file.ts';
-import type { RunIdentity } from './records.ts';
+import {
+  type Displacement,
+  displaced,
+  dropPurgeNote,
+  hasPurgeNote,
+  holdOff,
+  keepReserve,
+  leaveMarker,
+  leavePurgeNote,
+  nameOfCopy,
+  releaseReserve,
+  rememberPlace,
+} from './place.ts';
+import type { RunIdentity, RunRecord } from './records.ts';
+
+/** How long a connection waits for others. */
+export const BUSY_TIMEOUT_MS = 30_000;
+
+/** A connection with all settings of handbill, and nothing looked at yet. */
+export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, readOnly: boolean): DatabaseSync {
+  const leavesNothing = readOnly && options.leaveNothing === true && !existsSync(`${path}-wal`);
+  const db = new DatabaseSync(leavesNothing ? unchanging(path) : path, {
+    readOnly,
+    timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+    defensive: true,
+  });
+  try {
+    const timeout = { set: '', get: 'PRAGMA busy_timeout', value: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS };
+    if (!readOnly) useWriteAheadLog(db, path);
+    for (const { set, get, value } of [timeout, ...SETTINGS, ...(readOnly ? [] : WRITE_SETTINGS)]) {
+      db.exec(set);
+      const answer = Object.values(db.prepare(get).get() ?? {})[0];
+      if (answer !== value) throw unusable('ledger-unusable', path, `SQLite answers "${get}" with ${String(answer)}.`);
+    }
+    return db;
+  } catch (error) {
+    if (!isDiskFailure(error)) db.close();
+    throw error;
+  }
+}
+
+/**
+ * Who reads a ledger in the usual way leaves an empty log and its index beside it. Without a log nobody has it open, so
+ * that it can be read as a file that does not change.
+ */
+function unchanging(path: string): URL {
+  const url = pathToFileURL(path);
+  url.search = '?immutable=1';
+  return url;
+}
+
+/**
+ * SQLite does not wait when the switch to the log meets another process that does the same, so it is tried again here
+ * for two seconds: without it, 3 of 200 simultaneous first starts failed.
+ */
+function useWriteAheadLog(db: DatabaseSync, path: string): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
+      if (mode === 'wal') return;
+      throw unusable('ledger-unusable', path, `SQLite cannot keep a write-ahead log here (${String(mode)}).`);
+    } catch (error) {
+      if (!isBusy(error) || attempt >= 100) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+}
+
+/** Set and read back on every connection; the time to wait for others is set before, by the opening itself. */
+const SETTINGS = [
+  { set: 'PRAGMA foreign_keys = ON', get: 'PRAGMA foreign_keys', value: 1 },
+  { set: 'PRAGMA trusted_schema = OFF', get: 'PRAGMA trusted_schema', value: 0 },
+  { set: 'PRAGMA cell_size_check = ON', get: 'PRAGMA cell_size_check', value: 1 },
+  { set: 'PRAGMA mmap_size = 0', get: 'PRAGMA mmap_size', value: 0 },
+];
+
+const WRITE_SETTINGS = [
+  // C11: a commit that returned outlasts a power cut; with NORMAL, SQLite syncs the log only now and then.
+  { set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 },
+  // Only macOS knows the difference: there, a plain fsync leaves data in the cache of the disk.
+  { set: 'PRAGMA fullfsync = ON', get: 'PRAGMA fullfsync', value: 1 },
+  { set: 'PRAGMA checkpoint_fullfsync = ON', get: 'PRAGMA checkpoint_fullfsync', value: 1 },
+  // Checkpoints are the connection's own, so that their errors are seen.
+  { set: 'PRAGMA wal_autocheckpoint = 0', get: 'PRAGMA wal_autocheckpoint', value: 0 },
+  { set: 'PRAGMA journal_size_limit = 67108864', get: 'PRAGMA journal_size_limit', value: 67108864 },
+];
 
 /**
  * One open ledger file: its transactions and prepared statements, and what must happen when the disk fails.
@@ -233,3 +331,58 @@ const LOOK_MS = 1000;
 
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;
+
+/** How large a ledger may be to be written anew while somebody else sends: who waits for the lock reads no answers. */
+const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
+
+/** What others write meanwhile. */
+const ROOM_BYTES = 16 * 1024 * 1024;
+
+/** The connection to the file, with what is no part of a transaction. */
+interface FileConnection extends Pick<Connection, 'path' | 'write'> {
+  outside(sql: string, ...params: readonly Param[]): Value | null;
+}
+
+/** What a purge does to the file of a ledger, and beside it. */
+function purgeOfFile(connection: FileConnection): ConnectionPurge {
+  const { path } = connection;
+  return {
+    isUnderWay: () => hasPurgeNote(path),
+    begin() {
+      try {
+        leavePurgeNote(path);
+      } catch (error) {
+        throw fileError(error, path);
+      }
+    },
+    overwrite: () => void connection.outside('PRAGMA secure_delete = ON'),
+    rewrite: (runs) => rewrite(connection, runs),
+  };
+}
+
+function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 'done' | 'in-use' | 'no-room' {
+  const { path } = connection;
+  const bytes = Number(connection.outside('PRAGMA page_count')) * Number(connection.outside('PRAGMA page_size'));
+  const isAtWork = ({ state }: RunRecord) => state === 'running' || state === 'loading';
+  if (bytes > SMALL_LEDGER_BYTES && runs().some((run) => isAtWork(run) && isRunHeld(path, run))) return 'in-use';
+  const { bavail, bsize } = statfsSync(dirname(path));
+  // A copy of it, and the log in which that comes back.
+  if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
+  // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
+  // moment on when it is there, so that a kill leaves nothing of it.
+  const folder = process.env['SQLITE_TMPDIR'];
+  try {
+    process.env['SQLITE_TMPDIR'] = dirname(path);
+    connection.outside('VACUUM');
+    // What was stands in the log too. It can be emptied once nobody reads from it.
+    if (connection.outside('PRAGMA wal_checkpoint(TRUNCATE)') !== 0) return 'in-use';
+  } catch (error) {
+    if (error instanceof LedgerError && error.kind === 'busy') return 'in-use';
+    throw error;
+  } finally {
+    if (folder === undefined) delete process.env['SQLITE_TMPDIR'];
+    else process.env['SQLITE_TMPDIR'] = folder;
+  }
+  dropPurgeNote(path);
+  return 'done';
+}

@@ -2,18 +2,17 @@ import { amender } from './amend.ts';
 import { changedStore } from './changed.ts';
 import { commitStore } from './commits.ts';
 import type { Connection } from './connection.ts';
+import { reachOf } from './contact-history.ts';
 import { doubtStore } from './doubts.ts';
 import { eventStore } from './events.ts';
 import { evidenceStore } from './evidence.ts';
 import type { Ledger } from './ledger.ts';
 import { listStore } from './lists.ts';
 import { purgeStore } from './purge.ts';
-import { reachOf } from './reach.ts';
 import { reader } from './reading.ts';
 import { replyStore } from './replies.ts';
-import { claimRestorer } from './restore-claims.ts';
 import { runStore } from './runs.ts';
-import { startStore } from './starts.ts';
+import { claimRestorer, startStore } from './starts.ts';
 import { suppressionStore } from './suppressions.ts';
 
 /** The ledger over one open connection, whatever database it is to. */

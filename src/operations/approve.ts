@@ -8,10 +8,8 @@ import { canonical } from '../plan/settings.ts';
 import { judgePlan, requireApproval } from '../run/approved.ts';
 import { refuseUnlessSealed } from '../run/sealed.ts';
 import { writeOutput } from '../util/output-file.ts';
-import { makePlan, toText } from './plan.ts';
-import { readPlanFile } from './plan-file.ts';
+import { makePlan, readPlanFile, signPlan, toText } from './plan.ts';
 import { projectHere } from './project-ledger.ts';
-import { signPlan } from './sign-plan.ts';
 
 export interface ApproveOptions {
   readonly cwd: string;

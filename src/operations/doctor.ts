@@ -7,9 +7,16 @@ import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment } from '../model.ts';
 import type { CommandContext } from './context.ts';
-import { asCheck, type Check, type CheckName, type CheckStatus, found } from './doctor-check.ts';
-import { checkEnvironment } from './doctor-environments.ts';
-import { checkLedger, type LedgerCheckup } from './doctor-ledger.ts';
+import {
+  asCheck,
+  type Check,
+  type CheckName,
+  type CheckStatus,
+  checkRuntime,
+  found,
+  offsetHere,
+} from './doctor-check.ts';
+import { checkEnvironment, checkLedger, type LedgerCheckup } from './doctor-environments.ts';
 import {
   checkApproval,
   checkGit,
@@ -18,7 +25,6 @@ import {
   checkSuppressions,
   checkWebhooks,
 } from './doctor-project.ts';
-import { checkRuntime, offsetHere } from './doctor-runtime.ts';
 import { version } from './version.ts';
 
 export interface DoctorOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now' | 'interactive' | 'width'> {

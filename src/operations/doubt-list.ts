@@ -4,7 +4,7 @@ import type { Channel } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
-import { findRun, meantBy } from './which-run.ts';
+import { findRun, meantBy } from './runs.ts';
 
 /** A recipient in doubt, or one who was: the fields of `jsonl` and of the schema, the columns of `csv`. */
 export interface Doubt {

@@ -1,13 +1,18 @@
-import { lstat, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, readFile, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join, parse, relative, resolve, sep } from 'node:path';
+import { checkCountry, checkSender } from '../campaign/check-values.ts';
 import { PROJECT_FILE, projectsAround, repositoryOf } from '../campaign/place.ts';
+import { SENDER_COUNTRIES } from '../content/sender-countries.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { Channel } from '../model.ts';
+import { exampleSender } from '../scaffold/people.ts';
 import { IGNORED } from '../scaffold/repository-files.ts';
 import { scaffold } from '../scaffold/scaffold.ts';
+import { createOutput, DISK_FAULTS } from '../util/output-file.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
+import { safe } from '../util/safe.ts';
 import { shellWord } from '../util/shell.ts';
-import { answerFaults, type InitAnswers, zoneOf } from './init-answers.ts';
-import { lookAround, makeFiles } from './init-write.ts';
 import { version } from './version.ts';
 
 export interface InitOptions extends InitAnswers {
@@ -170,4 +175,173 @@ async function folderAbove(folder: string, entry: string): Promise<string | null
   );
   if (exists) return folder;
   return dirname(folder) === folder ? null : await folderAbove(dirname(folder), entry);
+}
+
+/** What a new project is asked for. */
+export interface InitAnswers {
+  readonly campaign: string;
+  readonly channel: Channel;
+  readonly from: string;
+  readonly country: string;
+}
+
+export const CHANNEL_LABELS: Readonly<Record<Channel, string>> = {
+  sms: 'SMS',
+  rcs: 'RCS, with SMS for whoever cannot receive it',
+  'messaging-app': 'messaging app',
+  email: 'email',
+  voice: 'voice call',
+};
+
+export const DEFAULT_ANSWERS = { campaign: 'hello', channel: 'sms', country: 'GB' } as const;
+
+/** The sender of an example: a name where networks take names, else a number that belongs to nobody. */
+export function defaultSender(channel: Channel, country: string): string {
+  if (channel === 'email') return 'Riverside <hello@riverside.example>';
+  const isName = (channel === 'sms' || channel === 'rcs') && SENDER_COUNTRIES[country] === undefined;
+  return isName ? 'Riverside' : exampleSender(country);
+}
+
+/** Two letters in any case, as they are typed. */
+export function normalCountry(typed: string): string {
+  return typed.trim().toUpperCase();
+}
+
+/** What is wrong with an answer, in sentences; null where nothing is. */
+export function countryFault(country: string): string | null {
+  const finding = checkCountry(country);
+  return 'value' in finding ? null : sentences(finding);
+}
+
+export function campaignFault(name: string): string | null {
+  if (NAME.test(name)) return null;
+  return `"${name}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
+}
+
+/** RCS has an SMS after it here, with the same sender. */
+export function senderFault(channel: Channel, from: string): string | null {
+  if (channel === 'sms' || channel === 'rcs') {
+    const finding = checkSender(from);
+    return 'value' in finding ? null : sentences(finding);
+  }
+  if (from === '' || from.length > MAX_SENDER) return `A sender has 1 to ${MAX_SENDER} characters.`;
+  if (from.trim() !== from || from.includes('\n') || safe(from) !== from) {
+    return 'A sender is one line without control characters, and has no space at its ends.';
+  }
+  if (channel === 'email' && !EMAIL.test(from)) {
+    return `"${from}" is not a sender of emails. Write hello@example.com, or Riverside <hello@example.com>.`;
+  }
+  return null;
+}
+
+/** Everything that is wrong with what was given, at once. */
+export function answerFaults({ campaign, channel, from, country }: InitAnswers): readonly Diagnostic[] {
+  const faults = [
+    ['--name', campaignFault(campaign)],
+    ['--from', senderFault(channel, from)],
+    ['--country', countryFault(country)],
+  ] as const;
+  return faults.flatMap(([option, fault]) => (fault === null ? [] : [problem('usage', `${option}: ${fault}`)]));
+}
+
+/** The zone of a country in which clocks show the same time; null where nobody can say which is meant. */
+export function zoneOf(country: string): string | null {
+  // The types of TypeScript do not have it yet.
+  const locale: Intl.Locale & { readonly getTimeZones?: () => readonly string[] } = new Intl.Locale(`und-${country}`);
+  const zones = locale.getTimeZones?.() ?? [];
+  const [first = null] = zones;
+  return new Set(zones.map(offsets)).size === 1 ? first : null;
+}
+
+/** Winter and summer of one year: `GMT+01:00 GMT+02:00`. */
+function offsets(timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  const offsetAt = (month: number): string =>
+    format.formatToParts(Date.UTC(2026, month, 1)).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return `${offsetAt(0)} ${offsetAt(6)}`;
+}
+
+function sentences({ message, hint }: { readonly message: string; readonly hint?: string | undefined }): string {
+  return hint === undefined ? message : `${message} ${hint}`;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
+const MAX_SENDER = 200;
+const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
+
+/** What stands where new files would go. */
+export interface Standing {
+  /** Files that are there already, by their path below the root; links and folders of such a name too. */
+  readonly existing: readonly string[];
+  /** What no file can be put into: a link, or a file where a folder is needed. */
+  readonly faults: readonly Diagnostic[];
+}
+
+/**
+ * Looks at where files would go, and changes nothing. No link is followed: what somebody else put there would decide
+ * where the files end up (SECURITY S25).
+ *
+ * @param root absolute; need not exist
+ * @param paths below the root, with `/`
+ */
+export async function lookAround(root: string, paths: Iterable<string>, cwd: string): Promise<Standing> {
+  const existing: string[] = [];
+  const faults: Diagnostic[] = [];
+  const folders = new Set<string>();
+  for (const path of paths) {
+    if ((await factsOf(join(root, path))) !== null) existing.push(path);
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
+  }
+  for (const folder of ['', ...folders]) {
+    const facts = await factsOf(join(root, folder));
+    if (facts === null || facts.isDirectory()) continue;
+    const what = facts.isSymbolicLink() ? 'a link, which handbill does not follow' : 'not a folder';
+    const name = displayPath(join(root, folder), cwd);
+    faults.push(problem('output-exists', `${name} is ${what}.`, { hint: 'Name another folder.' }));
+  }
+  return { existing, faults };
+}
+
+/**
+ * Makes files, and the folders that they need. Nothing that exists is touched; should a file fail, those that were made
+ * before it are taken away again.
+ *
+ * @throws HandbillError exit 2, `output-exists`
+ */
+export async function makeFiles(root: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    for (const [path, text] of files) {
+      const file = join(root, path);
+      await makeFolders(dirname(file), undo);
+      await createOutput(file, text);
+      undo.push(() => unlink(file));
+    }
+  } catch (error) {
+    for (const step of undo.toReversed()) await step().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function makeFolders(folder: string, undo: (() => Promise<void>)[]): Promise<void> {
+  if (folder === parse(folder).root || (await factsOf(folder))?.isDirectory() === true) return;
+  await makeFolders(dirname(folder), undo);
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    // Somebody made it meanwhile. A link in its place would lead the files elsewhere.
+    if (code === 'EEXIST' && (await factsOf(folder))?.isDirectory() === true) return;
+    const why = code === 'EEXIST' ? 'a link or a file lies in its place' : (DISK_FAULTS[code] ?? code);
+    throw refuse(problem('output-exists', `The folder ${folder} cannot be made: ${why}.`));
+  }
+  undo.push(() => rmdir(folder));
+}
+
+async function factsOf(path: string): Promise<Stats | null> {
+  return await lstat(path).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw refuse(problem('output-exists', `${path} cannot be looked at: ${DISK_FAULTS[code] ?? code}.`));
+  });
 }

@@ -1,8 +1,7 @@
 import type { ProjectReading } from '../campaign/project.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Joined, Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
-import type { Joined } from '../ledger/reply-store.ts';
 import { createReferences } from '../plan/reference.ts';
 import { listedForm } from '../suppression/form.ts';
 import type { CommandContext } from './context.ts';

@@ -1,16 +1,20 @@
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse, warning } from '../errors.ts';
-import type { Recorded } from '../ledger/event-records.ts';
+import type { Ledger, Recorded } from '../ledger/ledger.ts';
+import { isGone, LedgerError } from '../ledger/ledger-error.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { Project, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
+import { settleByReports } from '../run/evidence.ts';
+import { againMs, TIMERS } from '../run/timers.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
 import type { Record as HoldEvents } from '../webhook/receive-group.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './event-interpreter.ts';
-import { openEventStore } from './listen-store.ts';
+import { joinReplies } from './join-replies.ts';
 import { projectHere } from './project-ledger.ts';
 import { isLoopback } from './serve-guard.ts';
+import { placelessOptOut } from './warnings.ts';
 
 export interface ListenOptions {
   /** A folder of the project. */
@@ -163,4 +167,298 @@ function hostWarnings(host: string): readonly Diagnostic[] {
   if (isLoopback(host)) return [];
   const message = `Other machines reach ${host}, and nothing that they send is encrypted: handbill speaks plain HTTP.`;
   return [warning('weak-webhook', message, { hint: 'Put a proxy with TLS before it, and leave --host as it is.' })];
+}
+
+/** The ledger that events go to; a shared one is waited for where it is lost. */
+interface EventStore {
+  /** Rejects while the ledger is gone: senders come again. */
+  record(events: readonly WebhookEvent[], environment: string): Promise<void>;
+  /** Of the ledger, as people may see it. */
+  readonly path: string;
+  /** Resolves with what is wrong when nothing more can be stored. */
+  readonly failed: Promise<HandbillError>;
+  /** Does what is still to do. */
+  close(): Promise<void>;
+}
+
+interface StoreFacts {
+  readonly open: () => Ledger;
+  readonly now: () => number;
+  readonly startLifts: boolean;
+  readonly onRecorded: (recorded: Recorded) => void;
+  readonly log: (line: string) => void;
+}
+
+interface Opened {
+  readonly ledger: Ledger;
+  readonly recorder: Recorder;
+  readonly joiner: IdleJoiner;
+}
+
+const NOTHING_NEW: Recorded = { reports: 0, replies: 0, unread: 0, known: 0, suppressed: [], lifted: [] };
+
+/** @throws HandbillError (exit 7): the ledger cannot be opened */
+function openEventStore({ open, now, startLifts, onRecorded, log }: StoreFacts): EventStore {
+  let fail: (error: HandbillError) => void = () => undefined;
+  const failed = new Promise<HandbillError>((resolve) => {
+    fail = resolve;
+  });
+  const closing = new AbortController();
+  let returning: Promise<void> = Promise.resolve();
+
+  const begin = (): Opened => {
+    const ledger = open();
+    const onSuppressed = (suppressed: readonly string[]): void => onRecorded({ ...NOTHING_NEW, suppressed });
+    const joiner = createIdleJoiner(ledger, { now, startLifts, onSuppressed, log });
+    const recorder = recorderOf(ledger, {
+      now,
+      startLifts,
+      onRecorded(recorded) {
+        if (recorded.replies > 0) joiner.noticed();
+        onRecorded(recorded);
+        const trouble = placelessOptOut(recorded.suppressed);
+        if (trouble !== null) log(trouble);
+      },
+      log,
+    });
+    const opened = { ledger, recorder, joiner };
+    void recorder.failed.then((error) => {
+      if (ledger.history === null || !isGone(error)) fail(error);
+      else if (!closing.signal.aborted) returning = comeBack(opened);
+    });
+    return opened;
+  };
+  const comeBack = async ({ ledger, joiner }: Opened): Promise<void> => {
+    current = null;
+    log('the ledger is lost: senders are told to come again, and it is tried again');
+    await joiner.close();
+    ledger.close();
+    for (let tries = 0; !closing.signal.aborted; tries += 1) {
+      await TIMERS.sleep(againMs(tries), closing.signal);
+      if (closing.signal.aborted) return;
+      try {
+        current = begin();
+        log('the ledger is back');
+        return;
+      } catch (error) {
+        if (isGone(error)) continue;
+        if (!(error instanceof HandbillError)) throw error;
+        fail(error);
+        return;
+      }
+    }
+  };
+
+  const first = begin();
+  let current: Opened | null = first;
+  return {
+    path: first.ledger.path,
+    failed,
+    async record(events, environment) {
+      if (current === null) throw new Error('the ledger is gone');
+      await current.recorder.record(events, environment);
+    },
+    async close() {
+      closing.abort();
+      await returning;
+      if (current === null) return;
+      current.recorder.finish();
+      await current.joiner.close();
+      current.ledger.close();
+    },
+  };
+}
+
+/** Holds events in a ledger, and knows when that is over. */
+interface Recorder {
+  readonly record: HoldEvents;
+  /** Resolves with what is wrong when the ledger can be written no more. */
+  readonly failed: Promise<HandbillError>;
+  /** Does what is still to do. */
+  finish(): void;
+}
+
+interface RecorderFacts {
+  readonly now: () => number;
+  readonly startLifts: boolean;
+  readonly onRecorded: (recorded: Recorded) => void;
+  readonly log: (line: string) => void;
+}
+
+/** Doubts are looked at so long after a report: while reports stream in, once a second is soon enough. */
+const SETTLE_AFTER_MS = 1_000;
+
+/** Where that takes long, less often: a report that quotes a text is compared with every list. */
+const SETTLE_SHARE = 20;
+
+/**
+ * Holds events, and ends the doubts that reports speak of.
+ *
+ * Whether a failure passes: another process holds the ledger, or the disk is full. Then senders are told to come again,
+ * and the next group is tried as if nothing had been. After anything else nothing more is written.
+ */
+export function recorderOf(
+  ledger: Pick<Ledger, 'events'>,
+  { now, startLifts, onRecorded, log }: RecorderFacts,
+): Recorder {
+  let fail: (error: HandbillError) => void = () => undefined;
+  const failed = new Promise<HandbillError>((resolve) => {
+    fail = resolve;
+  });
+  let isTroubled = false;
+  let settling: NodeJS.Timeout | null = null;
+  let settleAfterMs = SETTLE_AFTER_MS;
+  const settle = (): void => {
+    settling = null;
+    const beganMs = performance.now();
+    try {
+      const count = settleByReports(ledger, now());
+      if (count > 0) log(`${count} ${count === 1 ? 'doubt' : 'doubts'} settled by reports`);
+    } catch (error) {
+      // The next start of a run does the same: what matters is whether events can be held.
+      if (isAboutEvents(error)) log(`doubts are not settled, by a bug: ${nameOf(error)}`);
+      else if (!passes(error)) fail(asHandbillError(error));
+    }
+    settleAfterMs = Math.max(SETTLE_AFTER_MS, SETTLE_SHARE * (performance.now() - beganMs));
+  };
+  const hold = (events: readonly WebhookEvent[], environment: string): Recorded =>
+    ledger.events.record(events, { nowMs: now(), source: 'webhook', environment, startLifts });
+  return {
+    failed,
+    finish() {
+      if (settling === null) return;
+      clearTimeout(settling);
+      settle();
+    },
+    record(group, environment) {
+      try {
+        const recorded = store(group, (events) => hold(events, environment), log);
+        if (isTroubled) log('stored again');
+        isTroubled = false;
+        if (recorded.some(({ reports }) => reports > 0)) settling ??= setTimeout(settle, settleAfterMs).unref();
+        recorded.forEach(onRecorded);
+      } catch (error) {
+        if (!passes(error)) fail(asHandbillError(error));
+        else if (!isTroubled) log(`not stored: ${error.message}`);
+        isTroubled = true;
+        // The group is on the disk; only what comes after it could not be.
+        if (error instanceof LedgerError && error.recorded) return;
+        throw error;
+      }
+    },
+  };
+}
+
+/** One event that the ledger does not take must not keep others out of it, nor come again for ever. */
+function store(
+  group: readonly WebhookEvent[],
+  hold: (events: readonly WebhookEvent[]) => Recorded,
+  log: (line: string) => void,
+): readonly Recorded[] {
+  try {
+    return [hold(group)];
+  } catch (error) {
+    if (!isAboutEvents(error)) throw error;
+  }
+  return group.map((event) => {
+    try {
+      return hold([event]);
+    } catch (error) {
+      if (event.kind === 'unread' || !isAboutEvents(error)) throw error;
+      log(`an event is kept unread, by a bug: ${nameOf(error)}`);
+      return hold([{ kind: 'unread', body: JSON.stringify(event) }]);
+    }
+  });
+}
+
+function passes(error: unknown): error is LedgerError {
+  return error instanceof LedgerError && (error.kind === 'busy' || error.kind === 'full');
+}
+
+/** A message could hold what somebody sent. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+/** Whether the ledger is sound, and what it was given is not: a bug in reading events. */
+function isAboutEvents(error: unknown): boolean {
+  if (!(error instanceof HandbillError)) return true;
+  const { cause } = error;
+  if (!(error instanceof LedgerError && cause instanceof Error && 'errcode' in cause)) return false;
+  return REFUSED_VALUES.has(Number(cause.errcode) & 0xff);
+}
+
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH (https://sqlite.org/rescode.html). */
+const REFUSED_VALUES: ReadonlySet<number> = new Set([18, 19, 20]);
+
+function asHandbillError(error: unknown): HandbillError {
+  if (error instanceof HandbillError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new HandbillError(EXIT.bug, [problem('bug', `Events could not be stored: ${message}.`)]);
+}
+
+/** Looks for the messages of replies while nothing more urgent happens. */
+export interface IdleJoiner {
+  /** Replies have come in. */
+  noticed(): void;
+  /** Ends what is under way, between two of its steps. */
+  close(): Promise<void>;
+}
+
+interface IdleFacts {
+  readonly now: () => number;
+  readonly startLifts: boolean;
+  /** Told of contacts whose message was answered with a word of opting out. */
+  readonly onSuppressed: (addresses: readonly string[]) => void;
+  /** Told why it could not be done; it is tried again when the next reply comes in. */
+  readonly log: (line: string) => void;
+  /** How long no reply must have come in, and how long it is waited for that at most; in ms. */
+  readonly idleMs?: number;
+  readonly mostMs?: number;
+}
+
+const IDLE_MS = 10_000;
+const MOST_MS = 60_000;
+
+/** What an earlier process received and did not come to look for is looked for too. */
+export function createIdleJoiner(
+  ledger: { readonly events: Pick<Ledger['events'], 'joinReplies' | 'hasUnjoined'> },
+  { now, startLifts, onSuppressed, log, idleMs = IDLE_MS, mostMs = MOST_MS }: IdleFacts,
+): IdleJoiner {
+  let timer: NodeJS.Timeout | null = null;
+  let waitsSinceMs: number | null = null;
+  let isClosed = false;
+  let work: Promise<void> = Promise.resolve();
+
+  const look = async (): Promise<void> => {
+    try {
+      const { suppressed } = await joinReplies(ledger, { now, startLifts, stopped: () => isClosed });
+      if (suppressed.length > 0) onSuppressed(suppressed);
+    } catch (error) {
+      log(`not looked for what replies answer: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const begin = (): void => {
+    timer = null;
+    waitsSinceMs = null;
+    work = work.then(look);
+  };
+  const noticed = (): void => {
+    if (isClosed) return;
+    const atMs = performance.now();
+    waitsSinceMs ??= atMs;
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(begin, Math.max(0, Math.min(idleMs, waitsSinceMs + mostMs - atMs)));
+    timer.unref();
+  };
+
+  if (ledger.events.hasUnjoined()) noticed();
+  return {
+    noticed,
+    async close() {
+      isClosed = true;
+      if (timer !== null) clearTimeout(timer);
+      await work;
+    },
+  };
 }

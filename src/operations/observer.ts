@@ -1,7 +1,6 @@
 import type { Diagnostic, ExitStatus } from '../errors.ts';
 import type { Endpoint } from '../http/connect.ts';
-import type { Recorded } from '../ledger/event-records.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, Recorded } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Json, WebhookEvent } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';

@@ -1,6 +1,7 @@
-import type { SignOptions } from '../approval/sign.ts';
+import { type SignOptions, signBytes } from '../approval/sign.ts';
+import { MAX_SIGNATURES, readSignature } from '../approval/signature.ts';
 import { loadCampaign } from '../campaign/load.ts';
-import type { Diagnostic } from '../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import { checkList } from '../plan/check.ts';
@@ -8,14 +9,14 @@ import { adviseLength } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
 import { openReach, type Reached } from '../plan/reach.ts';
-import { type SealedPlan, sealPlan } from '../plan/seal.ts';
+import { readSealedPlan, type SealedPlan, sealPlan, signedBytes } from '../plan/seal.ts';
 import { duplicatesIn } from '../plan/second-look.ts';
 import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
 import type { Meter } from '../util/meter.ts';
+import { findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { jsonText } from '../util/safe.ts';
 import { checkApprovers } from './approver-faults.ts';
 import { meantOccurrence } from './occurrence.ts';
-import { signPlan } from './sign-plan.ts';
 
 export interface PlanCommandOptions {
   readonly cwd: string;
@@ -35,7 +36,7 @@ export interface PlanCommandOptions {
 }
 
 /** With which key (default: HANDBILL_SIGNING_KEY), and how it may be asked for. */
-export interface PlanSigning extends Omit<SignOptions, 'cwd'> {
+interface PlanSigning extends Omit<SignOptions, 'cwd'> {
   readonly key?: string;
 }
 
@@ -114,4 +115,50 @@ async function ledgerBefore(made: Plan, nowMs: number): Promise<Before> {
 /** A plan as the text of its file. */
 export function toText(plan: SealedPlan): string {
   return `${jsonText(plan, 2)}\n`;
+}
+
+/**
+ * Adds a signature to a plan; one that the same key has made before is replaced.
+ *
+ * @param key - a private key, or a public key whose private half is in ssh-agent; default: HANDBILL_SIGNING_KEY
+ * @throws HandbillError exit 2 where there is no key, or it cannot be used
+ */
+export async function signPlan(
+  sealed: SealedPlan,
+  key: string | undefined,
+  options: SignOptions,
+): Promise<{ readonly plan: SealedPlan; readonly signature: string }> {
+  const chosen = key ?? options.env['HANDBILL_SIGNING_KEY'] ?? '';
+  if (chosen === '') throw refuse(noKey());
+  const made = await signBytes(signedBytes(sealed), chosen, options);
+  const others = (sealed.signatures ?? []).filter((one) => keyOf(one) === null || keyOf(one) !== keyOf(made));
+  if (others.length >= MAX_SIGNATURES) {
+    const hint = 'Make the plan again, and have it signed by those whose signatures count.';
+    throw refuse(problem('plan-invalid', `The plan has ${others.length} signatures, and cannot have more.`, { hint }));
+  }
+  return { plan: { ...sealed, signatures: [...others, made] }, signature: made };
+}
+
+function keyOf(signature: string): string | null {
+  const read = readSignature(signature);
+  return 'problem' in read ? null : read.key.text;
+}
+
+function noKey() {
+  const hint =
+    'Name it, or set HANDBILL_SIGNING_KEY: a private key such as ~/.ssh/id_ed25519, or its .pub file where ssh-agent has it.';
+  return problem('usage', 'The key to sign with is missing.', { hint });
+}
+
+const MAX_PLAN_BYTES = 1024 * 1024;
+
+/** Reads a sealed plan; throws `HandbillError` (exit 2) where it is not one. */
+export async function readPlanFile(file: string, cwd: string): Promise<SealedPlan> {
+  const found = await findFileAnywhere(cwd, file);
+  if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));
+  const read = await readSmallFile(found.path, MAX_PLAN_BYTES, file);
+  if ('fault' in read) throw refuse(problem(read.fault.code, read.fault.message, { at: { file } }));
+  const plan = readSealedPlan(new TextDecoder().decode(read.bytes), file);
+  if ('code' in plan) throw refuse(plan);
+  return plan;
 }

@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
@@ -7,23 +8,25 @@ import { onlyEnvironment } from '../campaign/environments.ts';
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openLedger } from '../ledger/open.ts';
-import type { WebhookEvent } from '../model.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { Project, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
+import { sendCommand } from '../report/next-steps.ts';
+import { countUnreached } from '../run/deliveries.ts';
 import { settleByReports } from '../run/evidence.ts';
 import type { Meter } from '../util/meter.ts';
+import { isTest } from '../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
 import { makeTemporaryFolder, type TemporaryFolder, temporaryFault } from '../util/temporary-folder.ts';
 import type { Interpreter } from '../webhook/interpret.ts';
 import { interpreterOf } from './event-interpreter.ts';
-import { type DueFallbacks, dueFallbacks } from './fallbacks-due.ts';
 import { joinReplies } from './join-replies.ts';
 import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
 import { type EventFile, MAX_VALUE_EVENTS, readEvents } from './reconcile-read.ts';
-import { rehearsalOf } from './reconcile-rehearsal.ts';
+import { PLAN_FILE, sentCampaign, takesPlans } from './runs.ts';
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   /** A folder of the project. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -298,4 +301,58 @@ function notUnderstood(
 function nothingUnderstood({ name }: EventFile, line: number): Error {
   const message = `Nothing in ${name} is a delivery report or a reply, as far as one can tell. Nothing of it was taken over.`;
   return refuse(problem('unread-event', message, { at: { file: name, line }, hint: HINT }));
+}
+
+/**
+ * A copy of a ledger to try something on, as it is at this moment, whoever writes to it meanwhile; readable by this
+ * user alone. Where there is no ledger yet, it is a place for a new one.
+ *
+ * @throws HandbillError (exit status 7): the ledger cannot be read, or the copy not be written
+ */
+async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: number): Promise<string> {
+  const path = join(folder.root, 'ledger.db');
+  const original = openExistingLedger(ledger, { nowMs });
+  if (original === null) return path;
+  try {
+    // SQLite would make a file that others can read; it takes one that is empty.
+    await (await open(path, 'wx', 0o600)).close();
+    original.copyTo(path);
+    return path;
+  } finally {
+    original.close();
+  }
+}
+
+/** A run in which reports made fallbacks due. */
+interface DueFallbacks {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly recipients: number;
+  /** Sends them. */
+  readonly command: string;
+}
+
+/** Reports come within days; older runs would only be continued with `--late`. */
+const RECENT_MS = 7 * 24 * 3_600_000;
+
+/** The runs of the last week whose fallbacks wait, oldest first: a pass over the list of each that has a fallback. */
+async function dueFallbacks(
+  ledger: Pick<Ledger, 'events' | 'runs'>,
+  project: Project,
+  { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
+): Promise<readonly DueFallbacks[]> {
+  if (!ledger.events.hasUnreached()) return [];
+  const due: DueFallbacks[] = [];
+  for (const run of ledger.runs()) {
+    const { id, environment, occurrence, purgedAtMs } = run;
+    if (isTest(occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;
+    const { campaign, file } = await sentCampaign(run, project, { cwd });
+    const recipients = campaign === null ? 0 : countUnreached(ledger, run, campaign);
+    if (recipients === 0) continue;
+    const command = sendCommand(run, file ?? run.campaign, takesPlans(run, project) ? PLAN_FILE : null);
+    due.push({ run: id, campaign: run.campaign, environment, occurrence, recipients, command });
+  }
+  return due;
 }

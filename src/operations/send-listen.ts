@@ -6,14 +6,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Receiver } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type EmbeddedSandbox, startEmbedded } from '../run/api.ts';
-import type { Reporters } from '../run/listen.ts';
+import type { Reporters } from '../run/rounds.ts';
 import { TIMERS } from '../run/timers.ts';
 import { startReceiver } from '../webhook/receive.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './event-interpreter.ts';
-import { noReceiver, reporting } from './listen.ts';
-import { recorderOf } from './listen-record.ts';
-import { createIdleJoiner } from './listen-replies.ts';
+import { createIdleJoiner, noReceiver, recorderOf, reporting } from './listen.ts';
 import { isSandbox, LISTEN_FOR_MS, type ListenNeeds, type ListenWhileSending } from './send-options.ts';
 
 /** Receives into the ledger of a start. */

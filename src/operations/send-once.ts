@@ -1,20 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { loadCampaign } from '../campaign/load.ts';
+import type { PriceList } from '../content/price.ts';
 import { type HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { WorkerFacts } from '../ledger/worker-store.ts';
+import type { Campaign } from '../model.ts';
 import { adviseLength } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
+import { createPricer } from '../plan/pricer.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { prepareApi } from '../run/api.ts';
-import { callWorkersBack } from '../run/call-back.ts';
+import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
+import { type Api, prepareApi } from '../run/api.ts';
+import { countUnreached } from '../run/deliveries.ts';
+import { joinReplies } from '../run/evidence.ts';
 import { holdRun } from '../run/hold.ts';
-import { joinReplies } from '../run/join-replies.ts';
-import { sendListening } from '../run/listen.ts';
+import { needsShared } from '../run/list-workers.ts';
 import type { Memory } from '../run/memory.ts';
 import { identityOf, interruptedEarly, type Prepared, prepareRun } from '../run/prepare.ts';
+import type { ListsAgain } from '../run/producer.ts';
+import { type RoundsOptions, sendListening, sendRounds } from '../run/rounds.ts';
+import { type RunEnd, sendRun } from '../run/run.ts';
 import { refuseOtherList, refuseUnlessSealed } from '../run/sealed.ts';
-import { sendRounds } from '../run/window-wait.ts';
-import { checkWinner } from '../run/winner.ts';
+import { callWorkersBack, createSharing, queueFor, type Sharing } from '../run/sharing.ts';
+import { TIMERS } from '../run/timers.ts';
+import { checkWinner, settleWinner } from '../run/winner.ts';
 import { overRefusal } from '../schedule/occurrence.ts';
+import { fileStamp } from '../util/file-stamp.ts';
+import { isPostgres } from '../util/ledger-address.ts';
+import { durationMs } from '../util/units.ts';
 import { meantOccurrence } from './occurrence.ts';
 import type { SendListener } from './send-listen.ts';
 import {
@@ -26,8 +40,6 @@ import {
   type SendOptions,
 } from './send-options.ts';
 import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
-import { createRound, howListsAreRead } from './send-rounds.ts';
-import { beginSharing, refuseUnlessShareable } from './send-workers.ts';
 
 /** One start of a campaign: see send.ts. What the process remembers of a start before is told to the ledger first. */
 export async function sendOnce(target: string, options: SendOptions, memory: Memory): Promise<SendResult> {
@@ -204,4 +216,175 @@ async function asked(
     resends: prepared.resends,
   };
   return (await options.confirm?.({ ...question, estimate: prepared.estimate })) ?? false;
+}
+
+/** What every start of a run with an open ledger needs. */
+interface Start {
+  readonly options: SendOptions;
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly prepared: Prepared;
+  readonly openApi: () => Promise<Api>;
+  readonly prices: PriceList | null;
+  readonly suppressions: Suppressions;
+  readonly listsAgain: ListsAgain;
+  readonly concurrency: number;
+  readonly interrupt: AbortSignal;
+  /** Null: a ledger that is a file is not lost and found again. */
+  readonly memory: Memory | null;
+  /** Others work on the run as well; null: nobody does. */
+  readonly sharing: Sharing | null;
+}
+
+/** One start of the run, with connections of its own; `send --wait` has several. */
+function createRound(start: Start): RoundsOptions['round'] {
+  const { options, plan, ledger, prepared, prices, suppressions, listsAgain, concurrency, interrupt } = start;
+  const { campaign } = plan;
+  return async (begun, limit, posted) => {
+    // The first start of these has looked for a winner as it was prepared.
+    const run = posted === null ? begun : settleWinner(ledger, plan, begun, options.now).run;
+    const api = await start.openApi();
+    const watch = options.watch?.round(ledger, run, posted === null ? prepared.toDo : null) ?? null;
+    let end: RunEnd | null = null;
+    const abort = (): void => api.endpoint.abort();
+    const { stopWaiting } = api.endpoint;
+    interrupt.addEventListener('abort', stopWaiting, { once: true });
+    options.abort?.addEventListener('abort', abort, { once: true });
+    try {
+      end = await sendRun({
+        plan,
+        ledger,
+        run,
+        list: prepared.list,
+        reached: prepared.reached,
+        loaded: posted === null ? prepared.loaded : null,
+        // Reports may have come in since.
+        unreached: posted === null ? prepared.unreached : countUnreached(ledger, run, campaign),
+        suppressions,
+        listsAgain,
+        ...(posted === null ? {} : { postedBefore: posted }),
+        endpoint: watch === null ? api.endpoint : watch.endpoint(api.endpoint),
+        wire: api.wire,
+        costOf: createPricer(prices),
+        concurrency,
+        ratePerSecond: rateOf(plan, options.ratePerSecond),
+        limit,
+        interrupt,
+        wait: options.wait === true,
+        memory: start.memory,
+        sharing: start.sharing,
+        ...given(options, 'onWait', 'onNotice'),
+        now: options.now,
+        random: options.random ?? Math.random,
+        onStart: (figures) => options.onStart?.(figures, campaign),
+        ...(watch === null || watch.onCommitted === null ? {} : { onCommitted: watch.onCommitted }),
+      });
+      return end;
+    } finally {
+      watch?.ended(end);
+      interrupt.removeEventListener('abort', stopWaiting);
+      options.abort?.removeEventListener('abort', abort);
+      await api.close(campaign.send.timeoutMs);
+    }
+  };
+}
+
+/** Stamped before they are read: what is written meanwhile is seen at the first look. */
+export async function howListsAreRead(
+  campaign: Campaign,
+  { env, now, lookMs = LOOK_MS }: SendOptions,
+): Promise<ListsAgain> {
+  const read = () => loadSuppressions(campaign, env);
+  const paths = campaign.suppressions.map(({ path }) => path);
+  if (paths.length === 0) return { readAtMs: now(), read };
+  const stamp = () => fileStamp(paths);
+  return { readAtMs: now(), read, watch: { stamp, first: await stamp(), everyMs: lookMs } };
+}
+
+const LOOK_MS = 10_000;
+
+/** The lowest of all that hold: what somebody says, that of the environment, and that of the campaign. */
+export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
+  return lowest(ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond);
+}
+
+function lowest(...rates: readonly (number | null | undefined)[]): number | null {
+  const set = rates.filter((rate) => rate !== null && rate !== undefined);
+  return set.length === 0 ? null : Math.min(...set);
+}
+
+/** @throws HandbillError (exit 2): the ledger is a file */
+function refuseUnlessShareable({ project }: Campaign): void {
+  if (!isPostgres(project.ledger)) throw needsShared('--workers is for a shared ledger; this one is a file.');
+}
+
+interface SharingNeeds {
+  readonly options: SendOptions;
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly prepared: Pick<Prepared, 'discard'>;
+}
+
+/** Opens the queue through which the run is shared; what was prepared is forgotten where that fails. */
+async function beginSharing({
+  options,
+  plan,
+  ledger,
+  prepared,
+}: SharingNeeds): Promise<{ readonly sharing: Sharing } & AsyncDisposable> {
+  const { workers } = ledger;
+  if (workers === null) throw new Error('a ledger that is a file has no workers');
+  try {
+    const worker = thisWorker(options.env);
+    workers.join(worker);
+    const queue = await queueFor(plan.campaign.project.ledger);
+    const { recipients = null, sealed = null, now } = options;
+    const sharing = createSharing({
+      ledger,
+      workers,
+      worker,
+      queue,
+      ratePerSecond: rateOf(plan, options.ratePerSecond),
+      facts: {
+        recipients,
+        ratePerSecond: options.ratePerSecond ?? null,
+        sealed: sealed === null ? null : JSON.stringify(sealed),
+      },
+      now,
+      timers: TIMERS,
+    });
+    return {
+      sharing,
+      async [Symbol.asyncDispose]() {
+        try {
+          workers.leave(worker.id);
+        } catch {
+          // A ledger that cannot be reached was reported already; whoever left is not heard of any more.
+        }
+        await queue.close().catch(() => undefined);
+      },
+    };
+  } catch (error) {
+    prepared.discard();
+    throw error;
+  }
+}
+
+/** Whoever says nothing for so long is taken for dead. Longer than a commit takes that others keep waiting, as a rule. */
+const LEASE_MS = 8000;
+/** A worker speaks four times a second. */
+const LEAST_MS = 1000;
+
+/**
+ * This process as a worker.
+ *
+ * @throws HandbillError (exit 2): HANDBILL_LEASE is no time
+ */
+export function thisWorker(env: Readonly<Record<string, string | undefined>>): WorkerFacts {
+  const said = env['HANDBILL_LEASE'];
+  const leaseMs = said === undefined || said === '' ? LEASE_MS : durationMs(said);
+  if (leaseMs === null || leaseMs < LEAST_MS) {
+    throw refuse(problem('usage', `HANDBILL_LEASE is no time: ${said}.`, { hint: 'Write it as 8s; 1s is the least.' }));
+  }
+  return { id: randomUUID(), host: hostname(), pid: process.pid, leaseMs };
 }

@@ -1,11 +1,10 @@
 import type { Diagnostic, HandbillError } from '../errors.ts';
-import type { Recorded } from '../ledger/event-records.ts';
+import type { Recorded } from '../ledger/ledger.ts';
 import type { Campaign, Canary, ChangedRecipient, WebhookEvent } from '../model.ts';
 import type { Estimate } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { SealedPlan } from '../plan/seal.ts';
-import type { OnWait } from '../run/canary-gate.ts';
-import { asksReports } from '../run/canary-reports.ts';
+import { asksReports, type OnWait } from '../run/canary.ts';
 import type { Recalled } from '../run/memory.ts';
 import type { Figures } from '../run/progress.ts';
 import type { Timers } from '../run/timers.ts';

@@ -1,15 +1,17 @@
 import type { PriceList } from '../content/price.ts';
-import { EXIT, type ExitStatus } from '../errors.ts';
+import type { ExitStatus } from '../errors.ts';
+import { EXIT } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { CameBack } from '../report/tally.ts';
-import { noteUndecided, type WinnerState } from '../run/decide-winner.ts';
 import { cameBack, countDeliveries } from '../run/deliveries.ts';
 import { identityOf } from '../run/prepare.ts';
 import type { RunEnd } from '../run/run.ts';
 import { summarise } from '../run/summary.ts';
+import type { WinnerState } from '../run/winner.ts';
+import { noteUndecided } from '../run/winner.ts';
 
 /** What became of one start. */
 export interface SendResult {
@@ -63,7 +65,7 @@ export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, e
 }
 
 /** As `report` says it: what came back until now. Costs a pass over the list where anything has. */
-function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
+export function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
   const deliveries = countDeliveries(ledger, run);
   return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
 }

@@ -1,8 +1,7 @@
 import { EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import { isGone, type LedgerError } from '../ledger/ledger-error.ts';
-import { againMs } from '../run/again.ts';
 import { createMemory, type Memory } from '../run/memory.ts';
-import { TIMERS } from '../run/timers.ts';
+import { againMs, TIMERS } from '../run/timers.ts';
 import { durationMs } from '../util/units.ts';
 import { sendOnce } from './send-once.ts';
 import type { SendOptions } from './send-options.ts';

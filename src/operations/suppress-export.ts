@@ -1,10 +1,14 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
+import { ADDRESS_KINDS, type AddressKind } from '../model.ts';
 import { checkHashKey } from '../plan/suppression.ts';
+import { createAddressReader } from '../recipients/address.ts';
+import { kindOf, listedForm } from '../suppression/form.ts';
+import { type Hasher, writeHash } from '../suppression/hash.ts';
+import { csvCell } from '../util/csv-cell.ts';
 import type { CommandContext } from './context.ts';
 import { projectHere } from './project-ledger.ts';
 import { hasherOf } from './suppress-addresses.ts';
-import { asCsv, asHashes } from './suppress-csv.ts';
 
 const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
 
@@ -28,4 +32,48 @@ export async function* exportSuppressions(
   } finally {
     ledger?.close();
   }
+}
+
+type Lists = Pick<Ledger, 'suppressions' | 'suppressedHashes'>;
+
+/** In the form of a suppression file, so that one project's list can be another's. */
+export function* asCsv(lists: Lists): Generator<string> {
+  yield 'msisdn,email,contact,hash,reason,until\r\n';
+  const columnOf = createColumnOf();
+  for (const { address, reason, untilMs } of lists.suppressions()) {
+    const kind = columnOf(address);
+    const addresses = ADDRESS_KINDS.map((one) => (one === kind ? address : null));
+    yield line(...addresses, null, reason, untilOf(untilMs));
+  }
+  for (const { reason, untilMs, ...hash } of lists.suppressedHashes()) {
+    yield line(null, null, null, writeHash(hash), reason, untilOf(untilMs));
+  }
+}
+
+/** The column in which an address is read as what it is: ids of contacts may look like a number that there is not. */
+function createColumnOf(): (address: string) => AddressKind {
+  const read = { msisdn: createAddressReader('msisdn', null), email: createAddressReader('email', null) };
+  return (address) => {
+    const kind = kindOf(address);
+    if (kind === 'contact') return kind;
+    const found = read[kind](address);
+    return 'to' in found && listedForm(found.to) === address ? kind : 'contact';
+  };
+}
+
+/** The same as hashes, to be shared: without reasons, which may say who somebody is. */
+function* asHashes(lists: Lists, { keyId, hash }: Hasher): Generator<string> {
+  yield 'hash,until\r\n';
+  for (const { address, untilMs } of lists.suppressions()) {
+    yield line(writeHash({ keyId, hash: hash(address) }), untilOf(untilMs));
+  }
+  for (const { untilMs, ...written } of lists.suppressedHashes()) yield line(writeHash(written), untilOf(untilMs));
+}
+
+function line(...cells: readonly (string | null)[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+function untilOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../ledger/event-records.ts';
+import type { DeliveryRecord } from '../ledger/ledger.ts';
 import type { EarlierMessage, LegOutcome, Outcome, UnmatchedReason } from '../model.ts';
 import { reasonWords } from '../report/reason-words.ts';
 import { DELIVERY_WORDS, money, OUTCOME_WORDS, UNMATCHED_WORDS } from '../report/words.ts';

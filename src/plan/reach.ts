@@ -1,6 +1,5 @@
 import { type Diagnostic, problem, refuse, warning } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Reach } from '../ledger/reach.ts';
+import type { Ledger, Reach } from '../ledger/ledger.ts';
 import type { Cap, RunIdentity } from '../ledger/records.ts';
 import type { Campaign, Recipient } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';

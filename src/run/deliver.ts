@@ -1,14 +1,21 @@
+import { hash } from 'node:crypto';
 import { backoffMs } from '../http/backoff.ts';
 import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
+import type { Endpoint } from '../http/connect.ts';
+import type { AnswerCheck } from '../http/connection-answers.ts';
+import type { CompiledWire } from '../http/pointers.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
-import type { ResultRecord } from '../ledger/records.ts';
-import type { Attempt, SendRequest } from '../model.ts';
-import type { SharedRequest } from '../plan/expand.ts';
-import type { TimedAnswer, TimedClaim } from './claim-in-time.ts';
-import type { Due, Parcel } from './parcel.ts';
-import { settle } from './settle.ts';
-import type { Shift } from './shift.ts';
-import { isAnyClosed, setAside, whoIsOpen } from './window.ts';
+import type { Cap, LegFacts, ResultRecord, SentMessage } from '../ledger/records.ts';
+import type { Attempt, LegMessage, Recipient, SendRequest } from '../model.ts';
+import type { Closed } from '../plan/decide.ts';
+import type { Expander, SharedRequest } from '../plan/expand.ts';
+import type { WindowGate } from '../plan/window.ts';
+import { type Due, dueAfter, nextLeg, type Parcel } from './batch.ts';
+import type { Ramp } from './concurrency.ts';
+import type { GroupCommit, TimedAnswer, TimedClaim } from './group-commit.ts';
+import type { Progress } from './progress.ts';
+import type { Pace } from './rate-limiter.ts';
+import type { Stop } from './stop.ts';
 
 /**
  * Brings the recipients of a parcel to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
@@ -208,4 +215,179 @@ function note(facts: Attempt, verdict: Verdict, shift: Shift): Verdict {
   if (verdict.outcome === 'accepted') shift.ramp.accepted();
   if (facts.status === 429) shift.ramp.throttled();
   return verdict;
+}
+
+/** What one delivery works with; the same for all deliveries of a start. */
+export interface Shift {
+  readonly groupCommit: GroupCommit;
+  readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
+  readonly pace: Pace;
+  readonly ramp: Ramp;
+  readonly stop: Stop;
+  readonly progress: Progress;
+  readonly wire: CompiledWire;
+  /** Finds answers that belong to another request. */
+  readonly answers: AnswerCheck;
+  readonly attempts: number;
+  readonly expand: Expander;
+  /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */
+  readonly factsOf: (due: Due) => LegFacts | null;
+  readonly costOf: (message: LegMessage) => number | null;
+  /** What somebody may get at most at this moment; null: as many as they are sent. */
+  readonly capsOf: ((recipient: Recipient) => readonly Cap[]) | null;
+  /** Whether reports still say of an accepted message that it reached nobody. */
+  readonly isUnreached: (message: SentMessage) => boolean;
+  /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
+  readonly isLate: () => boolean;
+  readonly expire: (row: number, leg: number) => void;
+  /** Whether somebody may be sent to at this moment; null without a window. */
+  readonly window: WindowGate | null;
+  /** Whoever's window is closed waits until it opens again, or gets nothing any more. The row must be pending. */
+  readonly aside: (row: number, leg: number, closed: Closed) => void;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** No new request is to be made: halted, interrupted, or the ledger failed. */
+  readonly stopped: AbortSignal;
+}
+
+/** Is the window of anybody closed? */
+function isAnyClosed(due: Parcel, { window }: Shift): boolean {
+  return window !== null && due.some(({ decision }) => window.closed(decision.recipient) !== null);
+}
+
+/** Sets aside whose window is closed, and gives the others back; null where nobody is left. */
+async function whoIsOpen(due: Parcel, shift: Shift): Promise<Parcel | null> {
+  if (!isAnyClosed(due, shift)) return due;
+  // Whoever was just refused, or fell back, is pending when that is written, and only then can be set aside.
+  await shift.groupCommit.written();
+  if (shift.stopped.aborted) return null;
+  const [first, ...rest] = due.filter((one) => !setAside(one, shift));
+  return first === undefined ? null : [first, ...rest];
+}
+
+/** Defers or skips somebody whose row is pending, and says whether it did: the window may be open. */
+function setAside({ decision, leg }: Due, { window, aside }: Shift): boolean {
+  const closed = window?.closed(decision.recipient) ?? null;
+  if (closed === null) return false;
+  aside(decision.row, leg, closed);
+  return true;
+}
+
+/** What is to be sent to after a request: halves, and fallbacks. */
+type More = readonly Parcel[] | null;
+
+/** What is left of a request once its answer is known. */
+interface Settled {
+  /** Who is to be tried again; null: nobody. */
+  readonly again: Parcel | null;
+  readonly retryAfterMs: number | null;
+  readonly more: More;
+}
+
+const DONE: Settled = { again: null, retryAfterMs: null, more: null };
+
+/** Hands what became of everybody to the group commit, and says who is to be sent to next. */
+function settle(
+  due: Parcel,
+  attempt: number,
+  from: 'claimed' | 'pending',
+  facts: Attempt,
+  verdicts: readonly Verdict[],
+  shift: Shift,
+): Settled {
+  if (due.length === 1) {
+    const [verdict] = verdicts;
+    return verdict === undefined ? DONE : settleOne(due[0], attempt, from, facts, verdict, shift);
+  }
+  const again: Due[] = [];
+  const halves: Due[] = [];
+  const more: Parcel[] = [];
+  let retryAfterMs: number | null = null;
+  let noted: Verdict | null = null;
+  for (let i = 0; i < due.length; i++) {
+    const one = due[i];
+    const verdict = verdicts[i];
+    if (one === undefined || verdict === undefined) continue;
+    if (verdict.split) {
+      record(one, attempt, from, facts, verdict, 'pending', shift);
+      halves.push({ ...one, before: one.before + attempt });
+      continue;
+    }
+    // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
+    const settled = settleOne(one, attempt, from, facts, verdict, shift, noted?.outcome === verdict.outcome);
+    noted = verdict;
+    if (settled.again !== null) again.push(...settled.again);
+    if (settled.more !== null) more.push(...settled.more);
+    retryAfterMs ??= settled.retryAfterMs;
+  }
+  const middle = Math.ceil(halves.length / 2);
+  for (const half of [halves.slice(0, middle), halves.slice(middle)]) {
+    const [first, ...rest] = half;
+    if (first !== undefined) more.push([first, ...rest]);
+  }
+  const [first, ...rest] = again;
+  return { again: first === undefined ? null : [first, ...rest], retryAfterMs, more: more.length === 0 ? null : more };
+}
+
+function settleOne(
+  due: Due,
+  attempt: number,
+  from: 'claimed' | 'pending',
+  facts: Attempt,
+  verdict: Verdict,
+  shift: Shift,
+  sameEvent = false,
+): Settled {
+  // Also when the run was stopped meanwhile: whoever could have been tried again waits for the next start.
+  if (verdict.again && verdict.halt === null && attempt < shift.attempts) {
+    record(due, attempt, from, facts, verdict, 'pending', shift);
+    if (!sameEvent && !shift.stopped.aborted) noteRetry(shift);
+    return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
+  }
+  const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? dueAfter(due) : undefined;
+  if (next !== undefined) {
+    record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);
+    if (due.leg === 0 && !shift.stopped.aborted) shift.stop.fellBack();
+    return { ...DONE, more: [[next]] };
+  }
+  record(due, attempt, from, facts, verdict, verdict.outcome, shift);
+  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
+  shift.progress.settled(verdict.outcome);
+  // What still comes in after a signal did not end this start.
+  if (!shift.stopped.aborted) shift.stop.note(verdict, due.leg, sameEvent);
+  return DONE;
+}
+
+/** Once for a request, however many it is for: figures and lanes are those of requests. */
+function noteRetry({ progress, ramp }: Shift): void {
+  progress.retried();
+  ramp.retried(progress.figures.retried, progress.figures.posted);
+}
+
+function record(
+  { decision, message, leg, before, byReport }: Due,
+  attempt: number,
+  from: 'claimed' | 'pending',
+  facts: Attempt,
+  verdict: Verdict,
+  state: ResultRecord['state'],
+  shift: Shift,
+  next?: Due,
+): void {
+  // A fallback that was never claimed has no row yet: the leg before is accepted as it was.
+  if (byReport !== undefined) return;
+  const result: ResultRecord = {
+    row: decision.row,
+    leg,
+    from,
+    state,
+    reason: verdict.reason,
+    attempts: before + attempt,
+    httpStatus: facts.status,
+    messageId: verdict.messageId,
+    error: verdict.error,
+  };
+  if (next !== undefined) shift.groupCommit.record({ ...result, next: nextLeg(next, shift.costOf) });
+  else if (state !== 'in-doubt' || message.text === null) shift.groupCommit.record(result);
+  else shift.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
 }

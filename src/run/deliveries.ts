@@ -1,11 +1,11 @@
-import { foldDelivery, foldStates, hasEnded } from '../delivery/fold.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { RunRecord, SentMessage } from '../ledger/records.ts';
-import type { Judged } from '../ledger/said-states.ts';
+import { foldDelivery, foldStates, hasArrived, hasEnded } from '../delivery/fold.ts';
+import type { DeliveryRecord, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
+import type { PendingRow, RunRecord, SentMessage } from '../ledger/records.ts';
 import {
   type Campaign,
   DELIVERY_STATES,
   type Delivery,
+  type DeliveryState,
   type LegOutcome,
   type Outcome,
   type UnmatchedReason,
@@ -14,7 +14,6 @@ import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
-import { countUnreached } from './unreached.ts';
 
 /** What came back about the messages of a run. */
 export interface Deliveries {
@@ -180,4 +179,218 @@ function createAsker(
       return (said === 'several-ends' ? foldDelivery(events.reportsOf(message))?.state : said) ?? kept;
     };
   };
+}
+
+/** Accepted messages by what came back about them. Each is that of the last leg that was begun. */
+export interface Returned {
+  readonly accepted: number;
+  /** Where they are counted too: refused by the API. */
+  readonly rejected: number;
+  /** Delivered, read or answered. */
+  readonly arrived: number;
+  /** They will not arrive, as far as is known. What is left of those accepted has no end yet. */
+  readonly ended: number;
+  /** Of those that arrived; whoever answered has read it. */
+  readonly read: number;
+  /** Answered, but not to opt out. */
+  readonly replied: number;
+  readonly optedOut: number;
+}
+
+export const NOTHING_RETURNED: Returned = Object.freeze({
+  accepted: 0,
+  rejected: 0,
+  arrived: 0,
+  ended: 0,
+  read: 0,
+  replied: 0,
+  optedOut: 0,
+});
+
+/**
+ * The message has come to an end: nothing that is still to come makes another one of it, but that it arrived after all.
+ */
+export function isFinal(delivery: Delivery | null): boolean {
+  return delivery !== null && (isArrived(delivery) || hasEnded(delivery as DeliveryState));
+}
+
+function isArrived(delivery: Delivery): boolean {
+  return delivery === 'replied' || delivery === 'opted-out' || hasArrived(delivery);
+}
+
+/**
+ * Counts what came back about the messages of a run, in groups: a pass over the list, and two look-ups and a hash for
+ * each accepted message. Everything is out of the ledger, so that whoever asks next is told the same.
+ *
+ * @param groupOf - the group that a recipient is counted in; null: in none
+ * @param outcomes - who is counted
+ */
+export function countReturned<G>(
+  ledger: Pick<Ledger, 'events' | 'outcomes'>,
+  run: RunRecord,
+  groupOf: (outcome: Outcome) => G | null,
+  outcomes: readonly ('accepted' | 'rejected')[] = ['accepted'],
+): ReadonlyMap<G, Returned> {
+  const deliveries = openDeliveries(ledger, run);
+  const groups = new Map<G, { -readonly [K in keyof Returned]: Returned[K] }>();
+  for (const batch of ledger.outcomes(run, { outcomes })) {
+    for (const outcome of deliveries?.join(batch) ?? batch) {
+      const group = groupOf(outcome);
+      if (group === null) continue;
+      let counts = groups.get(group);
+      if (counts === undefined) {
+        counts = { ...NOTHING_RETURNED };
+        groups.set(group, counts);
+      }
+      if (outcome.outcome === 'rejected') {
+        counts.rejected += 1;
+        continue;
+      }
+      counts.accepted += 1;
+      const { delivery = null } = outcome;
+      if (delivery === null) continue;
+      if (isArrived(delivery)) counts.arrived += 1;
+      else if (isFinal(delivery)) counts.ended += 1;
+      if (delivery === 'read' || delivery === 'replied' || delivery === 'opted-out') counts.read += 1;
+      if (delivery === 'replied') counts.replied += 1;
+      if (delivery === 'opted-out') counts.optedOut += 1;
+    }
+  }
+  return groups;
+}
+
+/** As `countReturned`, of all recipients together. */
+export function returnedIn(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): Returned {
+  return countReturned(ledger, run, () => 'all').get('all') ?? NOTHING_RETURNED;
+}
+
+type UnreachedEvents = Pick<Ledger['events'], 'hasUnreached' | 'unreached' | 'reportsOf'>;
+
+const BATCH = 1000;
+
+/**
+ * Recipients in list order whose message was accepted, reported not to have reached them, and is to be followed by a
+ * fallback: as rows of the next leg, which begins when it is claimed. None where the campaign has no fallback for them.
+ */
+export function* unreachedRows(
+  { events }: { readonly events: UnreachedEvents },
+  run: RunRecord,
+  { fallbacks }: Pick<Campaign, 'fallbacks'>,
+): Generator<PendingRow, void> {
+  if (fallbacks.length === 0 || !events.hasUnreached()) return;
+  const isLeft = ({ used }: UnreachedRow) => fallbacks.some(({ channel }) => !used.includes(channel));
+  const legs = fallbacks.map((_, leg) => legRows(events, run, leg, isLeft));
+  const heads = legs.map((rows) => rows.next());
+  for (;;) {
+    let first = -1;
+    for (const [i, head] of heads.entries()) {
+      const least = heads[first];
+      if (head.done !== true && (least === undefined || least.done === true || head.value.row < least.value.row))
+        first = i;
+    }
+    const head = heads[first];
+    const rows = legs[first];
+    if (head === undefined || rows === undefined || head.done === true) return;
+    const { row, leg, key, used, message } = head.value;
+    yield { row, leg: leg + 1, key, attempts: 0, used, byReport: message };
+    heads[first] = rows.next();
+  }
+}
+
+/** How many there are: a pass over the rows that reports may be about. */
+export function countUnreached(...args: Parameters<typeof unreachedRows>): number {
+  let count = 0;
+  for (const _ of unreachedRows(...args)) count += 1;
+  return count;
+}
+
+function* legRows(
+  events: UnreachedEvents,
+  run: RunRecord,
+  leg: number,
+  isLeft: (row: UnreachedRow) => boolean,
+): Generator<UnreachedRow & { readonly message: SentMessage }, void> {
+  const referenceOf = createReferences(run);
+  for (let after = -1; ; ) {
+    const rows = events.unreached(run, leg, after, BATCH);
+    for (const row of rows) {
+      const channel = row.used.at(-1) ?? run.channel;
+      const { messageId, to, claimedAtMs } = row;
+      const reference = referenceOf(row.key, channel, row.resend);
+      const message = { environment: run.environment, reference, messageId, to, claimedAtMs };
+      if (isUnreached(events.reportsOf(message)) && isLeft(row)) yield { ...row, message };
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < BATCH) return;
+    after = last.row;
+  }
+}
+
+/**
+ * A report says that the channel does not reach this person, and none that the message arrived all the same, or that
+ * the person opted out: a report that names no address suppresses nobody, so that no claim would know.
+ */
+export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
+  const standing = foldDelivery(reports);
+  if (standing === null || hasArrived(standing.state)) return false;
+  if (reports.some(({ cause }) => cause === 'opted-out')) return false;
+  return reports.some(({ state, cause }) => state === 'undeliverable' || cause === 'unsupported-channel');
+}
+
+/** Rows that are pending and those that reports make due, in list order. A row is one or the other. */
+export function withUnreached(
+  pending: (afterRow: number, limit: number) => readonly PendingRow[],
+  unreached: Iterator<PendingRow, void>,
+): (afterRow: number, limit: number) => readonly PendingRow[] {
+  let head = unreached.next();
+  return (afterRow, limit) => {
+    const rows = pending(afterRow, limit);
+    if (head.done === true) return rows;
+    const merged: PendingRow[] = [];
+    let at = 0;
+    while (merged.length < limit) {
+      const next = rows[at];
+      // Whoever was accepted while this pass went by comes behind it, and waits for the next one.
+      while (head.done !== true && head.value.row <= afterRow) head = unreached.next();
+      if (head.done !== true && (next === undefined || head.value.row < next.row)) {
+        merged.push(head.value);
+        head = unreached.next();
+      } else if (next === undefined) break;
+      else {
+        merged.push(next);
+        at += 1;
+      }
+    }
+    return merged;
+  };
+}
+
+/**
+ * Keeps what is known of each message of a run that is being purged, so that its report stays as it is: the state of
+ * delivery of every leg, and of who answered that they did. Each step is a transaction of a thousand rows, and
+ * yields how many reports it deleted. Nothing where nothing came back.
+ */
+export function* keepDeliveries(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'purge'>,
+  run: RunRecord,
+): Generator<number> {
+  // As if it were not purged: there still is something to ask.
+  const deliveries = openDeliveries(ledger, { ...run, purgedAtMs: null });
+  if (deliveries === null) return;
+  const referenceOf = createReferences(run);
+  for (const batch of ledger.outcomes(run)) {
+    const kept = deliveries.join(batch).flatMap((outcome) => toKeep(outcome, referenceOf));
+    if (kept.length > 0) yield ledger.purge.keepDeliveries(run, kept);
+  }
+}
+
+function toKeep(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): readonly KeptDelivery[] {
+  const { row, key, legs } = outcome;
+  if (key === null) return [];
+  const all = legs ?? [outcome];
+  return all.map(({ channel, messageId, delivery = null, resend }, leg) => {
+    // The person answered the last of them, as far as a report shows it.
+    const shown = leg === all.length - 1 ? (outcome.delivery ?? null) : delivery;
+    return { row, leg, delivery: shown, reference: referenceOf(key, channel, resend), messageId };
+  });
 }

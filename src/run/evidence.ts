@@ -1,7 +1,7 @@
-import type { DeliveryRecord, UnsettledRow } from '../ledger/event-records.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { SKEW_MS } from '../ledger/report-match.ts';
+import { SKEW_MS } from '../ledger/events.ts';
+import type { DeliveryRecord, Ledger, UnsettledRow } from '../ledger/ledger.ts';
 import { createReferences } from '../plan/reference.ts';
+import { listedForm } from '../suppression/form.ts';
 
 type Events = Pick<Ledger['events'], 'unsettled' | 'quoting' | 'hasMessage' | 'hasOther' | 'reportsOf' | 'settle'>;
 
@@ -45,4 +45,17 @@ function quoted(events: Events, row: UnsettledRow): DeliveryRecord | null {
   if (events.hasMessage(row.identity.environment, first.messageId)) return null;
   // One that was sent long before may be reported only now.
   return events.hasOther(row, row.sinceMs - SKEW_MS - LONGEST_MS, row.sinceMs + LONGEST_MS) ? null : first;
+}
+
+interface JoinOptions {
+  /** As handbill.yaml says: a word of opting in takes back an opt-out that was a reply. */
+  readonly startLifts: boolean;
+  readonly now: () => number;
+}
+
+/** Finds the messages that replies answer which have come in since the last time; costs nothing where none have. */
+export function joinReplies({ events }: Pick<Ledger, 'events'>, { startLifts, now }: JoinOptions): void {
+  if (!events.hasUnjoined()) return;
+  const steps = events.joinReplies({ startLifts, now, listed: listedForm, referencesOf: createReferences });
+  for (const _ of steps);
 }

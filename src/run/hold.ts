@@ -3,8 +3,8 @@ import { EXIT, HandbillError, problem } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunLock } from '../ledger/lock.ts';
 import { openLedger } from '../ledger/open.ts';
+import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/place.ts';
 import type { RunIdentity } from '../ledger/records.ts';
-import { forgetShared, hasSentWith, rememberSendingWith } from '../ledger/shared-marker.ts';
 import type { Project } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 

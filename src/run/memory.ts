@@ -3,7 +3,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import type { ClaimRequest, ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { JsonObject } from '../model.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
-import type { TimedAnswer } from './claim-in-time.ts';
+import type { TimedAnswer } from './group-commit.ts';
 
 /** What this process knows of a run besides its ledger, which may be lost with the server that it is on. */
 export interface RunMemory {

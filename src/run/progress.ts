@@ -1,5 +1,8 @@
-import type { JsonObject, OutcomeState } from '../model.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { LegCount, RunRecord } from '../ledger/records.ts';
+import type { Halt, JsonObject, OutcomeState, RunState } from '../model.ts';
 import { createLatency, type Latency, readLatency } from '../report/latency.ts';
+import type { StopContext } from './stop.ts';
 
 /**
  * The figures of one start, kept while it goes on: shown by the progress line, added to the run's figures at its end.
@@ -85,4 +88,32 @@ export function addFigures(before: JsonObject | null, progress: ProgressWithLate
     ...(progress.figures.winnerAtMs === undefined ? {} : { winnerAtMs: progress.figures.winnerAtMs }),
     ...(before?.['winner'] === undefined ? {} : { winner: before['winner'] }),
   };
+}
+
+/** What earlier starts were answered; one look at the list says all of it. */
+export function answersIn(legs: readonly LegCount[]): StopContext['before'] {
+  const first = legs.filter(({ leg }) => leg === 0);
+  return {
+    accepted: sumOf(legs, 'accepted'),
+    rejected: sumOf(legs, 'rejected'),
+    firstLegs: sumOf(first, 'accepted'),
+    fellBack: first.reduce((sum, { fellBack, count }) => (fellBack ? sum + count : sum), 0),
+  };
+}
+
+/** Recipients with an outcome: a leg that fell back is none. */
+export function sumOf(legs: readonly LegCount[], outcome: OutcomeState): number {
+  return legs.reduce((sum, leg) => (leg.outcome === outcome && !leg.fellBack ? sum + leg.count : sum), 0);
+}
+
+/** The state that a run has after a start. */
+export function stateAfter(
+  ledger: Pick<Ledger, 'countOpen'>,
+  run: RunRecord,
+  halt: Halt | null,
+  interrupted: boolean,
+): Exclude<RunState, 'running'> {
+  if (halt !== null) return 'halted';
+  if (ledger.countOpen(run, { rejected: false }).rows === 0) return 'finished';
+  return interrupted ? 'interrupted' : 'partial';
 }

@@ -3,21 +3,16 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Halt, RunState } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
-import { createCanary } from './canary.ts';
-import { createGate, type Gate, type OnWait } from './canary-gate.ts';
-import { asksReports, judgeReports } from './canary-reports.ts';
-import { findWinner, winnerIn } from './decide-winner.ts';
-import { settleByReports } from './evidence.ts';
-import { joinReplies } from './join-replies.ts';
+import { asksReports, createCanary, createGate, type Gate, judgeReports, type OnWait } from './canary.ts';
+import { returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
+import { joinReplies, settleByReports } from './evidence.ts';
 import type { Memory } from './memory.ts';
-import { addFigures, type Figures, type Progress } from './progress.ts';
-import { returnedIn } from './returned.ts';
+import { createFirstTodo, createTodo } from './pending-rows.ts';
+import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
-import { answersIn, stateAfter, sumOf } from './start-counts.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
-import { createFirstTodo, createTodo } from './todo.ts';
-import { unreachedRows, withUnreached } from './unreached.ts';
+import { findWinner, winnerIn } from './winner.ts';
 import { openWork, type Work, type WorkOptions } from './work.ts';
 
 export interface RunOptions extends Omit<WorkOptions, 'remembered'> {

@@ -1,6 +1,12 @@
 import { problem, refuse } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { WinnerDecision, WinnerMetric } from '../model.ts';
+import { createAssigner } from '../plan/assign.ts';
 import type { Plan } from '../plan/plan.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { countReturned, NOTHING_RETURNED, type Returned } from './deliveries.ts';
+import { joinReplies, settleByReports } from './evidence.ts';
 
 /**
  * The winner that somebody names must be one of the variants, and there must be a test that it won.
@@ -32,4 +38,138 @@ export function winnerOfRun({ campaign }: Pick<Plan, 'campaign'>, run: { readonl
   const message = `This run has the winner "${winner}", and the campaign has no such variant any more.`;
   const hint = `Name another one with --winner: ${names.join(', ')}.`;
   throw refuse(problem('usage', message, { at: { file: campaign.file }, hint }));
+}
+
+/** How far the search for the winner of a test is. */
+export type WinnerState =
+  /** Nothing decides it but a person, or it is decided. */
+  | { readonly kind: 'none' }
+  /** The test is still being sent. */
+  | { readonly kind: 'testing' }
+  /** The test was sent; what comes back until then counts. */
+  | { readonly kind: 'waits'; readonly untilMs: number }
+  /** A variant won, or none did and somebody has to name one. */
+  | { readonly kind: 'decided'; readonly decision: WinnerDecision };
+
+const NONE: WinnerState = { kind: 'none' };
+
+/**
+ * Finds the winner of a test by what came back about it, out of the ledger alone: so that `preview` shows the one that
+ * the next start would take, and a kill changes nothing. A pass over the list, once the test was sent long enough ago.
+ */
+export function findWinner(
+  ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
+  { campaign }: Pick<Plan, 'campaign'>,
+  run: RunRecord | null,
+  nowMs: number,
+): WinnerState {
+  const { split, variants } = campaign;
+  const rule = split.decides;
+  if (rule === null || run === null || run.winner !== null || run.startedAtMs === null) return NONE;
+  const assign = createAssigner(variants, { ...split, winner: null });
+  const isInTest = (key: string | null): boolean => key !== null && assign(key).kind === 'variant';
+  const sentMs = ledger.lastClaimMs(run);
+  if (sentMs === null || isTesting(ledger, run, isInTest)) return { kind: 'testing' };
+  const untilMs = sentMs + rule.waitMs;
+  if (nowMs < untilMs) return { kind: 'waits', untilMs };
+  const counts = countReturned(ledger, run, ({ key, variant }) => (isInTest(key) ? variant : null), TRIED);
+  const shares = variants.map(({ name }) => ({ name, ...shareOf(rule.by, counts.get(name) ?? NOTHING_RETURNED) }));
+  const small = shares.some(({ whole }) => whole < rule.minimum);
+  const best = bestOf(shares, rule.by);
+  const why = small ? 'sample' : best.length > 1 ? 'tie' : null;
+  const hasWon = why === null || (why === 'tie' && rule.tie === 'first');
+  const [first] = best;
+  return {
+    kind: 'decided',
+    decision: { variant: hasWon ? (first?.name ?? null) : null, by: rule.by, why, minimum: rule.minimum, shares },
+  };
+}
+
+/**
+ * The same before a start: evidence that has come in is joined to the messages first, and who wins is remembered by the
+ * run.
+ */
+export function settleWinner(
+  ledger: Ledger,
+  plan: Pick<Plan, 'campaign'>,
+  run: RunRecord,
+  now: () => number,
+): { readonly run: RunRecord; readonly state: WinnerState } {
+  if (plan.campaign.split.decides === null || run.winner !== null) return { run, state: NONE };
+  joinEvidence(ledger, plan, now);
+  const state = findWinner(ledger, plan, run, now());
+  const name = winnerIn(state);
+  return { run: name === null ? run : rememberWinner(ledger, run, state), state };
+}
+
+/** Joins what came in to the messages that it is about, as far as a winner depends on it. */
+export function joinEvidence(ledger: Ledger, { campaign }: Pick<Plan, 'campaign'>, now: () => number): void {
+  settleByReports(ledger, now());
+  joinReplies(ledger, { startLifts: campaign.project.webhook.replies.startLifts, now });
+}
+
+/** The variant that won; null where none has. */
+export function winnerIn(state: WinnerState): string | null {
+  return state.kind === 'decided' ? state.decision.variant : null;
+}
+
+/** Enters the winner in the run, with the figures of it: those are on the disk when the start ends. */
+export function rememberWinner(ledger: Pick<Ledger, 'setWinner'>, run: RunRecord, state: WinnerState): RunRecord {
+  if (state.kind !== 'decided' || state.decision.variant === null) return run;
+  const decided = ledger.setWinner(run, state.decision.variant);
+  return { ...decided, figures: withDecision(decided.figures, state) };
+}
+
+/** Keeps why nobody won, for the report: nothing else would say why everybody waits. */
+export function noteUndecided(
+  ledger: Pick<Ledger, 'finish'>,
+  run: RunRecord,
+  state: WinnerState,
+  nowMs: number,
+): RunRecord {
+  const isEnded = run.state !== 'running' && run.state !== 'loading';
+  if (!isEnded || state.kind !== 'decided' || state.decision.variant !== null) return run;
+  return ledger.finish(run, { state: run.state, halt: run.halt, figures: withDecision(run.figures, state), nowMs });
+}
+
+function withDecision(figures: RunRecord['figures'], { decision }: WinnerState & { readonly kind: 'decided' }) {
+  return { ...figures, winner: { ...decision, shares: decision.shares.map((share) => ({ ...share })) } };
+}
+
+const TRIED = ['accepted', 'rejected'] as const;
+
+/** Somebody in the test is still to be sent to; who cannot be reached, or has no time zone, is not waited for. */
+function isTesting(
+  ledger: Pick<Ledger, 'counts' | 'outcomes'>,
+  run: RunRecord,
+  isInTest: (key: string | null) => boolean,
+): boolean {
+  const isOpen = ({ outcome, reason }: { readonly outcome: string; readonly reason: string | null }): boolean =>
+    outcome === 'pending' || (outcome === 'deferred' && reason !== 'winner-undecided' && reason !== 'zone-unknown');
+  if (!ledger.counts(run).some(isOpen)) return false;
+  for (const batch of ledger.outcomes(run, { outcomes: ['pending', 'deferred'] })) {
+    if (batch.some((outcome) => isOpen(outcome) && isInTest(outcome.key))) return true;
+  }
+  return false;
+}
+
+/** Rates are per message that arrived, but for those that say whether it did. */
+function shareOf(by: WinnerMetric, counts: Returned): { readonly part: number; readonly whole: number } {
+  const { accepted, rejected, arrived, read, replied, optedOut } = counts;
+  if (by === 'accepted') return { part: accepted, whole: accepted + rejected };
+  if (by === 'delivered') return { part: arrived, whole: accepted };
+  return { part: { read, replied, optedOut }[by], whole: arrived };
+}
+
+interface Share {
+  readonly name: string;
+  readonly part: number;
+  readonly whole: number;
+}
+
+/** Those with the best share, in the order of the campaign; fractions are compared without rounding. */
+function bestOf(shares: readonly Share[], by: WinnerMetric): readonly Share[] {
+  const least = by === 'optedOut' ? -1 : 1;
+  const compare = (a: Share, b: Share): number => least * (a.part * b.whole - b.part * a.whole);
+  return shares.filter((one) => shares.every((other) => compare(one, other) >= 0));
 }

@@ -11,22 +11,24 @@ import type { Reached } from '../plan/reach.ts';
 import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { claimInTime, type TimedClaim } from './claim-in-time.ts';
+import { legFacts } from './batch.ts';
+import { createPool, createRamp } from './concurrency.ts';
+import type { Shift } from './deliver.ts';
 import { deliver } from './deliver.ts';
-import { type FeedOptions, feed } from './feed.ts';
-import { createGroupCommit, type GroupCommit, type GroupCommitLedger } from './group-commit.ts';
-import { createLists, type ListsAgain } from './lists.ts';
+import { isUnreached } from './deliveries.ts';
+import {
+  claimInTime,
+  createGroupCommit,
+  type GroupCommit,
+  type GroupCommitLedger,
+  type TimedClaim,
+} from './group-commit.ts';
 import type { RunMemory } from './memory.ts';
-import { createPace, type Pace } from './pace.ts';
-import { legFacts } from './parcel.ts';
-import { createPool } from './pool.ts';
+import { createLists, type FeedOptions, feed, type ListsAgain } from './producer.ts';
 import { createProgress, type ProgressWithLatency } from './progress.ts';
-import { createRamp } from './ramp.ts';
-import { createSharedPace } from './shared-pace.ts';
-import type { Shift } from './shift.ts';
+import { createPace, createSharedPace, type Pace } from './rate-limiter.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
-import { isUnreached } from './unreached.ts';
 
 /** What whoever sends needs, whether the run is his or shared. */
 export interface WorkOptions {

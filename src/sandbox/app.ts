@@ -3,9 +3,9 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { answer, answerEmpty, answerJson, answerProblem } from './answer.ts';
 import { describe, describeAsText, reportsOf } from './describe.ts';
+import { isTo, receivedJson } from './inbox.ts';
 import { describeDialect } from './openapi.ts';
 import { type Counter, postMessage } from './post-message.ts';
-import { isTo, receivedJson } from './received-json.ts';
 
 interface Env {
   Bindings: HttpBindings;

@@ -1,7 +1,7 @@
 import { channelsOf, DEVICES } from './devices.ts';
-import type { DialectName } from './dialect-name.ts';
 import type { Inbox } from './inbox.ts';
-import type { Acquaintance } from './judge.ts';
+import type { DialectName } from './openapi.ts';
+import type { Acquaintance } from './post-message.ts';
 import type { ReportCounts, Reporter } from './reporter.ts';
 import { SCENARIOS, type ScriptedNumbers } from './scenarios.ts';
 

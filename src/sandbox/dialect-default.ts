@@ -1,7 +1,9 @@
 import { addressesOf, countOf, fieldAt } from './addresses.ts';
 import type { Message } from './check-message.ts';
 import type { Dialect, ErrorRest, Refusals } from './dialect.ts';
+import { isoOf, type SandboxEvent } from './sandbox-event.ts';
 import { statusTitle } from './scenarios.ts';
+import { respell } from './story.ts';
 
 /** `id` and `status`, with one entry each where there are several recipients; errors as RFC 9457 describes them. */
 export const DEFAULT_DIALECT: Dialect = {
@@ -43,4 +45,22 @@ function error(status: number, { code, ...rest }: ErrorRest): string {
 
 function titleOf(code: string): string {
   return `${code.charAt(0).toUpperCase()}${code.slice(1).replaceAll('-', ' ')}`;
+}
+
+/** handbill's plain form: an object for one event, `events` for several. */
+export function defaultEvents(events: readonly SandboxEvent[]): unknown {
+  const [first] = events;
+  if (first !== undefined && events.length === 1) return eventOf(first);
+  return { events: events.map(eventOf) };
+}
+
+function eventOf({ subject, beat, atMs }: SandboxEvent): unknown {
+  const timestamp = isoOf(atMs);
+  if (beat.kind === 'reply') {
+    return { from: respell(subject.to, beat.spelling), to: subject.sender, text: beat.text, timestamp };
+  }
+  const { messageId, to, channel, echo } = subject;
+  const status = beat.word === 'unheard-of' ? 'handed-to-aggregator' : beat.word;
+  const error = beat.error === null ? {} : { error: { code: beat.error.code, detail: beat.error.detail } };
+  return { messageId, status, timestamp, ...error, to, channel, ...echo };
 }

@@ -1,6 +1,9 @@
+import { bareNumber } from './addresses.ts';
 import type { Dialect, ErrorRest } from './dialect.ts';
 import { propertyOf } from './dialect-top-level.ts';
+import type { SandboxEvent, Words } from './sandbox-event.ts';
 import { statusTitle } from './scenarios.ts';
+import { respell } from './story.ts';
 
 /** 201 and the id; errors as ASP.NET writes RFC 9457. A request is taken whole or not at all. */
 export const PROBLEM_DIALECT: Dialect = {
@@ -45,4 +48,54 @@ function sectionOf(status: number): string | null {
   if (status >= 400 && status <= 418) return `5.${status - 399}`;
   if (status >= 500 && status <= 505) return `6.${status - 499}`;
   return LATER_SECTIONS[status] ?? null;
+}
+
+/**
+ * Deep, as Meta posts what happens on WhatsApp: statuses and messages in the changes of an entry, times in Unix seconds
+ * as text, `id` and `recipient_id`. There is no word for undelivered ones but `failed`: the error tells them apart.
+ */
+export function problemEvents(events: readonly SandboxEvent[]): unknown {
+  const statuses = events.filter(({ beat }) => beat.kind === 'report').map(statusOf);
+  const messages = events.flatMap(messageOf);
+  const value = {
+    ...(statuses.length === 0 ? {} : { statuses }),
+    ...(messages.length === 0 ? {} : { messages }),
+  };
+  return { object: 'sandbox', entry: [{ id: '1', changes: [{ field: 'messages', value }] }] };
+}
+
+const WORDS: Words = {
+  queued: 'accepted',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  expired: 'failed',
+  failed: 'failed',
+  undeliverable: 'failed',
+  rejected: 'failed',
+  'unheard-of': 'handed-to-aggregator',
+};
+
+function statusOf({ subject, beat, atMs }: SandboxEvent): unknown {
+  if (beat.kind !== 'report') return null;
+  const { error, word } = beat;
+  const errors = error === null ? {} : { errors: [{ code: error.code, title: error.detail }] };
+  return {
+    id: subject.messageId,
+    status: WORDS[word],
+    timestamp: secondsOf(atMs),
+    recipient_id: bareNumber(subject.to),
+    ...errors,
+    ...subject.echo,
+  };
+}
+
+function messageOf({ subject, beat, atMs }: SandboxEvent): unknown[] {
+  if (beat.kind !== 'reply') return [];
+  const from = bareNumber(respell(subject.to, beat.spelling));
+  return [{ from, timestamp: secondsOf(atMs), type: 'text', text: { body: beat.text } }];
+}
+
+function secondsOf(atMs: number): string {
+  return String(Math.floor(atMs / 1000));
 }

@@ -1,4 +1,7 @@
+import { bareNumber } from './addresses.ts';
 import type { Dialect, ErrorRest } from './dialect.ts';
+import type { SandboxEvent, Words } from './sandbox-event.ts';
+import { respell } from './story.ts';
 
 /**
  * The id alone at the top; errors with a code, a description and violations. A request is taken whole or not at all.
@@ -32,3 +35,49 @@ export function propertyOf(pointer: string): string {
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replaceAll('/', '.');
 }
+
+/**
+ * Flat, as Vonage posts it: numbers without `+`, channels in small letters, times in whole seconds; several events are
+ * a list without a name.
+ */
+export function topLevelEvents(events: readonly SandboxEvent[]): unknown {
+  const [first] = events;
+  return first !== undefined && events.length === 1 ? eventOf(first) : events.map(eventOf);
+}
+
+const WORDS: Words = {
+  queued: 'submitted',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  expired: 'expired',
+  failed: 'failed',
+  undeliverable: 'undeliverable',
+  rejected: 'rejected',
+  'unheard-of': 'handed-to-aggregator',
+};
+
+function eventOf({ subject, beat, atMs }: SandboxEvent): unknown {
+  const { messageId, to, sender, echo } = subject;
+  const timestamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const channel = subject.channel.toLowerCase();
+  if (beat.kind === 'reply') {
+    return { channel, from: bareNumber(respell(to, beat.spelling)), to: sender, text: beat.text, timestamp };
+  }
+  const status = WORDS[beat.word];
+  const error = beat.error === null ? {} : { error: { code: codeOf(beat.error.code), reason: beat.error.detail } };
+  return { messageId, channel, from: sender, to: bareNumber(to), timestamp, status, ...error, ...echo };
+}
+
+/** Numbers, as its answers have them. */
+function codeOf(code: string): string {
+  return EVENT_CODES[code] ?? 'E5000';
+}
+
+const EVENT_CODES: Readonly<Record<string, string>> = {
+  'channel-not-supported': 'E4221',
+  'absent-subscriber': 'E1180',
+  'unknown-subscriber': 'E1190',
+  'opted-out': 'E1240',
+  blocked: 'E1350',
+};

@@ -1,5 +1,5 @@
 import type { Message, MessageFault } from './check-message.ts';
-import type { DialectName } from './dialect-name.ts';
+import type { DialectName } from './openapi.ts';
 
 /** The form of requests and answers, where the API's document is silent. */
 export interface Dialect {

@@ -1,8 +1,8 @@
-import type { DialectName } from './dialect-name.ts';
-import { defaultEvents } from './events-default.ts';
-import { perRecipientEvents } from './events-per-recipient.ts';
-import { problemEvents } from './events-problem.ts';
-import { topLevelEvents } from './events-top-level.ts';
+import { defaultEvents } from './dialect-default.ts';
+import { perRecipientEvents } from './dialect-per-recipient.ts';
+import { problemEvents } from './dialect-problem.ts';
+import { topLevelEvents } from './dialect-top-level.ts';
+import type { DialectName } from './openapi.ts';
 import type { SandboxEvent } from './sandbox-event.ts';
 
 /** The JSON of one post, for one event or several. */

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { DialectName } from './dialect-name.ts';
+
+export const DIALECT_NAMES = ['default', 'top-level', 'per-recipient', 'problem'] as const;
+
+/** How the sandbox speaks; docs/sandbox.md shows each. */
+export type DialectName = (typeof DIALECT_NAMES)[number];
 
 /** The OpenAPI description of the operation, which is also what requests are checked against. */
 export const OPENAPI_FILE = new URL('../../schemas/messages.openapi.json', import.meta.url);
@@ -7,7 +11,7 @@ export const OPENAPI_FILE = new URL('../../schemas/messages.openapi.json', impor
 type Node = { readonly [key: string]: unknown };
 
 /** The description as it lies in the file: every dialect in it. */
-export interface OpenApi {
+interface OpenApi {
   readonly components: Node;
   readonly paths: Node;
   readonly servers: unknown;

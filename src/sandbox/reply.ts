@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { answerError, answerJson } from './answer.ts';
 import type { Message, MessageFault } from './check-message.ts';
-import { type Dialect, NOBODY, type Refusal, type Refusals } from './dialect.ts';
+import type { Dialect, Refusal, Refusals } from './dialect.ts';
+import { NOBODY } from './dialect.ts';
 
 /** What a request will be answered, decided before anything is written. */
 export interface Reply {

@@ -168,7 +168,7 @@ const FAULTS: readonly Scenario[] = [
   fault('910', 'not-http', 'something that is not HTTP', DOUBT),
   fault('911', 'interim', 'three interim answers (102), then 202', 'accepted'),
   fault('912', 'large', '202 with a body of 1 MiB', DOUBT_FIRST_STOPS),
-  fault('913', 'compressed', '202 with a body compressed by gzip, which nobody asked for', DOUBT_FIRST_STOPS),
+  fault('913', 'compressed', '202 with a body compressed by gzip, unrequested', DOUBT_FIRST_STOPS),
   fault('914', 'drip', '202 with a body that comes byte by byte and never ends', DOUBT_FIRST_STOPS),
 ];
 

@@ -1,4 +1,4 @@
-import type { Recorded } from '../ledger/event-records.ts';
+import type { Recorded } from '../ledger/ledger.ts';
 import { mask } from '../util/mask.ts';
 
 /** Says what came in, at most a line a second, with addresses masked and no texts. */

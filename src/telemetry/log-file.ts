@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
-import { isDatabaseFile } from '../util/database-file.ts';
-import { DISK_FAULTS } from '../util/disk-faults.ts';
+import { DISK_FAULTS, isDatabaseFile } from '../util/output-file.ts';
 
 /** Where lines go. It never throws: what is wrong is said by what `append` returns. */
 export interface LogFile {

@@ -1,4 +1,4 @@
-import type { Recorded } from '../ledger/event-records.ts';
+import type { Recorded } from '../ledger/ledger.ts';
 import type { EventCounts, EventFields, LogEvent, LogLevel } from '../operations/observer.ts';
 import { gatherRecorded } from './listen-log.ts';
 

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
-import { newestFirst, withoutTests } from '../operations/which-run.ts';
+import { newestFirst, withoutTests } from '../operations/runs.ts';
 import { cameBack, countDeliveries } from '../run/deliveries.ts';
 import { summarise } from '../run/summary.ts';
 

@@ -174,3 +174,16 @@ function painter(colour: boolean, severity: string): Painter {
 
 const RED = '31';
 const YELLOW = '33';
+
+/** A diagnostic as machine formats have it: flat, with every field. */
+export function diagnosticRecord({ code, severity, message, at, hint }: Diagnostic): object {
+  return {
+    code,
+    severity,
+    message,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+    hint: hint ?? null,
+  };
+}

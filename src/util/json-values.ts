@@ -1,4 +1,4 @@
-import { parseJson } from './json-exact.ts';
+import { parseJson } from './json.ts';
 
 /** A value of a file as it is written, or a place where there is none. */
 export type JsonPiece =

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Code, type HandbillError, problem, refuse } from '../errors.ts';
-import { isDatabaseFile } from './database-file.ts';
-import { DISK_FAULTS } from './disk-faults.ts';
+
+/** What a disk may be at fault for when something is written, by the system's code: the end of a sentence. */
+export const DISK_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+};
 
 /** Text is gathered to blocks of this many characters, because a row of a report is much smaller than a good write. */
 const BLOCK = 64 * 1024;
@@ -132,3 +140,30 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   EEXIST: 'it exists by now',
 };
+
+/**
+ * Whether a database of SQLite, or its log, lies at a path: a ledger by the name of an output would be lost, and with it
+ * who has been sent to. What cannot be read is taken for none. Not to be asked of a database that this process has open:
+ * closing a file lets go of the locks that SQLite holds on it.
+ */
+export function isDatabaseFile(path: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    const start = Buffer.alloc(16);
+    const length = readSync(fd, start, 0, start.length, 0);
+    return length === start.length && (start.equals(DATABASE) || LOGS.has(start.readUInt32BE(0)));
+  } catch {
+    return false;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** https://www.sqlite.org/fileformat2.html */
+const DATABASE = Buffer.from('SQLite format 3\0');
+const LOGS: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683]);

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { problem, refuse } from '../errors.ts';
-import { DISK_FAULTS } from './disk-faults.ts';
+import { DISK_FAULTS } from './output-file.ts';
 
 /** A folder that only this user can read (0700), in the folder for temporary files. */
 export interface TemporaryFolder {

@@ -1,5 +1,5 @@
-import { previewFacts } from '../operations/preview-facts.ts';
-import type { Preview } from '../operations/previewed.ts';
+import type { Preview } from '../operations/preview.ts';
+import { previewFacts } from '../operations/preview.ts';
 import { previewPage } from '../pages/preview.ts';
 
 /** The page of a dry run: every row of its batches, and what all of them come to. */

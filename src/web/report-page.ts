@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { ReplyMeaning, Report } from '../model.ts';
-import { countedRows, isChosen, type RowFilter } from '../operations/report-rows.ts';
+import { countedRows, isChosen, type RowFilter } from '../operations/report.ts';
 import { reportPage } from '../pages/report.ts';
 import type { ReplyCounts } from '../pages/report-returned.ts';
 import type { DeliveryCount } from '../report/deliveries.ts';

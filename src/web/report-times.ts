@@ -1,5 +1,4 @@
-import type { DeliveryRecord } from '../ledger/event-records.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { DeliveryRecord, Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Delivery, Outcome } from '../model.ts';
 import type { ReturnTimes } from '../pages/report-returned.ts';

@@ -1,8 +1,7 @@
 import { HandbillError } from '../errors.ts';
-import { resolveDoubts } from '../operations/doubt-resolve.ts';
-import { reviewReplies } from '../operations/reply-review.ts';
+import { resolveDoubts, userHere } from '../operations/doubt-resolve.ts';
+import { reviewReplies } from '../operations/replies.ts';
 import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
-import { userHere } from '../operations/user-here.ts';
 import { doubtQuestionPage } from '../pages/serve-doubt.ts';
 import { address, type Content, type Notice, type View } from '../pages/serve-layout.ts';
 import { removalQuestionPage } from '../pages/serve-suppressions.ts';

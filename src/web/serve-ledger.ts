@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
 import { EXIT, HandbillError } from '../errors.ts';
 import type { Connection, Query } from '../ledger/connection.ts';
-import { lazily } from '../ledger/lazily.ts';
+import { lazily } from '../ledger/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
-import { openExistingLedger } from '../ledger/open.ts';
-import { openRows } from '../ledger/open-rows.ts';
+import { openExistingLedger, openRows } from '../ledger/open.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 
 /** A ledger that pages are made from: opened to be read, whatever actions are allowed. */

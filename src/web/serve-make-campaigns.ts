@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
-import { newestFirst, withoutTests } from '../operations/which-run.ts';
+import { newestFirst, withoutTests } from '../operations/runs.ts';
 import { type CampaignLine, campaignsPage } from '../pages/serve-campaigns.ts';
 import type { View } from '../pages/serve-layout.ts';
 import { displayPath } from '../util/paths.ts';

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../ledger/records.ts';
 import type { Channel } from '../model.ts';
-import { newestFirst, withoutTests } from '../operations/which-run.ts';
+import { newestFirst, withoutTests } from '../operations/runs.ts';
 import { type DoubtLine, type DoubtRun, doubtPage } from '../pages/serve-doubt.ts';
 import { createReferences } from '../plan/reference.ts';
 import type { OpenLedger } from './serve-ledger.ts';

@@ -1,7 +1,7 @@
 import { mismatchOfRecord } from '../ledger/events.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import { DELIVERIES, type Delivery, OUTCOMES, type Outcome, type OutcomeState } from '../model.ts';
-import { earlierJoiner } from '../operations/report-rows.ts';
+import { earlierJoiner } from '../operations/report.ts';
 import { recipientPage } from '../pages/serve-recipient.ts';
 import { type RecipientQuery, recipientsPage } from '../pages/serve-recipients.ts';
 import { readPriceList } from '../plan/prices.ts';

@@ -1,8 +1,6 @@
 import type { LegCount, RunRecord } from '../ledger/records.ts';
 import type { Report } from '../model.ts';
-import { sentCampaign } from '../operations/sent-campaign.ts';
-import { PLAN_FILE, takesPlans } from '../operations/takes-plans.ts';
-import { newestFirst } from '../operations/which-run.ts';
+import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../operations/runs.ts';
 import { address } from '../pages/serve-layout.ts';
 import { runPage } from '../pages/serve-run.ts';
 import type { RunDetail } from '../pages/serve-run-detail.ts';

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../ledger/records.ts';
 import type { CommandContext } from '../operations/context.ts';
 import { preview } from '../operations/preview.ts';
-import { openSummary } from '../operations/report-summary.ts';
+import { openSummary } from '../operations/report.ts';
 import { createTurns } from '../util/turns.ts';
 import { previewHtml } from './preview-page.ts';
 import { runPage } from './report-page.ts';

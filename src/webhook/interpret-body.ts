@@ -1,4 +1,4 @@
-import { parseExactly } from '../util/json-exact.ts';
+import { parseExactly } from '../util/json.ts';
 
 /** How a body is written. */
 export type BodyForm = 'json' | 'json-lines' | 'form' | 'empty';

@@ -4,7 +4,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { CHANNELS, type Json, type JsonObject } from '../../src/model.ts';
-import { deviceByDigits } from '../../src/sandbox/address-script.ts';
+import { deviceByDigits } from '../../src/sandbox/devices.ts';
 import { scenarioFor } from '../../src/sandbox/scenarios.ts';
 
 const CAMPAIGNS = new URL('../../campaigns/', import.meta.url);

@@ -22,8 +22,14 @@ import type { Code } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Checkup } from '../../src/operations/doctor.ts';
-import { CHECKS, type Check, type CheckName, type CheckStatus } from '../../src/operations/doctor-check.ts';
-import { checkRuntime, offsetHere } from '../../src/operations/doctor-runtime.ts';
+import {
+  CHECKS,
+  type Check,
+  type CheckName,
+  type CheckStatus,
+  checkRuntime,
+  offsetHere,
+} from '../../src/operations/doctor-check.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO, handbill } from './run-handbill.ts';

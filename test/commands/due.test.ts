@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it, test } from 'vitest';
 import { type DueOptions, type DueResult, due } from '../../src/operations/due.ts';
 import { preview } from '../../src/operations/preview.ts';
-import { purge } from '../../src/operations/purge-ledger.ts';
+import { purge } from '../../src/operations/purge.ts';
 import { send } from '../../src/operations/send.ts';
 import { runCli, startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';

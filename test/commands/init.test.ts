@@ -10,9 +10,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { validate } from '../../src/cli/validate/command.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
-import { init } from '../../src/operations/init.ts';
-import { countryFault, defaultSender } from '../../src/operations/init-answers.ts';
-import { makeFiles } from '../../src/operations/init-write.ts';
+import { countryFault, defaultSender, init, makeFiles } from '../../src/operations/init.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { handbill } from './run-handbill.ts';
@@ -275,7 +273,7 @@ describe('what exists', () => {
   it('that comes into the way half way takes back what was made', async () => {
     using folder = createProject({});
     // A name that is too long for a folder's entry fails in the middle: after handbill.yaml, before the rest.
-    const { makeFiles } = await import('../../src/operations/init-write.ts');
+    const { makeFiles } = await import('../../src/operations/init.ts');
     const files = new Map([
       ['one/a', 'x'],
       ['two', 'x'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import type { Explanation } from '../../src/cli/listen/explain-result.ts';
+import type { Explanation } from '../../src/cli/listen/explain.ts';
 import { CLI } from '../helpers/cli.ts';
 import { createProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';

@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Recorded } from '../../src/ledger/event-records.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger, Recorded } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { DeliveryReport, Reply, WebhookEvent } from '../../src/model.ts';
-import { recorderOf } from '../../src/operations/listen-record.ts';
+import { recorderOf } from '../../src/operations/listen.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10);
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Reply } from '../../src/model.ts';
-import { createIdleJoiner, type IdleJoiner } from '../../src/operations/listen-replies.ts';
+import { createIdleJoiner, type IdleJoiner } from '../../src/operations/listen.ts';
 import { until } from '../helpers/cli.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, keyOf, loadRow, NOON, resultOf } from '../ledger/values.ts';

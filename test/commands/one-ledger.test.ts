@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rememberSendingWith } from '../../src/ledger/shared-marker.ts';
+import { rememberSendingWith } from '../../src/ledger/place.ts';
 import { createProject, type ProjectFiles, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { HELLO } from './run-handbill.ts';

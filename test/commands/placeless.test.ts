@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
-import { reconcileText } from '../../src/cli/reconcile/print.ts';
-import { placelessOptOut } from '../../src/operations/placeless.ts';
+import { reconcileText } from '../../src/cli/reconcile/command.ts';
 import { reconcile } from '../../src/operations/reconcile.ts';
+import { placelessOptOut } from '../../src/operations/warnings.ts';
 import { createProject } from '../helpers/project.ts';
 
 test.each([

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { shownOf } from '../../src/cli/shared/progress-line.ts';
-import { progressText, type Shown } from '../../src/cli/shared/progress-text.ts';
+import { progressText, type Shown, shownOf } from '../../src/cli/shared/progress.ts';
 import { createProgress } from '../../src/run/progress.ts';
-import { displayWidth } from '../../src/util/display-width.ts';
+import { displayWidth } from '../../src/util/table.ts';
 import { charsFor } from '../../src/util/terminal-chars.ts';
 
 const ASCII = charsFor({}, 'linux');

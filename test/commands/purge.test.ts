@@ -7,7 +7,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
-import type { PurgeResult } from '../../src/operations/purge-ledger.ts';
+import type { PurgeResult } from '../../src/operations/purge.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { type CliResult, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

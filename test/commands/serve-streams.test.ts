@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { joinReplies } from '../../src/run/join-replies.ts';
+import { joinReplies } from '../../src/run/evidence.ts';
 import { startCli } from '../helpers/cli.ts';
 import { createProject } from '../helpers/project.ts';
 import { ask, NOW, numberOf, recordRun, replyOf, servePages, withLedger } from './serve-ledger.ts';

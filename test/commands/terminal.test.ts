@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { displayWidth } from '../../src/util/display-width.ts';
+import { displayWidth } from '../../src/util/table.ts';
 import { until } from '../helpers/cli.ts';
 import { HIDES_CURSOR, hasColour, linesOf, onTerminal } from './on-terminal.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import type { Validation } from '../../src/cli/validate/command.ts';
-import type { ValidationDocument } from '../../src/cli/validate/document.ts';
+import type { ValidationDocument } from '../../src/cli/validate/findings.ts';
 import { createGatherer } from '../../src/cli/validate/findings.ts';
 import { formatGithub, withoutCommands } from '../../src/cli/validate/github.ts';
 import { formatJunit } from '../../src/cli/validate/junit.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openExistingLedger } from '../../src/ledger/open.ts';
 import { createReferences } from '../../src/plan/reference.ts';
-import { returnedIn } from '../../src/run/returned.ts';
+import { returnedIn } from '../../src/run/deliveries.ts';
 import { type RunningCli, startCli, until } from '../helpers/cli.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';

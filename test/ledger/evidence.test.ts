@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { UnsettledRow } from '../../src/ledger/event-records.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger, UnsettledRow } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/reference.ts';
+import { unreachedRows } from '../../src/run/deliveries.ts';
 import { settleByReports } from '../../src/run/evidence.ts';
-import { unreachedRows } from '../../src/run/unreached.ts';
 import { fates, givenRun, open, scratchPath } from './scratch.ts';
 import { claimOf, HELLO, keyOf, NOON, resultOf, rows } from './values.ts';
 

@@ -17,9 +17,9 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
-import { keepReserve, RESERVE_BYTES, reserveOf } from '../../src/ledger/companions.ts';
 import { MIGRATIONS, migrate, schemaHash } from '../../src/ledger/migrations.ts';
 import { isAtLeast, openExistingLedger, openLedger } from '../../src/ledger/open.ts';
+import { keepReserve, RESERVE_BYTES, reserveOf } from '../../src/ledger/place.ts';
 import { networkFileSystem } from '../../src/ledger/private-files.ts';
 import { markerOf } from '../../src/util/ledger-address.ts';
 import { child, firstLine, givenRun, open, scratchPath, thrown, whole } from './scratch.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createReachIndex, type ReachIndex } from '../../src/ledger/reach-index.ts';
+import { createReachIndex, type ReachIndex } from '../../src/ledger/contact-history.ts';
 import { SAME_HASHES } from './others.ts';
 
 function found(index: ReachIndex, ...people: readonly string[]): number[] {

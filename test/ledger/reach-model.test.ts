@@ -1,9 +1,8 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger, Reach } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { Reach } from '../../src/ledger/reach.ts';
 import type { Cap, LoadRow, PendingRow, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { scratchPath } from './scratch.ts';
 import { HELLO, loadRow, NOON, resultOf } from './values.ts';

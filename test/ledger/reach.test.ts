@@ -1,8 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { ReachRules } from '../../src/ledger/reach-runs.ts';
+import type { Ledger, ReachRules } from '../../src/ledger/ledger.ts';
 import type { Cap, ClaimRequest, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';
 import { capOf, ended, givenOther, SAME_HASHES } from './others.ts';

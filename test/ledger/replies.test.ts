@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Joined, Ledger } from '../../src/ledger/ledger.ts';
 import type { LoadRow, RunIdentity, RunRecord } from '../../src/ledger/records.ts';
-import type { Joined } from '../../src/ledger/reply-store.ts';
 import type { Reply } from '../../src/model.ts';
 import { createReferences } from '../../src/plan/reference.ts';
 import { BY_MAIL, onLeg, unsupported } from './fallbacks.ts';

@@ -3,7 +3,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import type { HeldShards, Share, WorkerFacts, WorkerStore } from '../../src/ledger/worker-store.ts';
-import { NOTHING } from '../../src/run/part.ts';
+import { NOTHING } from '../../src/run/sharing.ts';
 import { ask, freshDatabase } from '../helpers/postgres.ts';
 import { claimOf, keyOf, resultOf, rows } from './values.ts';
 

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
-const MATCH = 'src/ledger/report-match.ts';
-const ANSWERED = 'src/ledger/reply-messages.ts';
+const MATCH = 'src/ledger/events.ts';
+const ANSWERED = 'src/ledger/replies.ts';
 const EVENTS = 'src/ledger/events.ts';
 const EVIDENCE = 'src/ledger/evidence.ts';
 const SETTLE = 'src/run/evidence.ts';
-const UNREACHED = 'src/run/unreached.ts';
+const UNREACHED = 'src/run/deliveries.ts';
 const COMMITS = 'src/ledger/commits.ts';
-const OPT_OUTS = 'src/ledger/opt-outs.ts';
+const OPT_OUTS = 'src/ledger/replies.ts';
 const PREPARE = 'src/run/prepare.ts';
 
 const held = (only: string) => ({ in: 'ledger/events.test.ts', only });
@@ -149,7 +149,7 @@ export const CAME_BACK: readonly Mutant[] = [
     planted: 'a purge takes away reports of another environment whose messages have the same ids',
     edits: [
       {
-        file: 'src/ledger/purge-events.ts',
+        file: 'src/ledger/purge.ts',
         was: 'message_id = ? AND environment = ?',
         is: 'message_id = ? AND ? IS NOT NULL',
       },

@@ -6,7 +6,7 @@ export const INPUTS: readonly Mutant[] = [
     name: 'late-run-continued',
     planted: 'a run from long ago (a restored backup) is continued without a word',
     edits: [
-      { file: 'src/run/late.ts', was: 'const LATE_MS = 24 * 3_600_000;', is: 'const LATE_MS = 24 * 3_600_000_000;' },
+      { file: 'src/run/prepare.ts', was: 'const LATE_MS = 24 * 3_600_000;', is: 'const LATE_MS = 24 * 3_600_000_000;' },
     ],
     proof: { in: 'run/late.test.ts', only: '24 hours' },
   },
@@ -67,7 +67,7 @@ export const INPUTS: readonly Mutant[] = [
     planted: 'the list that is sent from may be another one than was checked',
     edits: [
       {
-        file: 'src/run/feed.ts',
+        file: 'src/run/producer.ts',
         was: 'expected: options.list,',
         is: '',
       },

@@ -84,7 +84,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'synchronous=NORMAL: a commit returns before it is on the disk',
     edits: [
       {
-        file: 'src/ledger/connect.ts',
+        file: 'src/ledger/sqlite-connection.ts',
         was: `{ set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 }`,
         is: `{ set: 'PRAGMA synchronous = NORMAL', get: 'PRAGMA synchronous', value: 1 }`,
       },
@@ -120,7 +120,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the files of a start are looked up when the list is read, and not in the claim',
     edits: [
       {
-        file: 'src/ledger/suppression-check.ts',
+        file: 'src/ledger/commits.ts',
         was: 'if (rules.isListed(to, key, now)) return true;',
         is: "if (rules.isListed('', '', now)) return true;",
       },
@@ -132,7 +132,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'hashes are looked up when the list is read, and not in the claim',
     edits: [
       {
-        file: 'src/ledger/suppression-check.ts',
+        file: 'src/ledger/commits.ts',
         was: 'hashed.get(hasher.hash(form), now) !== undefined',
         is: 'hashed.get(form, now) !== undefined',
       },
@@ -144,7 +144,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a run without the key goes on when hashes come',
     edits: [
       {
-        file: 'src/ledger/suppression-check.ts',
+        file: 'src/ledger/commits.ts',
         was: 'if (keyId !== null && keyId !== hasher?.keyId) throw',
         is: 'if (keyId === undefined) throw',
       },
@@ -267,7 +267,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the marker beside the ledger is written, and not brought to the disk',
     edits: [
       {
-        file: 'src/ledger/companions.ts',
+        file: 'src/ledger/place.ts',
         was: '    fsyncSync(fd);\n',
         is: '    if (bytes.length === 0) fsyncSync(fd);\n',
       },
@@ -279,7 +279,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'the name of the marker is not brought to the disk',
     edits: [
       {
-        file: 'src/ledger/companions.ts',
+        file: 'src/ledger/place.ts',
         was: '  syncFolder(dirname(file));\n',
         is: '  if (bytes.length === 0) syncFolder(dirname(file));\n',
       },

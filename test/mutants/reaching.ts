@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
 const COMMITS = 'src/ledger/commits.ts';
-const REACH = 'src/ledger/reach.ts';
-const ROWS = 'src/ledger/reach-rows.ts';
+const REACH = 'src/ledger/contact-history.ts';
+const ROWS = 'src/ledger/contact-history.ts';
 
 const TWO_AT_ONCE = { in: 'run/frequency-processes.test.ts' };
 

@@ -1,7 +1,7 @@
 import type { Edit, Mutant } from './mutant.ts';
 
-const REACH_ROWS = 'src/ledger/reach-rows.ts';
-const FEED = 'src/run/feed.ts';
+const REACH_ROWS = 'src/ledger/contact-history.ts';
+const FEED = 'src/run/producer.ts';
 const WINDOW = 'src/plan/window.ts';
 
 /** Several campaigns in simulated histories, against rules that are worked out the slow way. */
@@ -50,7 +50,7 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'lists-as-they-were',
     planted: 'suppression lists are what they were when the command began, however long it waited since',
-    edits: [{ file: 'src/run/lists.ts', was: 'current = await readAll();', is: 'await readAll();' }],
+    edits: [{ file: 'src/run/producer.ts', was: 'current = await readAll();', is: 'await readAll();' }],
     proof: LISTS_AGAIN,
   },
   {
@@ -88,7 +88,7 @@ export const RULES: readonly Mutant[] = [
     planted: 'the gate of a canary is passed whatever became of the step',
     edits: [
       {
-        file: 'src/run/canary-gate.ts',
+        file: 'src/run/canary.ts',
         was: 'const shut = steps.judge();',
         is: 'const shut = steps.judge() === null ? null : (null as string | null);',
       },

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
-const SETTLE = 'src/run/settle.ts';
+const SETTLE = 'src/run/deliver.ts';
 const GROUP_COMMIT = 'src/run/group-commit.ts';
 
 const CLAIM = `      const answers = await claim(due, attempt - 1, shift);
@@ -169,21 +169,21 @@ export const SENDING: readonly Mutant[] = [
     name: 'no-canary',
     planted: 'the first requests of a start go out all at once',
     edits: [
-      { file: 'src/run/ramp.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
-      { file: 'src/run/pool.ts', was: 'pLimit(1)', is: 'pLimit(most / 2)' },
+      { file: 'src/run/concurrency.ts', was: '  let width = 1;\n', is: '  let width = concurrency;\n' },
+      { file: 'src/run/concurrency.ts', was: 'pLimit(1)', is: 'pLimit(most / 2)' },
     ],
     proof: { in: 'e2e/refusals.test.ts', only: '401 stops it' },
   },
   {
     name: 'no-slowing-down',
     planted: 'a 429 does not make the run narrower',
-    edits: [{ file: 'src/run/ramp.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
+    edits: [{ file: 'src/run/concurrency.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
     proof: { in: 'run/pace.test.ts', only: 'ramp' },
   },
   {
     name: 'retries-without-bound',
     planted: 'retries may be more than a tenth of the requests',
-    edits: [{ file: 'src/run/ramp.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
+    edits: [{ file: 'src/run/concurrency.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
     proof: { in: 'run/pace.test.ts', only: 'ramp' },
   },
   {
@@ -201,11 +201,11 @@ export const SENDING: readonly Mutant[] = [
     planted: 'the window is not looked at any more once somebody was decided about',
     edits: [
       {
-        file: 'src/run/window.ts',
+        file: 'src/run/deliver.ts',
         was: 'window !== null && due.some(',
         is: 'window !== null && due.slice(due.length).some(',
       },
-      { file: 'src/run/claim-in-time.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
+      { file: 'src/run/group-commit.ts', was: 'nowMs >= untilMs', is: 'nowMs < 0' },
     ],
     proof: { in: 'run/window.test.ts', only: 'waited for their turn' },
   },
@@ -268,7 +268,7 @@ const DONE: Settled =`,
   {
     name: 'a-test-that-counts',
     planted: 'what a tester got counts for the caps and exclusions of other campaigns',
-    edits: [{ file: 'src/ledger/reach-runs.ts', was: 'if (isTest(occurrence)) return [];', is: '' }],
+    edits: [{ file: 'src/ledger/contact-history.ts', was: 'if (isTest(occurrence)) return [];', is: '' }],
     proof: TEST_TO,
   },
   {

@@ -1,11 +1,11 @@
 import type { Edit, Mutant } from './mutant.ts';
 
 const DELIVER = 'src/run/deliver.ts';
-const SETTLE = 'src/run/settle.ts';
+const SETTLE = 'src/run/deliver.ts';
 const RUN = 'src/run/work.ts';
-const FEED = 'src/run/feed.ts';
+const FEED = 'src/run/producer.ts';
 const DECIDE = 'src/plan/decide.ts';
-const LEGS = 'src/ledger/legs.ts';
+const LEGS = 'src/ledger/commits.ts';
 const ANSWERS = 'src/http/recipient-answers.ts';
 
 const fallbacks = (only: string) => ({ in: 'faults/fallbacks.test.ts', only });
@@ -91,7 +91,7 @@ const FALLBACKS: readonly Mutant[] = [
     planted: 'a start that continues takes a fallback that was begun for a first leg',
     edits: [
       {
-        file: 'src/run/parcel.ts',
+        file: 'src/run/batch.ts',
         was: 'const message = leg === 0 ? decision : unused(decision, used);',
         is: 'const message = leg === 0 || used.length > 0 ? decision : unused(decision, used);',
       },
@@ -143,7 +143,13 @@ const FALLBACKS: readonly Mutant[] = [
   {
     name: 'expired-before-it-fell-back',
     planted: 'a fallback expires before it is written that the leg before fell back, so that nobody expires',
-    edits: [{ file: DELIVER, was: '  await shift.groupCommit.written();\n', is: '' }],
+    edits: [
+      {
+        file: DELIVER,
+        was: '  await shift.groupCommit.written();\n  if (shift.stopped.aborted) return;\n',
+        is: '  if (shift.stopped.aborted) return;\n',
+      },
+    ],
     proof: fallbacks('passes between the legs'),
   },
   {

@@ -10,7 +10,7 @@ export const SHARING: readonly Mutant[] = [
     planted: 'a worker that was taken for dead goes on claiming in its shard',
     edits: [
       {
-        file: 'src/ledger/postgres/commit-rows.ts',
+        file: 'src/ledger/postgres/schema.ts',
         was: 'WHERE s.worker IS DISTINCT FROM worker_id))',
         is: 'WHERE false))',
       },
@@ -79,7 +79,7 @@ export const SHARING: readonly Mutant[] = [
     planted: 'claims that go to a shared ledger together do not ask whom others reached',
     edits: [
       {
-        file: 'src/ledger/batch.ts',
+        file: 'src/ledger/commits.ts',
         was: 'reachedBy(reach, one) !== null;',
         is: 'reachedBy(reach, one) === undefined;',
       },
@@ -91,7 +91,7 @@ export const SHARING: readonly Mutant[] = [
     planted: 'claims that go to a shared ledger together do not ask for hashes',
     edits: [
       {
-        file: 'src/ledger/postgres/commit-rows.ts',
+        file: 'src/ledger/postgres/schema.ts',
         was: 'WHERE s.hash = given.hash AND',
         is: 'WHERE s.hash = given.form AND',
       },
@@ -101,7 +101,7 @@ export const SHARING: readonly Mutant[] = [
   {
     name: 'a-replica-that-knows-an-earlier-leg',
     planted: 'a claim of a later leg is not one where the server knows only the leg before',
-    edits: [{ file: 'src/ledger/restore-claims.ts', was: 'leg >= from && rows', is: 'leg === from && rows' }],
+    edits: [{ file: 'src/ledger/starts.ts', was: 'leg >= from && rows', is: 'leg === from && rows' }],
     proof: { in: 'ledger/restore-claims.test.ts' },
   },
 ];

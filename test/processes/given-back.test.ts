@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
+import type { Shift } from '../../src/run/deliver.ts';
 import { deliver } from '../../src/run/deliver.ts';
 import { createGroupCommit } from '../../src/run/group-commit.ts';
-import type { Shift } from '../../src/run/shift.ts';
 import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
 import { claimOf, NOON, rows } from '../ledger/values.ts';
 

@@ -4,8 +4,8 @@ import type { DeliveryReport, DeliveryState, Reply } from '../../src/model.ts';
 import { due } from '../../src/operations/due.ts';
 import { type SendOptions, send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { judgeReports } from '../../src/run/canary-reports.ts';
-import { NOTHING_RETURNED, type Returned } from '../../src/run/returned.ts';
+import { judgeReports } from '../../src/run/canary.ts';
+import { NOTHING_RETURNED, type Returned } from '../../src/run/deliveries.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { answer, type Behaviour, reset, startRawServer } from '../helpers/raw-server.ts';
 

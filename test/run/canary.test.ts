@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LegCount } from '../../src/ledger/records.ts';
 import type { OutcomeState, Threshold } from '../../src/model.ts';
 import { type SendOptions, send } from '../../src/operations/send.ts';
-import { createCanary, stepEnds } from '../../src/run/canary.ts';
-import { createGate, STAYS_MS } from '../../src/run/canary-gate.ts';
+import { createCanary, createGate, STAYS_MS, stepEnds } from '../../src/run/canary.ts';
 import { createProgress } from '../../src/run/progress.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 

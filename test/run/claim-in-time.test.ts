@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimInTime } from '../../src/run/claim-in-time.ts';
+import { claimInTime } from '../../src/run/group-commit.ts';
 
 const claim = (row: number, untilMs?: number) => ({
   row,

@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type SendOptions, send } from '../../src/operations/send.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';
-import { createLists } from '../../src/run/lists.ts';
+import { createLists } from '../../src/run/producer.ts';
 import type { Figures } from '../../src/run/progress.ts';
 import { until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { createPace } from '../../src/run/pace.ts';
-import { createRamp } from '../../src/run/ramp.ts';
+import { createRamp } from '../../src/run/concurrency.ts';
+import { createPace } from '../../src/run/rate-limiter.ts';
 
 const never = () => new AbortController().signal;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PendingRow } from '../../src/ledger/records.ts';
 import type { Shard } from '../../src/ledger/worker-store.ts';
-import { createShardTodo } from '../../src/run/shard-todo.ts';
+import { createShardTodo } from '../../src/run/pending-rows.ts';
 
 const shard = (number: number, firstRow: number, lastRow: number): Shard => ({ number, firstRow, lastRow });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SharedTurns } from '../../src/ledger/shared-turns.ts';
-import { createSharedPace } from '../../src/run/shared-pace.ts';
+import type { SharedTurns } from '../../src/ledger/connection.ts';
+import { createSharedPace } from '../../src/run/rate-limiter.ts';
 import type { Timers } from '../../src/run/timers.ts';
 
 /** Time that passes as soon as everybody waits for it. */

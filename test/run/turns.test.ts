@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from '../../src/run/pace.ts';
+import { createPace } from '../../src/run/rate-limiter.ts';
 import type { Timers } from '../../src/run/timers.ts';
 
 /** A clock that goes only when it is told to. */

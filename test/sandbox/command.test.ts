@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
-import { type WebhookGiven, webhookOptions } from '../../src/cli/sandbox/webhook.ts';
+import { type WebhookGiven, webhookOptions } from '../../src/cli/sandbox/command.ts';
 import { CLI } from '../helpers/cli.ts';
 import { startReceiver } from './receiver.ts';
 import { messageWith } from './with-webhook.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import type { DialectName } from '../../src/sandbox/dialect-name.ts';
+import type { DialectName } from '../../src/sandbox/openapi.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { type Answer, post, withSandbox } from './post.ts';

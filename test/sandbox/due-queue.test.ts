@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { chanceFor } from '../../src/sandbox/chance.ts';
 import { createDueQueue } from '../../src/sandbox/due-queue.ts';
+import { chanceFor } from '../../src/sandbox/stories.ts';
 
 it('gives things in the order of their time, those of one time in the order in which they came', () => {
   const step = fc.oneof(

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { DeliveryCause, DeliveryState, WebhookEvent } from '../../src/model.ts';
-import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/dialect-name.ts';
 import { EVENT_FORMS } from '../../src/sandbox/event-forms.ts';
-import { respell, type Spelling } from '../../src/sandbox/respell.ts';
+import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/openapi.ts';
 import type { SandboxEvent, Subject } from '../../src/sandbox/sandbox-event.ts';
-import { type Beat, ERRORS, reply, report, unsupportedOn } from '../../src/sandbox/story.ts';
+import { type Beat, ERRORS, reply, report, respell, type Spelling, unsupportedOn } from '../../src/sandbox/story.ts';
 import { createInterpreter } from '../../src/webhook/interpret.ts';
 
 const AT_MS = Date.UTC(2026, 10, 21, 9, 0, 0, 412);

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ReceivedView } from '../../src/sandbox/received-json.ts';
+import type { ReceivedView } from '../../src/sandbox/inbox.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { post, withSandbox } from './post.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { foldDelivery } from '../../src/delivery/fold.ts';
 import type { DeliveryState } from '../../src/model.ts';
-import { STORIES } from '../../src/sandbox/scripted-stories.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
+import { STORIES } from '../../src/sandbox/stories.ts';
 import { post } from './post.ts';
 import { eventsOf, type Posted } from './receiver.ts';
 import { messageWith, send, withWebhook } from './with-webhook.ts';

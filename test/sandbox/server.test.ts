@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { HandbillError } from '../../src/errors.ts';
-import type { ReceivedView } from '../../src/sandbox/received-json.ts';
+import type { ReceivedView } from '../../src/sandbox/inbox.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { messageTo } from './message.ts';
 import { rawPost, sendRaw } from './send-raw.ts';

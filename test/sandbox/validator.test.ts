@@ -1,7 +1,6 @@
 import { type Document, OpenAPIBackend } from 'openapi-backend';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { DIALECT_NAMES, type DialectName } from '../../src/sandbox/dialect-name.ts';
-import { describeDialect, readDescription } from '../../src/sandbox/openapi.ts';
+import { DIALECT_NAMES, type DialectName, describeDialect, readDescription } from '../../src/sandbox/openapi.ts';
 import { SCENARIOS } from '../../src/sandbox/scenarios.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { type Answer, post, withSandbox } from './post.ts';

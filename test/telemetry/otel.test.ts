@@ -213,7 +213,7 @@ describe('what is loaded', () => {
     return { ...ended, loaded, extra: [...new Set(extra)].sort() };
   };
   /** What looks whether anybody asked, and the options themselves. */
-  const LOOKS = ['cli/shared/telemetry-frame.ts', 'cli/shared/telemetry-options.ts'];
+  const LOOKS = ['cli/shared/telemetry-frame.ts', 'cli/shared/options.ts'];
 
   test.concurrent.each<[label: string, env: Record<string, string>]>([
     ['nothing is asked for', {}],

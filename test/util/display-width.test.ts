@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, it, test } from 'vitest';
-import { cut, displayWidth, proseWidth, wrap } from '../../src/util/display-width.ts';
+import { cut, displayWidth, proseWidth, wrap } from '../../src/util/table.ts';
 
 it('counts as the library does whatever it does not ask it about', () => {
   for (let code = 0x20; code <= 0x2027; code++) {

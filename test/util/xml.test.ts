@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type JunitCase, junitText } from '../../src/util/junit.ts';
+import { element, type JunitCase, junitText, xmlDocument } from '../../src/util/junit.ts';
 import { safe } from '../../src/util/safe.ts';
-import { element, xmlDocument } from '../../src/util/xml.ts';
 import { elementsOf, readXml } from '../helpers/xml.ts';
 
 const anything = fc.string({ unit: 'binary' });

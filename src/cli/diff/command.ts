@@ -4,9 +4,9 @@ import type { Diff } from '../../diff/result.ts';
 import { EXIT, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { jsonText } from '../../util/safe.ts';
-import { watchInterrupts } from '../shared/interrupts.ts';
 import { addExamples, addFormat, addOutput } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { watchInterrupts } from '../shared/signals.ts';
 import { diffMarkdown } from './markdown.ts';
 import { diffText } from './text.ts';
 

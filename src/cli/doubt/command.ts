@@ -4,11 +4,10 @@ import { decodeUtf8 } from '../../campaign/decode.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { doubtsOf, runsNamed } from '../../operations/doubt-list.ts';
-import { type ResolveQuestion, type ResolveResult, resolveDoubts } from '../../operations/doubt-resolve.ts';
-import type { Named } from '../../operations/doubt-select.ts';
+import type { Named } from '../../operations/doubt-resolve.ts';
+import { type ResolveQuestion, type ResolveResult, resolveDoubts, userHere } from '../../operations/doubt-resolve.ts';
 import { ledgerOption, projectHere, sayLedger, withLedger } from '../../operations/project-ledger.ts';
-import { PLAN_FILE } from '../../operations/takes-plans.ts';
-import { userHere } from '../../operations/user-here.ts';
+import { PLAN_FILE } from '../../operations/runs.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
 import { unguardCell } from '../../util/csv-cell.ts';
@@ -16,9 +15,9 @@ import { isTest } from '../../util/occurrence-name.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
 import { safe, safeLine } from '../../util/safe.ts';
 import { shellWord } from '../../util/shell.ts';
-import { askYes } from '../shared/ask.ts';
 import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { askYes } from '../shared/prompt.ts';
 import { DOUBT_FORMATS, type DoubtFormat, doubtTable, formatDoubts } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {

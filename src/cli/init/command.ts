@@ -2,16 +2,17 @@ import { type Command, Option } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { Channel } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type InitResult, init } from '../../operations/init.ts';
 import {
   CHANNEL_LABELS,
   countryFault,
   DEFAULT_ANSWERS,
   defaultSender,
   type InitAnswers,
+  type InitResult,
+  init,
   normalCountry,
   senderFault,
-} from '../../operations/init-answers.ts';
+} from '../../operations/init.ts';
 import { displayPath } from '../../util/paths.ts';
 import { safeLine } from '../../util/safe.ts';
 import { addExamples } from '../shared/options.ts';

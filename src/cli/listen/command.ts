@@ -7,9 +7,8 @@ import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { safe } from '../../util/safe.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../webhook/receive.ts';
-import { watchInterrupts } from '../shared/interrupts.ts';
-import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
-import { addLog } from '../shared/telemetry-options.ts';
+import { addExamples, addFormat, addLedger, addLog, wholeNumber } from '../shared/options.ts';
+import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command

@@ -1,3 +1,5 @@
+import process from 'node:process';
+import { stringify } from 'yaml';
 import type { ProjectReading } from '../../campaign/project.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { DeliveryState, EventField, WebhookEvent } from '../../model.ts';
@@ -9,15 +11,41 @@ import { createReportedAddressReader } from '../../recipients/reported-address.t
 import { pointerTo } from '../../util/json.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
 import { follow, type Pointer } from '../../util/pointer.ts';
-import { jsonText } from '../../util/safe.ts';
+import { jsonText, safe, safeLine } from '../../util/safe.ts';
+import { cut, table } from '../../util/table.ts';
 import type { Level } from '../../webhook/fields.ts';
 import { spelled } from '../../webhook/fields-spelling.ts';
-import type { Found } from '../../webhook/interpret.ts';
-import { readInput } from '../shared/read-input.ts';
-import { type Advice, adviceOn } from './explain-advice.ts';
-import { leavesOf } from './explain-leaves.ts';
-import type { ExplainedEvent, Explanation } from './explain-result.ts';
-import { explanationText } from './explain-text.ts';
+import type { Found, Interpretation } from '../../webhook/interpret.ts';
+import { stateOf } from '../../webhook/states.ts';
+import { readTime } from '../../webhook/times.ts';
+
+/** A payload, and how it is read: nothing of it is stored. */
+export interface Explanation {
+  readonly version: 1;
+  readonly file: string;
+  readonly form: Interpretation['form'];
+  /** Why the whole body is refused; null: it is read. */
+  readonly problem: string | null;
+  readonly events: readonly ExplainedEvent[];
+  /** What to write into handbill.yaml, as far as it can be told; null: nothing. */
+  readonly mapping: { readonly webhook: SuggestedMapping } | null;
+}
+
+interface ExplainedEvent {
+  /** JSON pointer to the event in the body. */
+  readonly at: string;
+  readonly event: WebhookEvent;
+  /** JSON pointers into the body, by what was read there. */
+  readonly from: Readonly<Record<string, string>>;
+  /** What the event holds and nothing has read. */
+  readonly unused: readonly string[];
+  readonly advice: readonly string[];
+}
+
+interface SuggestedMapping {
+  readonly fields?: Readonly<Partial<Record<EventField, string>>>;
+  readonly states?: Readonly<Record<string, DeliveryState>>;
+}
 
 /** A captured body of a file; bodies that come in have at most 64 KiB. */
 const MAX_BYTES = 1024 * 1024;
@@ -56,7 +84,7 @@ async function open(
 }
 
 /** How a body is read with the mapping of a project. */
-export function explain(
+function explain(
   input: { readonly name: string; readonly bytes: Uint8Array },
   reading: Pick<ProjectReading, 'project' | 'written'>,
   nowMs: number,
@@ -176,4 +204,220 @@ const PARTS: Readonly<Record<'delivery' | 'reply', Readonly<Partial<Record<Found
 function pathOf(level: Level): Pointer {
   if (level.parent === null) return level.pointer;
   return [...pathOf(level.parent), ...spelled(level.parent.value, level.pointer)];
+}
+
+/** A value that is no array and no object, and where it stands. */
+interface Leaf {
+  readonly pointer: Pointer;
+  readonly value: string | number | boolean;
+}
+
+/** More than somebody reads. */
+const MOST = 200;
+const MAX_DEPTH = 32;
+
+/** What an event holds, without what is empty, in the order in which it stands there. */
+function leavesOf(value: unknown): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const visit = (inner: unknown, pointer: Pointer): void => {
+    if (leaves.length >= MOST || pointer.length > MAX_DEPTH) return;
+    if (typeof inner === 'object' && inner !== null) {
+      for (const name of Object.keys(inner)) {
+        if (leaves.length >= MOST) return;
+        visit((inner as Readonly<Record<string, unknown>>)[name], [...pointer, name]);
+      }
+    } else if (typeof inner === 'string' ? inner.trim() !== '' : typeof inner === 'number' || inner === true) {
+      leaves.push({ pointer, value: inner as Leaf['value'] });
+    }
+  };
+  visit(value, []);
+  return leaves;
+}
+
+/** What would help to read an event: sentences, and what to write under `webhook`. */
+interface Advice {
+  readonly says: readonly string[];
+  readonly fields: Readonly<Partial<Record<EventField, string>>>;
+  readonly states: Readonly<Record<string, DeliveryState>>;
+}
+
+interface Clues {
+  /** What the event holds and nothing has read, with pointers from the event. */
+  readonly unused: readonly Leaf[];
+  /** What was found of it, whatever became of it. */
+  readonly found: ReadonlySet<string>;
+  readonly address: (written: string) => string | null;
+  readonly nowMs: number;
+}
+
+/** What is missing in an event, and which of the values that nothing has read looks like it. */
+function adviceOn(event: WebhookEvent, clues: Clues): Advice {
+  if (event.kind === 'unread') return adviceOnUnread(clues);
+  if (event.kind === 'reply') return event.atMs === null ? missing(['timestamp'], clues) : NOTHING;
+  const wanted: EventField[] = [];
+  if (event.reference === null && event.messageId === null) wanted.push('messageId');
+  if (event.atMs === null) wanted.push('timestamp');
+  const advice = missing(wanted, clues);
+  if (event.state !== 'unknown' || event.word === null || /^unknown$/i.test(event.word)) return advice;
+  const says = `Nobody knows the state "${event.word}": it counts as "unknown" until \`webhook.states\` says what it means.`;
+  return { ...advice, says: [says, ...advice.says], states: { [event.word]: 'sent' } };
+}
+
+const NOTHING: Advice = { says: [], fields: {}, states: {} };
+
+function adviceOnUnread(clues: Clues): Advice {
+  const { found } = clues;
+  const hasState = found.has('status') || found.has('kind') || found.has('group');
+  if (found.has('text') && !found.has('from') && !found.has('person')) {
+    return prepend('It holds a text, but nobody who wrote it.', missing(['from'], clues));
+  }
+  if (hasState) return prepend('It says a state, but of no message and nobody.', missing(['messageId', 'to'], clues));
+  const sentence = 'It says neither what became of a message nor what somebody wrote.';
+  const advice = missing(['status', 'messageId', 'to', 'timestamp'], clues);
+  // Without a state it is no report, wherever its other parts are.
+  const isReport = advice.fields.status !== undefined && (advice.fields.messageId ?? advice.fields.to) !== undefined;
+  return prepend(sentence, isReport ? { ...advice, says: [] } : NOTHING);
+}
+
+function prepend(sentence: string, advice: Advice): Advice {
+  return { ...advice, says: [sentence, ...advice.says] };
+}
+
+function missing(fields: readonly EventField[], clues: Clues): Advice {
+  const named: Partial<Record<EventField, string>> = {};
+  const says: string[] = [];
+  const left = new Set(clues.unused);
+  for (const field of fields) {
+    const leaf = [...left].find((one) => looksLike(field, one, clues));
+    if (leaf !== undefined) {
+      named[field] = pointerTo(leaf.pointer);
+      left.delete(leaf);
+    } else if (field === 'messageId') {
+      says.push('Nothing in it looks like the id of a message: it is joined to what was sent by its address alone.');
+    } else if (field === 'timestamp') says.push('It does not say when it happened.');
+  }
+  return { says, fields: named, states: {} };
+}
+
+function looksLike(field: EventField, { pointer, value }: Leaf, { address, nowMs }: Clues): boolean {
+  const name = pointer.at(-1) ?? '';
+  if (field === 'timestamp') return readTime(value, nowMs) !== null;
+  if (typeof value === 'boolean') return false;
+  const text = String(value);
+  if (field === 'status') return stateOf(text, new Map()) !== null || STATE_NAME.test(name);
+  if (field === 'messageId') return ID_NAME.test(name) && !PERSON_NAME.test(name) && text.length >= 3;
+  if (field === 'from' || field === 'to') return address(text) !== null;
+  return false;
+}
+
+const STATE_NAME = /(?:status|phase|outcome|result)$/i;
+const ID_NAME = /(?:id|ident(?:ifier)?|uuid|ref(?:erence)?|num(?:ber)?|no|key)$/i;
+/** `destNumber`, `phone_no`: a number of a person, whatever it ends in. */
+const PERSON_NAME = /dest|phone|mobile|msisdn|recipient|subscriber/i;
+
+const FORMS = { json: 'JSON', 'json-lines': 'JSON lines', form: 'a form', empty: 'empty' } as const;
+/** Of events, and of values that nothing has read: the rest is counted, and stands in the JSON. */
+const MOST_EVENTS = 20;
+const MOST_UNUSED = 8;
+/** Of a value: where it stands matters more. */
+const MOST_COLUMNS = 40;
+
+/** For a terminal: each event with where its parts were found, then what to write into handbill.yaml. */
+function explanationText({ file, form, problem, events, mapping }: Explanation, width: number): string {
+  if (problem !== null) return `${safeLine(file)} is refused: ${problem}\n`;
+  const count = `${events.length} ${events.length === 1 ? 'event' : 'events'}`;
+  const parts = [`${safeLine(file)} is ${FORMS[form]}, with ${events.length === 0 ? 'no event' : count} in it.\n`];
+  events.slice(0, MOST_EVENTS).forEach((event, i) => void parts.push(eventText(event, i + 1, width)));
+  if (events.length > MOST_EVENTS) {
+    parts.push(`... and ${events.length - MOST_EVENTS} more: \`--format json\` shows all.\n`);
+  }
+  if (mapping !== null) {
+    parts.push(`This in handbill.yaml may help; check what it means:\n\n${indent(safe(stringify(mapping)))}`);
+  }
+  return parts.join('\n');
+}
+
+function eventText({ at, event, from, unused, advice }: ExplainedEvent, number: number, width: number): string {
+  const title = `${number}. ${titleOf(event, at === '' ? '' : ` at ${safeLine(at)}`)}\n`;
+  const rows = partsOf(event).map(([part, value]) => [NAMES[part] ?? part, value, within(from[part] ?? '', at)]);
+  const body = rows.length === 0 ? '' : table(rows, [{}, {}, {}], { width, indent: 3 });
+  const shown = unused
+    .slice(0, MOST_UNUSED)
+    .map((pointer) => safeLine(within(pointer, at)))
+    .join(', ');
+  const more = unused.length > MOST_UNUSED ? ` and ${unused.length - MOST_UNUSED} more` : '';
+  const rest = unused.length === 0 ? '' : `   not read: ${shown}${more}\n`;
+  return `${title}${body}${rest}${advice.map((sentence) => `   ${safeLine(sentence)}\n`).join('')}`;
+}
+
+/** A pointer from the event, as a mapping has it; what surrounds the event has its pointer from the body. */
+function within(pointer: string, at: string): string {
+  if (at === '' || pointer === '') return pointer;
+  if (pointer === at) return '(its name)';
+  return pointer.startsWith(`${at}/`) ? pointer.slice(at.length) : `${pointer} (around it)`;
+}
+
+function titleOf(event: WebhookEvent, place: string): string {
+  if (event.kind === 'unread') return `Not understood${place}`;
+  if (event.kind === 'reply') return `A reply${place}: ${MEANINGS[event.meaning]}`;
+  const cause = event.cause === null ? '' : `, ${CAUSES[event.cause]}`;
+  return `A delivery report${place}: ${event.state}${cause}`;
+}
+
+const MEANINGS = {
+  'opt-out': 'it opts out',
+  'opt-in': 'it opts in',
+  review: 'somebody has to read it',
+  answer: 'an answer',
+} as const;
+
+const CAUSES = {
+  'unsupported-channel': 'the channel cannot reach this person',
+  gone: 'the address is gone',
+  'opted-out': 'this person opted out',
+} as const;
+
+/** Parts by the names under which `from` has their places, with the state as it was written. */
+function partsOf(event: WebhookEvent): readonly (readonly [part: string, value: string])[] {
+  if (event.kind === 'unread') return [];
+  const { kind: _, ...rest } = event;
+  const shown: Readonly<Record<string, unknown>> =
+    event.kind === 'delivery'
+      ? { ...rest, state: stateText(event), word: null, cause: null }
+      : { ...rest, meaning: null };
+  return Object.entries(shown).flatMap(([part, value]) => {
+    if (value === null) return [];
+    const said = part === 'atMs' ? new Date(Number(value)).toISOString() : cut(String(value), MOST_COLUMNS);
+    return [[part, said] as const];
+  });
+}
+
+/** As `webhook.fields` calls what the model of events has another name for. */
+const NAMES: Readonly<Record<string, string>> = { address: 'to', atMs: 'timestamp' };
+
+function stateText({ state, word }: Extract<WebhookEvent, { kind: 'delivery' }>): string {
+  return word === null ? state : `${state} ("${word}")`;
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
+}
+
+/**
+ * All of standard input.
+ *
+ * @throws HandbillError exit 2: there is more than `maxBytes`
+ */
+async function readInput(maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of process.stdin) {
+    const bytes = piece as Uint8Array;
+    length += bytes.length;
+    if (length > maxBytes) {
+      throw refuse(problem('file-too-large', `Standard input holds more than ${maxBytes / 1024 / 1024} MiB.`));
+    }
+    pieces.push(bytes);
+  }
+  return Buffer.concat(pieces);
 }

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT, type ExitStatus } from '../../errors.ts';
-import { changedInPreview } from '../../operations/changed-address.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import type { PreviewedStart } from '../../operations/preview.ts';
 import { preview } from '../../operations/preview.ts';
-import type { PreviewedStart } from '../../operations/preview-view.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
+import { changedInPreview } from '../../operations/warnings.ts';
 import { countOf, number } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import type { Meter } from '../../util/meter.ts';

@@ -2,13 +2,15 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { purge, purgeExit } from '../../operations/purge-ledger.ts';
-import { jsonText } from '../../util/safe.ts';
+import type { LeftRun, PurgedRun } from '../../operations/purge.ts';
+import { type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
+import { countOf, instant, number } from '../../report/words.ts';
+import { jsonText, safe } from '../../util/safe.ts';
+import { shellWord } from '../../util/shell.ts';
+import { type Column, table } from '../../util/table.ts';
 import { durationMs } from '../../util/units.ts';
-import { askYes } from '../shared/ask.ts';
-import { addExamples, addFormat, addLedger } from '../shared/options.ts';
-import { addLog } from '../shared/telemetry-options.ts';
-import { purgeQuestion, purgeText } from './print.ts';
+import { addExamples, addFormat, addLedger, addLog } from '../shared/options.ts';
+import { askYes } from '../shared/prompt.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -81,3 +83,129 @@ async function run(given: Given, context: CommandContext): Promise<void> {
     given.format === 'json' ? `${jsonText(result, 2)}\n` : purgeText(result, context.tableWidth ?? context.width),
   );
 }
+
+/** What is about to be taken out, for the one who is asked. */
+export function purgeQuestion(question: PurgeResult, width: number): string {
+  return [
+    `Takes personal data out of the ledger for good: what was last touched before ${instant(question.before)}.\n`,
+    runsTable(question.purged, width),
+    ...changes(question, WILL_BE),
+    question.purged.length === 0 ? '' : CONSEQUENCES,
+  ].join('');
+}
+
+/** What was done, what was left, and what to do next. */
+export function purgeText(result: PurgeResult, width: number): string {
+  const { dryRun, purged, left, rewritten } = result;
+  const lines = changes(result, dryRun ? WOULD_BE : WERE);
+  const recipients = purged.reduce((sum, one) => sum + one.recipients, 0);
+  const what = `${countOf(purged.length, 'run')} with ${countOf(recipients, 'recipient')}`;
+  const done = dryRun ? `Would purge ${what}` : `Purged ${what}`;
+  const nothing = purged.length === 0 && lines.length === 0 && rewritten === null;
+  return safe(
+    [
+      nothing
+        ? `Nothing to purge before ${instant(result.before)}.\n`
+        : `${done}, last touched before ${instant(result.before)}.\n`,
+      runsTable(purged, width),
+      ...lines,
+      ...leftLines(left, 'open', width, OPEN_NEXT),
+      ...leftLines(left, 'held', width, HELD_NEXT),
+      rewritten === null ? '' : REWRITTEN[rewritten],
+      nothing || dryRun ? '' : `\nLedger: ${result.ledger}\n`,
+    ].join(''),
+  );
+}
+
+/** For one and for several. */
+type Verb = readonly [one: string, several: string];
+const WILL_BE: Verb = ['will be', 'will be'];
+const WOULD_BE: Verb = ['would be', 'would be'];
+const WERE: Verb = ['was', 'were'];
+
+function changes({ lists, suppressions, events }: PurgeResult, verbs: Verb): readonly string[] {
+  const { hashed, expired, plain } = suppressions;
+  const verb = (count: number) => verbs[count === 1 ? 0 : 1];
+  const entries = (count: number) => `${number(count)} ${count === 1 ? 'suppression' : 'suppressions'}`;
+  return [
+    ...(lists === 0 ? [] : [`${countOf(lists, 'list')} of starts that were killed ${verb(lists)} forgotten.\n`]),
+    ...(hashed === 0 ? [] : [`${entries(hashed)} ${verb(hashed)} kept as a keyed hash, without the address.\n`]),
+    ...(expired === 0 ? [] : [`${entries(expired)} ${verb(expired)} deleted, having expired.\n`]),
+    ...eventLines(events, verbs),
+    ...(plain === 0
+      ? []
+      : [`${entries(plain)} ${plain === 1 ? 'stays' : 'stay'} with the plain address. ${PLAIN_NEXT}`]),
+  ];
+}
+
+/** `1,200 reports and 3 replies that came in before were taken out.` */
+function eventLines({ reports, replies, unread }: PurgeResult['events'], verbs: Verb): readonly string[] {
+  const total = reports + replies + unread;
+  if (total === 0) return [];
+  const kinds = [
+    ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
+    ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
+    ...(unread === 0 ? [] : [countOf(unread, 'event that nobody understood', 'events that nobody understood')]),
+  ];
+  return [`${kinds.join(', ')} ${verbs[total === 1 ? 0 : 1]} forgotten, or emptied where they still count.\n`];
+}
+
+function leftLines(
+  left: readonly LeftRun[],
+  why: LeftRun['why'],
+  width: number,
+  { says, next }: { readonly says: string; readonly next: string },
+): readonly string[] {
+  const runs = left.filter((one) => one.why === why);
+  if (runs.length === 0) return [];
+  const first = runs.find((one) => why === 'open' && one.open > 0)?.run;
+  const look = first === undefined ? '' : `    handbill report ${shellWord(first)}\n`;
+  return [`\nLeft as ${runs.length === 1 ? 'it is' : 'they are'}: ${says}\n`, runsTable(runs, width), next, look];
+}
+
+const OPEN_NEXT = {
+  says: 'somebody has no final outcome, and could neither be sent to nor be resolved afterwards.',
+  next: 'Resolve doubts (handbill doubt list), send the rest, or purge them all the same with --with-open.\n',
+};
+
+const HELD_NEXT = { says: 'another process is at work on it.', next: 'Purge again when it is done.\n' };
+
+const PLAIN_NEXT = 'With `suppressionKey` in handbill.yaml, purge keeps a keyed hash of it instead.\n';
+
+const CONSEQUENCES =
+  'These runs can never be continued, and a campaign whose `exclude` or frequency cap asks about them is refused.\n';
+
+const REWRITTEN: Readonly<Record<'done' | 'in-use' | 'no-room', string>> = {
+  done: '',
+  'in-use':
+    '\nThe data are gone from the ledger, but its file was not written anew, because another process uses it: copies may\n' +
+    'be left in unused places of the file. Purge again when nothing is being sent.\n',
+  'no-room':
+    '\nThe data are gone from the ledger, but its file was not written anew, because the disk has not twice its size left:\n' +
+    'copies may be left in unused places of the file. Make room and purge again.\n',
+};
+
+function runsTable(runs: readonly PurgedRun[], width: number): string {
+  if (runs.length === 0) return '';
+  const rows = runs.map(({ run, environment, occurrence, lastActivity, recipients, open }) => [
+    run,
+    environment,
+    occurrence,
+    instant(lastActivity).slice(0, DAY),
+    number(recipients),
+    open === 0 ? '' : number(open),
+  ]);
+  return table(rows, COLUMNS, { width, indent: 2 });
+}
+
+/** As far as the day: `2026-11-21`. */
+const DAY = 10;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'run' },
+  { title: 'environment', shrink: true },
+  { title: 'occurrence', shrink: true },
+  { title: 'last touched' },
+  { title: 'recipients', align: 'right' },
+  { title: 'open', align: 'right' },
+];

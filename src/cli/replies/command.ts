@@ -2,24 +2,27 @@ import { type Command, Option } from 'commander';
 import { problem, refuse } from '../../errors.ts';
 import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { userHere } from '../../operations/doubt-resolve.ts';
 import { ledgerOption, sayLedger } from '../../operations/project-ledger.ts';
-import { exportCsv, exportJsonl, exportReplies } from '../../operations/reply-export.ts';
 import {
+  exportCsv,
+  exportJsonl,
+  exportReplies,
   listReplies,
   type ReceivedReply,
   type ReplyListOptions,
+  type ReplyReviewResult,
   readReplies,
   readSince,
-} from '../../operations/reply-list.ts';
-import { type ReplyReviewResult, reviewReplies } from '../../operations/reply-review.ts';
-import { userHere } from '../../operations/user-here.ts';
+  reviewReplies,
+} from '../../operations/replies.ts';
 import { countOf, instant } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { mask } from '../../util/mask.ts';
 import { safeLine } from '../../util/safe.ts';
-import { askLine } from '../shared/ask.ts';
 import { addExamples, addFormat, addLedger, addOutput, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { askLine } from '../shared/prompt.ts';
 import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './formats.ts';
 
 export function configure(command: Command, context: CommandContext): void {

@@ -1,4 +1,4 @@
-import { REPLY_FIELDS, type ReceivedReply } from '../../operations/reply-list.ts';
+import { REPLY_FIELDS, type ReceivedReply } from '../../operations/replies.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { csvCell } from '../../util/csv-cell.ts';
 import { mask, maskText } from '../../util/mask.ts';

@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { OUTCOMES, type OutcomeState } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { projectHere, withLedger } from '../../operations/project-ledger.ts';
-import { type DeliveryChoice, deliveryChoices } from '../../operations/report-rows.ts';
-import { findRun } from '../../operations/which-run.ts';
-import { addExamples, addFormat, addLedger, addOutput } from '../shared/options.ts';
-import { addMetricsFile } from '../shared/telemetry-options.ts';
+import { type DeliveryChoice, deliveryChoices } from '../../operations/report.ts';
+import { findRun } from '../../operations/runs.ts';
+import { addExamples, addFormat, addLedger, addMetricsFile, addOutput } from '../shared/options.ts';
 import { PRINT_FORMATS } from './formats.ts';
 import type { PrintOptions } from './print.ts';
 

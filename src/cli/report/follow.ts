@@ -4,17 +4,16 @@ import { LedgerError } from '../../ledger/ledger-error.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import { DELIVERIES, OUTCOMES, type Outcome, type Project, type Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { rowsOf } from '../../operations/report-rows.ts';
-import { openSummary } from '../../operations/report-summary.ts';
+import { openSummary, rowsOf } from '../../operations/report.ts';
 import { countDelivery } from '../../report/deliveries.ts';
 import { formatReport } from '../../report/format.ts';
 import { recordOf } from '../../report/record.ts';
 import { totalsKey } from '../../report/tally.ts';
 import { countOf, deliveryLines, number, period, STATE_WORDS } from '../../report/words.ts';
-import { isFinal } from '../../run/returned.ts';
+import { isFinal } from '../../run/deliveries.ts';
 import { stateOf } from '../../run/summary.ts';
 import { jsonText, safeLine } from '../../util/safe.ts';
-import { watchInterrupts } from '../shared/interrupts.ts';
+import { watchInterrupts } from '../shared/signals.ts';
 import type { PrintOptions } from './print.ts';
 
 /** The ledger is asked once a second whether anything was written, and looked through when there was. */

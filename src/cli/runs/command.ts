@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { projectHere, withLedger } from '../../operations/project-ledger.ts';
-import { listRuns } from '../../operations/which-run.ts';
+import { listRuns } from '../../operations/runs.ts';
 import { instant, number } from '../../report/words.ts';
 import { jsonText } from '../../util/safe.ts';
 import { type Column, table } from '../../util/table.ts';

@@ -1,14 +1,25 @@
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { type Command, Option } from 'commander';
-import { EXIT } from '../../errors.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT, problem, refuse } from '../../errors.ts';
+import type { KeySource } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { KnownFields } from '../../sandbox/check-message.ts';
-import { DIALECT_NAMES, type DialectName } from '../../sandbox/dialect-name.ts';
+import { DIALECT_NAMES, type DialectName } from '../../sandbox/openapi.ts';
 import type { ScriptedNumbers } from '../../sandbox/scenarios.ts';
 import { startSandbox } from '../../sandbox/server.ts';
+import {
+  type Delays,
+  ECHOES,
+  type Echo,
+  type Shares,
+  WEBHOOK_SCHEMES,
+  type WebhookOptions,
+  type WebhookScheme,
+} from '../../sandbox/webhook-options.ts';
+import { readSecret, type SecretWords } from '../../util/secret.ts';
+import { share } from '../../util/units.ts';
 import { addExamples, wholeNumber } from '../shared/options.ts';
-import { addWebhookOptions, type WebhookGiven, webhookOptions } from './webhook.ts';
 
 /** The key that the sandbox takes when HANDBILL_API_KEY is not set. It opens nothing else, so it is no secret. */
 export const SANDBOX_KEY = 'sandbox';
@@ -108,4 +119,167 @@ ${key}
 
 Ctrl-C stops it.
 `;
+}
+
+/** What the command line says of what comes back; everything else needs `webhook`. */
+export interface WebhookGiven extends Partial<Record<ShareFlag, number>>, Partial<Record<DelayKey, number>> {
+  readonly webhook?: string;
+  readonly webhookScheme?: WebhookScheme;
+  readonly webhookSecretEnv?: string;
+  readonly webhookSecretFile?: string;
+  readonly webhookHeader?: string;
+  readonly webhookPrefix?: string;
+  readonly echo?: Echo;
+  readonly batch?: number;
+  readonly atOnce?: number;
+  readonly retries?: readonly number[];
+  readonly seed?: number;
+}
+
+/** Each share by its option, in the order of help. */
+const SHARES = {
+  queued: ['queued', 'messages reported as queued, such as 5%'],
+  sent: ['sent', 'messages reported as sent (100%)'],
+  deliver: ['delivered', 'messages that are delivered (all without another end)'],
+  expire: ['expired', 'messages that expire'],
+  fail: ['failed', 'messages that fail'],
+  undeliverable: ['undeliverable', 'messages whose channel or number cannot be reached'],
+  reject: ['rejected', 'messages that the network refuses'],
+  read: ['read', 'delivered ones that are read'],
+  reply: ['reply', 'delivered ones that are answered'],
+  stop: ['stop', 'delivered ones that are answered with STOP, in many spellings'],
+  start: ['start', 'STOPs that START follows'],
+  respell: ['respelled', 'replies from the number in another spelling'],
+  doubled: ['doubled', 'events that are posted twice'],
+  reordered: ['reordered', 'messages whose last report comes first'],
+  early: ['early', 'messages that are reported before they are answered'],
+  late: ['late', 'messages that are reported late'],
+} as const satisfies Readonly<Record<string, readonly [keyof Shares, string]>>;
+
+type ShareFlag = keyof typeof SHARES;
+
+const DELAYS = {
+  sentAfter: ['sent', '--sent-after <ms>', 'milliseconds from accepted to sent, on average (50)'],
+  deliveredAfter: ['delivered', '--delivered-after <ms>', 'from sent to delivered, or to another end (200)'],
+  readAfter: ['read', '--read-after <ms>', 'from delivered to read (500)'],
+  replyAfter: ['reply', '--reply-after <ms>', 'from delivered or read to a reply (1000)'],
+  lateBy: ['late', '--late-by <ms>', 'how late late ones are (5000)'],
+} as const satisfies Readonly<Record<string, readonly [keyof Delays, string, string]>>;
+
+type DelayKey = keyof typeof DELAYS;
+
+const A_DAY_MS = 86_400_000;
+
+/** Adds the options of what comes back, in a group of their own. */
+export function addWebhookOptions(command: Command): void {
+  const options = [
+    new Option('--webhook <url>', 'post delivery reports and replies to this machine: http://127.0.0.1:4011/webhooks'),
+    new Option('--webhook-scheme <scheme>', 'how posts are signed (standard)').choices(WEBHOOK_SCHEMES),
+    new Option('--webhook-secret-env <name>', 'variable that holds the secret'),
+    new Option('--webhook-secret-file <file>', 'private file that holds the secret'),
+    new Option('--webhook-header <name>', 'header of the scheme hmac (X-Hub-Signature-256)'),
+    new Option('--webhook-prefix <text>', 'what stands before the signature there (sha256=)'),
+    ...Object.entries(SHARES).map(([flag, [, says]]) => new Option(`--${flag} <share>`, says).argParser(shareOf)),
+    ...Object.values(DELAYS).map(([, flags, says]) => new Option(flags, says).argParser(wholeNumber(0, A_DAY_MS))),
+    new Option('--echo <what>', 'what reports give back of a message (metadata)').choices(ECHOES),
+    new Option('--batch <n>', 'most events in one post (1)').argParser(wholeNumber(1, 1_000)),
+    new Option('--at-once <n>', 'most posts at once (4)').argParser(wholeNumber(1, 100)),
+    new Option('--retries <ms,...>', 'waits before a post is repeated (1000,5000,30000,120000)').argParser(waitsOf),
+    new Option('--seed <n>', 'what chance follows from (1)').argParser(wholeNumber(0, 2 ** 31)),
+  ];
+  for (const option of options) command.addOption(option.helpGroup('Reports and replies:'));
+}
+
+/**
+ * What `startSandbox` takes, or null without `--webhook`.
+ *
+ * @throws HandbillError (exit 2) for options that would do nothing, and a secret that is not there
+ */
+export async function webhookOptions(
+  given: WebhookGiven,
+  context: Pick<CommandContext, 'env' | 'cwd'>,
+): Promise<WebhookOptions | null> {
+  const { webhook: url } = given;
+  if (url === undefined) {
+    refuseIdle(given);
+    return null;
+  }
+  const secret = await secretOf(given, context);
+  return {
+    url,
+    ...(given.webhookScheme === undefined ? {} : { scheme: given.webhookScheme }),
+    ...(secret === null ? {} : { secret }),
+    hmac: {
+      ...(given.webhookHeader === undefined ? {} : { header: given.webhookHeader.toLowerCase() }),
+      ...(given.webhookPrefix === undefined ? {} : { prefix: given.webhookPrefix }),
+    },
+    shares: namedBy(SHARES, given),
+    delaysMs: namedBy(DELAYS, given),
+    ...(given.echo === undefined ? {} : { echo: given.echo }),
+    ...(given.batch === undefined ? {} : { batch: given.batch }),
+    ...(given.atOnce === undefined ? {} : { atOnce: given.atOnce }),
+    ...(given.retries === undefined ? {} : { retriesMs: given.retries }),
+    ...(given.seed === undefined ? {} : { seed: given.seed }),
+  };
+}
+
+const OTHERS = ['webhookScheme', 'webhookSecretEnv', 'webhookSecretFile', 'webhookHeader', 'webhookPrefix'] as const;
+const MORE = ['echo', 'batch', 'atOnce', 'retries', 'seed'] as const;
+
+/** Nothing comes back without a webhook: whoever asks for something meant one. */
+function refuseIdle(given: WebhookGiven): void {
+  const keys = [...OTHERS, ...MORE, ...keysOf(SHARES), ...keysOf(DELAYS)];
+  const idle = keys.filter((key) => given[key] !== undefined);
+  if (idle.length === 0) return;
+  const flags = idle.map((key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  const hint = 'Add --webhook http://127.0.0.1:4011/webhooks, which is where handbill listen receives.';
+  throw refuse(problem('usage', `Without --webhook, ${flags.join(', ')} would do nothing.`, { hint }));
+}
+
+function keysOf<K extends string>(table: Readonly<Record<K, unknown>>): K[] {
+  return Object.keys(table) as K[];
+}
+
+/** The given values under the names that the library has for them. */
+function namedBy<K extends string, N extends string>(
+  table: Readonly<Record<K, readonly [name: N, ...rest: unknown[]]>>,
+  given: Readonly<Partial<Record<NoInfer<K>, number>>>,
+): Partial<Record<N, number>> {
+  const entries = keysOf(table).flatMap((key) =>
+    given[key] === undefined ? [] : [[table[key][0], given[key]] as const],
+  );
+  return Object.fromEntries(entries) as Partial<Record<N, number>>;
+}
+
+const WORDS: SecretWords = {
+  name: 'secret of webhooks',
+  missing: 'missing-webhook-secret',
+  setting: '--webhook-secret-file PATH',
+  leaked: 'Whoever has read it can report whatever he likes: change it.',
+};
+
+async function secretOf(given: WebhookGiven, context: Pick<CommandContext, 'env' | 'cwd'>): Promise<string | null> {
+  const { webhookSecretEnv: env, webhookSecretFile: file } = given;
+  if (env !== undefined && file !== undefined) {
+    throw refuse(problem('usage', 'The secret is named twice: --webhook-secret-env and --webhook-secret-file.'));
+  }
+  const source: KeySource | null = env !== undefined ? { env } : file !== undefined ? { file } : null;
+  if (source === null) return null;
+  const read = await readSecret(source, context.env, context.cwd, WORDS);
+  if ('problem' in read) throw refuse(read.problem);
+  // A file is read byte by byte, as Latin-1; what is meant is the bytes that were written.
+  return 'env' in source ? read.secret : Buffer.from(read.secret, 'latin1').toString('utf8');
+}
+
+function shareOf(text: string): number {
+  const value = share(text);
+  if (value === null) throw new InvalidArgumentError('Give a share from 0% to 100%, such as 2.5%.');
+  return value;
+}
+
+/** `1000,5000`; `none` repeats nothing. */
+function waitsOf(text: string): readonly number[] {
+  if (text === 'none') return [];
+  const parse = wholeNumber(0, A_DAY_MS);
+  return text.split(',').map((one) => parse(one.trim()));
 }

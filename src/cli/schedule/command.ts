@@ -2,19 +2,25 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
-import { EXIT, type ExitStatus } from '../../errors.ts';
+import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { type ScheduledTimes, schedule } from '../../operations/schedule.ts';
-import { CALLERS, type CallerKind, SCRIPT, scheduleCallers } from '../../operations/schedule-callers.ts';
-import { NOTHING_SCHEDULED } from '../../operations/schedule-campaigns.ts';
+import {
+  CALLERS,
+  type CallerKind,
+  NOTHING_SCHEDULED,
+  SCRIPT,
+  type ScheduledTimes,
+  schedule,
+  scheduleCallers,
+} from '../../operations/schedule.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { isPostgres } from '../../util/ledger-address.ts';
 import { safeLine } from '../../util/safe.ts';
 import { table } from '../../util/table.ts';
 import { instantMs } from '../../util/units.ts';
 import { addExamples, addFormat, addLedger, wholeNumber } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
-import { refuseIdle, type ScheduleFormat } from './options.ts';
 
 interface ScheduleFlags {
   readonly format: ScheduleFormat;
@@ -121,4 +127,42 @@ function instant(text: string): number {
   const ms = instantMs(text);
   if (ms === null) throw new InvalidArgumentError('Write an instant with its offset, such as 2026-12-01T09:00:00Z.');
   return ms;
+}
+
+export type ScheduleFormat = 'text' | CallerKind;
+
+/** For which formats an option is, where it is not for all. */
+const FORMATS_OF: Readonly<Record<string, readonly ScheduleFormat[]>> = {
+  at: ['text'],
+  env: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
+  environmentFile: ['crontab', 'systemd'],
+  image: ['kubernetes'],
+  folder: ['kubernetes'],
+  runner: ['github-actions'],
+  output: ['crontab', 'systemd', 'kubernetes', 'github-actions'],
+};
+
+/**
+ * Refuses what was asked for and would be ignored: whoever names a ledger or a file relies on it.
+ *
+ * @throws HandbillError exit 2 with all of it
+ */
+export function refuseIdle(
+  format: ScheduleFormat,
+  flags: Readonly<Record<string, unknown>> & { readonly ledger?: string },
+): void {
+  const idle = Object.entries(FORMATS_OF).flatMap(([flag, formats]): Diagnostic[] =>
+    flags[flag] === undefined || formats.includes(format) ? [] : [idleProblem(flag, format, formats)],
+  );
+  if (format === 'kubernetes' && flags.ledger !== undefined && !isPostgres(flags.ledger)) {
+    const hint = 'Leave it out: the ledger of a CronJob lies on its volume, where nothing else is.';
+    idle.push(problem('usage', '--ledger says nothing to kubernetes.', { hint }));
+  }
+  if (idle.length > 0) throw new HandbillError(EXIT.refused, idle);
+}
+
+function idleProblem(flag: string, format: ScheduleFormat, formats: readonly ScheduleFormat[]): Diagnostic {
+  const option = `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const hint = `It is for --format ${formats.join(', ')}.`;
+  return problem('usage', `${option} says nothing to ${format}.`, { hint });
 }

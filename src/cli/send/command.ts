@@ -1,25 +1,23 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../../errors.ts';
-import { changedWarning } from '../../operations/changed-address.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerPrinter } from '../../operations/ledger-text.ts';
-import { readPlanFile } from '../../operations/plan-file.ts';
+import { readPlanFile } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
 import { send } from '../../operations/send.ts';
 import type { ListenWhileSending } from '../../operations/send-options.ts';
-import { zonelessWarning } from '../../operations/zoneless.ts';
+import { changedWarning, zonelessWarning } from '../../operations/warnings.ts';
 import type { SealedPlan } from '../../plan/seal.ts';
 import { zonelessOf } from '../../report/next-steps.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { safe } from '../../util/safe.ts';
 import { ratePerSecond } from '../../util/units.ts';
-import { askYes } from '../shared/ask.ts';
 import { confirm } from '../shared/confirm.ts';
-import { addExamples, addFormat, addLedger, time, wholeNumber } from '../shared/options.ts';
+import { addExamples, addFormat, addLedger, addLog, addMetricsFile, time, wholeNumber } from '../shared/options.ts';
 import { printSend } from '../shared/print-send.ts';
-import { startProgressLine } from '../shared/progress-line.ts';
+import { startProgressLine } from '../shared/progress.ts';
+import { askYes } from '../shared/prompt.ts';
 import { watchSignals } from '../shared/signals.ts';
-import { addLog, addMetricsFile } from '../shared/telemetry-options.ts';
 
 interface SendFlags {
   readonly plan?: string;

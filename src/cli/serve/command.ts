@@ -4,8 +4,8 @@ import { ledgerOption } from '../../operations/project-ledger.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { safe } from '../../util/safe.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type Serving, serve } from '../../web/serve.ts';
-import { watchInterrupts } from '../shared/interrupts.ts';
 import { addExamples, addLedger, wholeNumber } from '../shared/options.ts';
+import { watchInterrupts } from '../shared/signals.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command

@@ -1,11 +1,11 @@
-import { changedLines } from '../../operations/changed-address.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { Confirmation } from '../../operations/send-options.ts';
+import { changedLines } from '../../operations/warnings.ts';
 import type { Estimate } from '../../plan/estimate.ts';
 import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate-text.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/safe.ts';
-import { askYes } from './ask.ts';
+import { askYes } from './prompt.ts';
 
 /**
  * Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no.

@@ -1,21 +1,22 @@
 import { once } from 'node:events';
 import process from 'node:process';
+import { createInterface } from 'node:readline/promises';
+import type { Readable } from 'node:stream';
 import type { CommandContext, Terminal } from '../../operations/context.ts';
 import { safe, safeLine } from '../../util/safe.ts';
-import { askPlainly } from './plain-prompt.ts';
 import { createScreen, type Screen } from './screen.ts';
 
 /** What asking needs; without a terminal to ask on, or where stdin is none, nothing is asked and the answer is null. */
-export type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactive' | 'terminal'>;
+type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactive' | 'terminal'>;
 
-export interface ConfirmQuestion {
+interface ConfirmQuestion {
   readonly question: string;
   /** What Enter alone means. */
   readonly initial: boolean;
   readonly stopped?: AbortSignal;
 }
 
-export interface TextQuestion {
+interface TextQuestion {
   readonly question: string;
   /** An example of an answer, shown where nothing was typed yet. */
   readonly placeholder?: string;
@@ -26,7 +27,7 @@ export interface TextQuestion {
   readonly stopped?: AbortSignal;
 }
 
-export interface SelectQuestion<Value extends string> {
+interface SelectQuestion<Value extends string> {
   readonly question: string;
   readonly options: readonly { readonly value: Value; readonly label: string; readonly hint?: string }[];
   readonly initial?: Value;
@@ -194,3 +195,42 @@ function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
 }
 
 const ENDS = ['end', 'close', 'error'] as const;
+
+/**
+ * Asks for a line where nothing can be drawn (`TERM=dumb`), or nothing should be (`ACCESSIBLE`, for screen readers);
+ * null when the terminal is closed, or when `stopped` comes first.
+ */
+async function askPlainly(
+  question: string,
+  context: Pick<CommandContext, 'err'>,
+  input: Readable,
+  stopped?: AbortSignal,
+): Promise<string | null> {
+  // Without an output: the terminal echoes by itself, and what is asked goes where everything is printed.
+  const terminal = createInterface({ input, terminal: false });
+  context.err(question);
+  try {
+    return await new Promise<string | null>((resolve) => {
+      terminal.once('line', (line) => resolve(line.trim()));
+      terminal.once('close', () => resolve(null));
+      stopped?.addEventListener('abort', () => resolve(null), { once: true });
+      if (stopped?.aborted === true) resolve(null);
+    });
+  } finally {
+    terminal.close();
+  }
+}
+
+/**
+ * Asks on the terminal for "yes" or "y", and the Enter key: one key, perhaps pressed before the question was there, is not
+ * enough where something cannot be undone. Without a terminal, or when `stopped` comes first, the answer is no.
+ */
+export async function askYes(question: string, context: PromptContext, stopped?: AbortSignal): Promise<boolean> {
+  return /^y(es)?$/.test((await askLine(question, context, stopped)).trim());
+}
+
+/** Asks on the terminal for a line, in lower case; empty without a terminal, or when it is closed or `stopped`. */
+export async function askLine(question: string, context: PromptContext, stopped?: AbortSignal): Promise<string> {
+  const answer = await askText(context, { question, ...(stopped === undefined ? {} : { stopped }) });
+  return (answer ?? '').toLowerCase();
+}

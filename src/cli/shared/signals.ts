@@ -1,7 +1,7 @@
 import { EXIT, type ExitStatus } from '../../errors.ts';
 
 /** Signals while a run is going: the first ends it in good order (I2), the second or SIGQUIT at once (I3). */
-export interface Signals {
+interface Signals {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
   /** The exit status of the first signal; null when none came. */
@@ -39,4 +39,31 @@ export function watchSignals(say: (text: string) => void): Signals {
       for (const signal of STATUS.keys()) process.off(signal, listener);
     },
   };
+}
+
+/** Signals to a command that has something to clear up, and nothing to finish. */
+interface Interrupts {
+  readonly signal: AbortSignal;
+  /** The exit status of the signal that came; null when none did. */
+  status(): ExitStatus | null;
+  stop(): void;
+}
+
+const EXIT_BY_SIGNAL = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup } as const;
+
+/** Watches for the first signal; a second one ends the process at once. */
+export function watchInterrupts(): Interrupts {
+  const controller = new AbortController();
+  let status: ExitStatus | null = null;
+  const names = Object.keys(EXIT_BY_SIGNAL) as (keyof typeof EXIT_BY_SIGNAL)[];
+  const listener = (name: NodeJS.Signals): void => {
+    status ??= EXIT_BY_SIGNAL[name as keyof typeof EXIT_BY_SIGNAL];
+    stop();
+    controller.abort();
+  };
+  const stop = (): void => {
+    for (const name of names) process.off(name, listener);
+  };
+  for (const name of names) process.on(name, listener);
+  return { signal: controller.signal, status: () => status, stop };
 }

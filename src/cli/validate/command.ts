@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
-import { type ValidateOptions, validate } from '../../operations/check-campaigns.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
+import { type ValidateOptions, validate } from '../../operations/validate.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
 import type { WatchOptions } from './watch.ts';
 
-export { type CheckedFile, type ValidateOptions, type Validation, validate } from '../../operations/check-campaigns.ts';
+export { type CheckedFile, type ValidateOptions, type Validation, validate } from '../../operations/validate.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command

@@ -1,5 +1,19 @@
+import { relative, resolve, sep } from 'node:path';
+import { repositoryOf } from '../../campaign/place.ts';
 import type { Code, Diagnostic } from '../../errors.ts';
+import type { Validation } from '../../operations/validate.ts';
 import { countOf } from '../../report/words.ts';
+import { isInside } from '../../util/paths.ts';
+import { safeLine } from '../../util/safe.ts';
+
+/** What a format for CI makes its text of. */
+export interface ValidationDocument {
+  readonly validation: Validation;
+  readonly kinds: readonly Kind[];
+  readonly pathOf: RepositoryPath;
+  /** Of handbill. */
+  readonly version: string;
+}
 
 /** Diagnostics of one code in one file, found while one campaign was checked. */
 export interface Kind {
@@ -14,7 +28,7 @@ export interface Kind {
 }
 
 /** Gathers what `validate` finds for formats that are read as a whole. Memory stays flat however much is wrong. */
-export interface Gatherer {
+interface Gatherer {
   add(diagnostic: Diagnostic, campaign: string | null): void;
   /** In the order in which the first of each kind was found. */
   kinds(): readonly Kind[];
@@ -99,4 +113,45 @@ export function sumUp(message: string, count: number): string {
 
 function isSummedUp({ severity, code }: Kind): boolean {
   return severity === 'warning' && PER_ROW.includes(code);
+}
+
+/** Where a diagnostic is shown by a system that knows the files of one repository. */
+export interface Place {
+  /** Path from the root of the repository; null where the diagnostic has no file in it. */
+  readonly path: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+  /** UTF-16 units; null where the diagnostic does not say. */
+  readonly length: number | null;
+  /** For people: `file:line:column`, also of a file outside; empty where there is none. */
+  readonly shown: string;
+}
+
+export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
+  if (at === undefined) return { path: null, line: null, column: null, length: null, shown: '' };
+  const path = pathOf(at.file);
+  const line = at.line ?? null;
+  const column = line === null ? null : (at.column ?? null);
+  const shown = [safeLine(path ?? at.file), line, column].filter((part) => part !== null).join(':');
+  // A line of another file would mark something else in whatever is shown in its place.
+  return path === null
+    ? { path, line: null, column: null, length: null, shown }
+    : { path, line, column, length: column === null ? null : (at.length ?? null), shown };
+}
+
+/** A file as its repository knows it: a path with `/` from its root, or null where the file lies outside. */
+type RepositoryPath = (file: string) => string | null;
+
+/**
+ * What CI systems show beside a change are files by their path from the root of the repository, wherever in it a command
+ * was given. Outside of a repository, paths are from `cwd`.
+ *
+ * @param cwd - real path, from which files are named
+ */
+export async function repositoryPaths(cwd: string): Promise<RepositoryPath> {
+  const root = (await repositoryOf(cwd)) ?? cwd;
+  return (file) => {
+    const path = resolve(cwd, file);
+    return path !== root && isInside(root, path) ? relative(root, path).split(sep).join('/') : null;
+  };
 }

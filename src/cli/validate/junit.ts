@@ -1,12 +1,11 @@
 import { dirname } from 'node:path/posix';
-import type { CheckedFile } from '../../operations/check-campaigns.ts';
-import { figuresOf } from '../../operations/validation-figures.ts';
+import type { CheckedFile } from '../../operations/validate.ts';
+import { figuresOf } from '../../operations/validate.ts';
 import { countOf, number } from '../../report/words.ts';
 import { type JunitCase, type JunitSuite, junitText } from '../../util/junit.ts';
 import { safeLine } from '../../util/safe.ts';
-import type { ValidationDocument } from './document.ts';
-import { findingsOf, type Kind, MOST_FINDINGS } from './findings.ts';
-import { placeOf } from './place.ts';
+import type { ValidationDocument } from './findings.ts';
+import { findingsOf, type Kind, MOST_FINDINGS, placeOf } from './findings.ts';
 
 /** Places of one kind that are named; the rest is counted. */
 const NAMED = 20;

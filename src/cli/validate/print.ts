@@ -1,19 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import type { Code, Diagnostic } from '../../errors.ts';
-import type { CheckedFile, ValidateOptions, Validation } from '../../operations/check-campaigns.ts';
-import { countKey } from '../../operations/collector.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { figuresOf } from '../../operations/validation-figures.ts';
+import type { CheckedFile, ValidateOptions, Validation } from '../../operations/validate.ts';
+import { countKey, figuresOf } from '../../operations/validate.ts';
 import { version } from '../../operations/version.ts';
 import { countOf } from '../../report/words.ts';
-import { diagnosticRecord } from '../../util/diagnostic-record.ts';
-import { formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { jsonText, safeLine } from '../../util/safe.ts';
 import { withOutput } from '../shared/output-sink.ts';
-import type { ValidationDocument } from './document.ts';
-import { createGatherer, PER_ROW, sumUp } from './findings.ts';
+import type { ValidationDocument } from './findings.ts';
+import { createGatherer, PER_ROW, repositoryPaths, sumUp } from './findings.ts';
 import { withoutCommands } from './github.ts';
-import { repositoryPaths } from './repository.ts';
 
 export const VALIDATION_FORMATS = ['text', 'json', 'sarif', 'github', 'junit'] as const;
 export type ValidationFormat = (typeof VALIDATION_FORMATS)[number];

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { CODES, type Code } from '../../errors.ts';
 import { countOf, number } from '../../report/words.ts';
 import { jsonText, safe } from '../../util/safe.ts';
-import type { ValidationDocument } from './document.ts';
-import { type Finding, findingsOf, MOST_FINDINGS } from './findings.ts';
-import { placeOf } from './place.ts';
+import type { ValidationDocument } from './findings.ts';
+import { type Finding, findingsOf, MOST_FINDINGS, placeOf } from './findings.ts';
 
 /**
  * One run of SARIF 2.1.0 (OASIS, 2020). It is a whole document also where nothing was found: that is what closes the

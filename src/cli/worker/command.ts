@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { CommandContext } from '../../operations/context.ts';
+import { workerText } from '../../operations/ledger-text.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
 import { type WorkerEvent, work } from '../../operations/worker.ts';
-import { workerText } from '../../operations/worker-text.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
-import { addExamples, addLedger, time, wholeNumber } from '../shared/options.ts';
+import { addExamples, addLedger, addLog, time, wholeNumber } from '../shared/options.ts';
 import { watchSignals } from '../shared/signals.ts';
-import { addLog } from '../shared/telemetry-options.ts';
 
 interface WorkerFlags {
   readonly env: string;

@@ -1,16 +1,14 @@
 import { problem } from '../../errors.ts';
 import { shownLedger } from '../../util/ledger-address.ts';
 import { checkClock } from '../clock.ts';
-import { ledgerMissing } from '../companions.ts';
-import { BUSY_TIMEOUT_MS } from '../connect.ts';
 import type { Connection } from '../connection.ts';
-import type { Ledger, LedgerOptions } from '../ledger.ts';
+import type { Ledger, LedgerOptions, PlaceFacts } from '../ledger.ts';
 import { LedgerError, unusable } from '../ledger-error.ts';
-import type { PlaceFacts } from '../ledger-facts.ts';
+import { ledgerMissing } from '../place.ts';
+import { BUSY_TIMEOUT_MS } from '../sqlite-connection.ts';
 import { ledgerOver } from '../stores.ts';
 import { openBridge } from './bridge.ts';
-import { type AskedServer, ask } from './first-questions.ts';
-import { MAKERS, MIGRATIONS, migrate, VERSION } from './migrations.ts';
+import { type AskedServer, ask, MAKERS, MIGRATIONS, migrate, VERSION } from './migrations.ts';
 import { PostgresConnection } from './postgres-connection.ts';
 import { SCHEMA } from './schema.ts';
 

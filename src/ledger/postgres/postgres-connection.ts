@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { problem } from '../../errors.ts';
-import type { Connection, ConnectionPurge, ManyRows, Param, Query, Statement } from '../connection.ts';
-import { LedgerError } from '../ledger-error.ts';
+import type { Connection, ConnectionPurge, ManyRows, Param, Query, SharedTurns, Statement } from '../connection.ts';
+import { LedgerError, type LedgerErrorKind } from '../ledger-error.ts';
+import { ownChannel } from '../lists.ts';
 import type { RunLock } from '../lock.ts';
-import type { RunIdentity, RunRecord } from '../records.ts';
-import type { SharedTurns } from '../shared-turns.ts';
+import type { LoadRow, RunIdentity, RunRecord } from '../records.ts';
 import type { WorkerStore } from '../worker-store.ts';
 import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
-import { toPostgres } from './dialect.ts';
-import { HINTS, kindOf, LASTING } from './error-kinds.ts';
-import { manyRows } from './many.ts';
-import { CATCH_UP_MS, HOLD_TURNS, TAKE_TURNS } from './turns.ts';
 import { workerStore } from './workers.ts';
 
 /**
@@ -25,7 +21,7 @@ const LONG_MS = 15 * 60_000;
 /** Less than the 2 s after which a start has to say that another one holds the run (H2). */
 const LOCK_WAIT = '600ms';
 
-export interface ConnectionFacts {
+interface ConnectionFacts {
   /** The address as people may see it. */
   readonly path: string;
   /** The timeline of the server; null on a replica. */
@@ -289,4 +285,183 @@ function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [n
     .update(JSON.stringify([environment, campaign, occurrence]))
     .digest();
   return [hash.readInt32BE(0), hash.readInt32BE(4)];
+}
+
+/** What is asked of the connection: the same transaction again and again, and what it copies in without waiting. */
+interface ManyAsker {
+  commit(text: string, values: readonly Given[]): Found;
+  copy(text: string, rows: string): void;
+}
+
+/**
+ * The hot path of a shared ledger: one journey for a whole group commit, with an array for each column. What each of
+ * them asks is what the stores ask of one (commits.ts).
+ */
+function manyRows(asker: ManyAsker): ManyRows {
+  return {
+    load: (list, rows, run) => asker.copy(COPY, rows.map((row) => copied(list, row, run)).join('')),
+    commit(run, list, results, claims, forms, now, held) {
+      const found = orStrange(() =>
+        asker.commit(COMMIT, [
+          run,
+          list,
+          now,
+          arrayOf(results, ({ row }) => row),
+          arrayOf(results, ({ state }) => state),
+          arrayOf(results, ({ reason }) => reason),
+          arrayOf(results, ({ attempts }) => attempts),
+          arrayOf(results, ({ httpStatus }) => httpStatus),
+          arrayOf(results, ({ messageId }) => messageId),
+          arrayOf(results, ({ error }) => error),
+          arrayOf(results, ({ from }) => from),
+          arrayOf(claims, ({ row }) => row),
+          arrayOf(claims, ({ key }) => key),
+          arrayOf(claims, ({ to }) => to),
+          arrayOf(claims, ({ attempts }) => attempts ?? null),
+          arrayOf(forms.all, ({ row }) => row),
+          arrayOf(forms.all, ({ form }) => form),
+          arrayOf(forms.all, ({ hash }) => hash),
+          forms.hashKey,
+          held?.worker ?? null,
+          arrayOf(held?.shards ?? [], (shard) => shard),
+        ]),
+      );
+      if (found === null) return null;
+      const [recorded, claimed] = found.rows[0] ?? [];
+      return { recorded: rowsOf(recorded), claimed: rowsOf(claimed) };
+    },
+  };
+}
+
+/**
+ * A column as the database writes an array. One text for each goes to the thread of the connection: to copy arrays of values
+ * there took 20 us a message in a profile.
+ */
+function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null): string {
+  let text = '';
+  for (const one of all) {
+    const value = read(one);
+    if (text !== '') text += ',';
+    if (value === null) text += 'NULL';
+    else text += typeof value === 'number' ? value : quoted(value);
+  }
+  return `{${text}}`;
+}
+
+/** Of what stands between the quotes these two mean something: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function quoted(value: string): string {
+  return `"${NEEDS_ESCAPE.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
+}
+
+const NEEDS_ESCAPE = /["\\]/;
+
+function rowsOf(found: unknown): ReadonlySet<number> | null {
+  return found === null ? null : new Set(Array.isArray(found) ? found.map(Number) : []);
+}
+
+/** Null where a row is not the recipient that was to be claimed: everything was undone. */
+function orStrange(ask: () => Found): Found | null {
+  try {
+    return ask();
+  } catch (error) {
+    const cause = error instanceof LedgerError ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+    if (cause?.code === STRANGE) return null;
+    throw error;
+  }
+}
+
+/** As the schema says it. */
+const STRANGE = 'HB001';
+
+const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
+
+const COPY = `COPY recipients (list, row, line, key, address, state, reason, parts, encoding, cost_micros, variant, channel)
+  FROM STDIN`;
+
+function copied(list: number, row: LoadRow, run: Pick<RunRecord, 'channel'>): string {
+  const { line, key, to, state, reason, parts, encoding, costMicros, variant } = row;
+  const own = ownChannel(row.channel ?? null, run);
+  const fields = [line, key, to, state, reason, parts, encoding, costMicros, variant, own].map(field);
+  return `${list}\t${row.row}\t${fields.join('\t')}\n`;
+}
+
+/** As COPY reads it: https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS */
+function field(value: string | number | null): string {
+  if (value === null) return '\\N';
+  if (typeof value === 'number') return String(value);
+  return SPECIAL.test(value) ? value.replace(SPECIAL_ALL, (sign) => ESCAPED[sign] ?? sign) : value;
+}
+
+const SPECIAL = /[\\\t\n\r\0]/;
+const SPECIAL_ALL = /[\\\t\n\r\0]/g;
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\u2400',
+};
+
+/** As in a run of its own (run/rate-limiter.ts). */
+const CATCH_UP_MS = 20;
+
+/** When the next turns of this name are, in ms from now, and for how long nobody takes any. */
+const TAKE_TURNS =
+  toPostgres(`INSERT INTO turns AS t (name, next_at) VALUES (?1, now_ms() + ?2::bigint * ?3::double precision)
+  ON CONFLICT (name) DO UPDATE
+  SET next_at = greatest(t.next_at, now_ms() - ?4::double precision, t.held_until) + ?2::bigint * ?3::double precision
+  RETURNING next_at - ?2::bigint * ?3::double precision - now_ms(), held_until - now_ms()`);
+
+const HOLD_TURNS =
+  toPostgres(`INSERT INTO turns AS t (name, next_at, held_until) VALUES (?1, 0, now_ms() + ?2::double precision)
+  ON CONFLICT (name) DO UPDATE SET held_until = greatest(t.held_until, now_ms() + ?2::double precision) RETURNING 1`);
+
+/**
+ * The SQL of the stores as PostgreSQL takes it: parameters by number, no hints for SQLite's planner, and temporary tables
+ * in their own schema. The stores keep to what both databases have in common otherwise.
+ */
+function toPostgres(sql: string): string {
+  let next = 0;
+  return (
+    sql
+      .replaceAll(/ INDEXED BY \w+/g, '')
+      // With a condition it is a join like any other; SQLite takes the word for the order in which it is to look.
+      .replaceAll(/CROSS JOIN (\S+ AS \w+)(\s+ON)/g, 'JOIN $1$2')
+      .replaceAll(/\bmain\./g, '')
+      .replaceAll(/\btemp\./g, 'pg_temp.')
+      .replaceAll(/\bWITHOUT ROWID\b/g, '')
+      .replaceAll(/\bINTEGER\b/g, 'BIGINT')
+      // PostgreSQL has to know what a parameter is, and by this alone it does not.
+      .replaceAll(/\?(\d+) IS NULL/g, 'CAST(?$1 AS TEXT) IS NULL')
+      .replaceAll(/'[^']*'|\?(\d*)/g, (found, number?: string) => {
+        if (found.startsWith("'")) return found;
+        return `$${number === undefined || number === '' ? ++next : number}`;
+      })
+  );
+}
+
+/** What to do next. */
+const HINTS: Readonly<Record<LedgerErrorKind, string | null>> = {
+  busy: 'Another process has been writing for long. Run the command again: it continues where it stopped.',
+  full: 'Make room on the disk of the server, then run the command again: it continues where it stopped.',
+  io: 'Look whether the server can be reached, then run the command again: it continues where it stopped.',
+  readonly: 'Name the server that takes writes, and a user who may write.',
+  corrupt: 'The server says that its data are damaged. Restore a backup, and compare who was sent to since.',
+  displaced: null,
+  other: null,
+};
+
+/** After these nothing more is written through a connection. */
+const LASTING: ReadonlySet<LedgerErrorKind> = new Set(['io', 'corrupt', 'readonly']);
+
+/** What an error of PostgreSQL means for a run; `other`: a bug of ours, or a rule of the tables. */
+function kindOf(code: string): LedgerErrorKind {
+  if (code === '55P03' || code === '57014' || code === '40P01') return 'busy';
+  if (code === '53100') return 'full';
+  if (code === '25006') return 'readonly';
+  if (code.startsWith('XX')) return 'corrupt';
+  // What the connection says, not the database: ECONNRESET, ETIMEDOUT ...
+  if (/^(?:08|57P|58|53)/.test(code) || !/^[0-9A-Z]{5}$/.test(code)) return 'io';
+  return 'other';
 }

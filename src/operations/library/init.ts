@@ -38,7 +38,7 @@ export interface InitResult {
 export async function init(folder: string, options: InitOptions = {}): Promise<InitResult> {
   const [{ init: make }, { DEFAULT_ANSWERS, defaultSender, normalCountry }] = await Promise.all([
     import('../init.ts'),
-    import('../init-answers.ts'),
+    import('../init.ts'),
   ]);
   const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel, addMissing = false } = options;
   const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);

@@ -70,7 +70,7 @@ export async function plan(target: string, options: PlanOptions = {}): Promise<S
  * @throws HandbillError exit 2 where it is no plan, or was changed after it was sealed
  */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<SealedPlan> {
-  const { readPlanFile } = await import('../plan-file.ts');
+  const { readPlanFile } = await import('../plan.ts');
   return await readPlanFile(file, settle(options).cwd);
 }
 

@@ -63,7 +63,7 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
   const { olderThanMs, environment, campaign, withOpen, dryRun, confirm } = options;
   // Without a limit, everything would be old enough or nothing: neither is a default.
   checkNumbers({ olderThanMs: olderThanMs ?? Number.NaN }, { olderThanMs: [0, 8.64e15] });
-  const { purge: forget } = await import('../purge-ledger.ts');
+  const { purge: forget } = await import('../purge.ts');
   const given = present({ environment, campaign, withOpen, dryRun });
   return await forget({ ...settle(options), ...given, olderThanMs, confirm: asker(confirm) });
 }

@@ -96,7 +96,7 @@ export interface ExportedReply {
 export async function listReplies(options: RepliesOptions = {}): Promise<readonly ReceivedReply[]> {
   checkNumbers(options, { sinceMs: INSTANT });
   const { campaign, meanings, sinceMs } = options;
-  const { listReplies: list } = await import('../reply-list.ts');
+  const { listReplies: list } = await import('../replies.ts');
   return await list({ ...settle(options), ...present({ campaign, meanings, sinceMs }) });
 }
 
@@ -112,7 +112,7 @@ export async function reviewReplies(
   options: ReviewRepliesOptions,
 ): Promise<ReviewRepliesResult> {
   const { as, by } = options;
-  const { reviewReplies: review } = await import('../reply-review.ts');
+  const { reviewReplies: review } = await import('../replies.ts');
   return await review({ ...settle(options), ids, as, by });
 }
 
@@ -126,6 +126,6 @@ export async function reviewReplies(
 export async function exportReplies(campaign: string, options: ExportRepliesOptions = {}): Promise<ReplyExport> {
   checkNumbers(options, { sinceMs: INSTANT });
   const { meanings, sinceMs, recipients } = options;
-  const { exportReplies: write } = await import('../reply-export.ts');
+  const { exportReplies: write } = await import('../replies.ts');
   return await write({ ...settle(options), campaign, ...present({ meanings, sinceMs, recipients }) });
 }

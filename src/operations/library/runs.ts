@@ -61,7 +61,7 @@ export async function listRuns(options: ProjectOptions = {}): Promise<readonly R
   const [{ projectHere }, { openExistingLedger }, runs] = await Promise.all([
     import('../project-ledger.ts'),
     import('../../ledger/open.ts'),
-    import('../which-run.ts'),
+    import('../runs.ts'),
   ]);
   const { project } = await projectHere(settled, settled.ledger);
   const ledger = openExistingLedger(project.ledger, { nowMs: settled.now() });
@@ -83,7 +83,7 @@ export async function report(run: string, options: ProjectOptions = {}): Promise
   const { ledger, found, project } = await openRun(run, settled);
   try {
     const [{ sentCampaign }, { cameBack, countDeliveries }, { summarise }] = await Promise.all([
-      import('../sent-campaign.ts'),
+      import('../runs.ts'),
       import('../../run/deliveries.ts'),
       import('../../run/summary.ts'),
     ]);
@@ -111,7 +111,7 @@ export async function* outcomes(
   const { ledger, found } = await openRun(run, settle(options));
   try {
     const [{ rowsOf }, { createReferences }] = await Promise.all([
-      import('../report-rows.ts'),
+      import('../report.ts'),
       import('../../plan/reference.ts'),
     ]);
     const referenceOf = createReferences(found);
@@ -134,7 +134,7 @@ async function openRun(run: string, settled: ReturnType<typeof settle>) {
   const [{ projectHere, ledgerHere }, { joinRepliesOf }, { findRun }] = await Promise.all([
     import('../project-ledger.ts'),
     import('../join-replies.ts'),
-    import('../which-run.ts'),
+    import('../runs.ts'),
   ]);
   const reading = await projectHere(settled, settled.ledger);
   await joinRepliesOf(reading, settled);

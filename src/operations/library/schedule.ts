@@ -84,7 +84,7 @@ export async function scheduleCallers(
 ): Promise<readonly CallerFile[]> {
   const { environment, ledger, envFile, image, folder, runner, program, user } = options;
   const { cwd, now } = settle(options);
-  const { SCRIPT, scheduleCallers: write } = await import('../schedule-callers.ts');
+  const { SCRIPT, scheduleCallers: write } = await import('../schedule.ts');
   return await write(kind, paths, {
     cwd,
     now,

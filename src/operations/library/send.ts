@@ -213,7 +213,7 @@ async function run(
     onWarnings: (found) => warnings.push(...found),
     onNotice: (notice) => warnings.push(notice),
   });
-  const { changedWarning } = await import('../changed-address.ts');
+  const { changedWarning } = await import('../warnings.ts');
   return toSendResult(result, [...warnings, ...changedWarning(result.report)]);
 }
 

@@ -98,7 +98,7 @@ export async function importSuppressions(
   options: ProjectOptions = {},
 ): Promise<{ readonly file: string; readonly entries: number; readonly added: number }> {
   const settled = settle(options);
-  const { importSuppressions: take } = await import('../suppress-import.ts');
+  const { importSuppressions: take } = await import('../suppress-change.ts');
   return await take(file, present({ ledger: settled.ledger }), settled);
 }
 

@@ -45,7 +45,7 @@ export async function validate(paths: readonly string[] = [], options: ValidateO
   checkNumbers(options, { keep: [0, 1e9, 'whole'] });
   const { recipients, skipInvalid, keep, onDiagnostic } = options;
   const settled = settle(options);
-  const { validate: check } = await import('../check-campaigns.ts');
+  const { validate: check } = await import('../validate.ts');
   const given = present({ recipients, skipInvalid, keep, onDiagnostic });
   const { diagnostics, files, errors, warnings } = await check(paths, { ...settled, now: settled.now(), ...given });
   return { valid: errors === 0, errors, warnings, diagnostics, files };

@@ -28,7 +28,7 @@ export interface WorkerOptions extends ProjectOptions {
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
   checkNumbers(options, { concurrency: [1, 1024, 'whole'], idleMs: [0, Number.MAX_SAFE_INTEGER] });
   const { environment, concurrency, idleMs, signal, cutSignal, log } = options;
-  const [{ work }, { workerText }] = await Promise.all([import('../worker.ts'), import('../worker-text.ts')]);
+  const [{ work }, { workerText }] = await Promise.all([import('../worker.ts'), import('../ledger-text.ts')]);
   await work({
     ...settle(options),
     ...present({ environment, concurrency, idleMs, interrupt: signal, abort: cutSignal }),

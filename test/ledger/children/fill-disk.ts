@@ -3,8 +3,8 @@
  * or behind a limit on the size of files. Prints one JSON line for each step.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { reserveOf } from '../../../src/ledger/companions.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
+import { reserveOf } from '../../../src/ledger/place.ts';
 import type { ClaimRequest, ResultRecord } from '../../../src/ledger/records.ts';
 import { claimOf, HELLO, loadRow, NOON, resultOf } from '../values.ts';
 

@@ -1,0 +1,478 @@
+import { canonicalName, isTest } from '../util/occurrence-name.ts';
+import type { Connection } from './connection.ts';
+import { lazily } from './connection.ts';
+import type { Reach, ReachRules } from './ledger.ts';
+import type { Cap, RunIdentity } from './records.ts';
+
+/** A run whose rows are in the index. */
+interface Source extends OtherRun {
+  /** Anything may become of its rows; else they are as they were read. */
+  readonly isLive: boolean;
+  /** Added to the row it is the number of the message. */
+  readonly base: number;
+  /** It was started or amended since: another source has its rows. */
+  isReplaced: boolean;
+  /** Later legs of a live run, which begin while it runs: how many there were, and which are in the index. */
+  laterLegs: number;
+  readonly indexed: Set<number>;
+}
+
+/** The contact history that a claim asks in its own transaction (failures.md, A2). */
+export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRules): Reach {
+  const runs = otherRuns(connection, own, rules);
+  const rows = reachRows(connection);
+  const sources: Source[] = [];
+  const byNumber = new Map<number, Source>();
+  const purged: RunIdentity[] = [];
+
+  // The version before the runs, and the runs before their rows: the next refresh finds what changes in between.
+  let seenVersion = connection.version();
+  let seenRuns = runs.signature();
+  const begun = runs.read();
+  const index = createReachIndex(begun.reduce((sum, run) => sum + run.rows, 0));
+  const times = createTimes();
+  let hasExcluded = false;
+  let base = 0;
+  const add = (run: OtherRun, isLive: boolean): void => {
+    hasExcluded ||= run.isExcluded;
+    const former = byNumber.get(run.number);
+    if (former !== undefined) former.isReplaced = true;
+    const source: Source = { ...run, isLive, base, isReplaced: false, laterLegs: 0, indexed: new Set() };
+    byNumber.set(run.number, source);
+    sources.push(source);
+    base += rows.lastRow(run.list) + 1;
+    if (base > MOST_ROWS) throw new Error('the ledger has more rows than can be numbered');
+    if (!run.isPurged) fill(index, rows, source, times, rules.sinceMs ?? 0);
+    else if (run.isExcluded || rows.wasReachedSince(run.list, rules.sinceMs ?? 0)) purged.push(run);
+  };
+  for (const run of begun) add(run, run.isRunning);
+
+  /**
+   * Messages that may be of whoever was asked about last: several rules ask about the same person, one after the other.
+   */
+  const found: number[] = [];
+  let askedTo: string | null = null;
+  let askedKey: string | null = null;
+  const find = (to: string, key: string): readonly number[] => {
+    if (to === askedTo && key === askedKey) return found;
+    found.length = 0;
+    index.find(key, found);
+    if (to !== key) index.find(to, found);
+    [askedTo, askedKey] = [to, key];
+    return found;
+  };
+  const sentAt = (source: Source, message: number, to: string, key: string): number =>
+    rows.reachedAt(source.list, message - source.base, key, to);
+  /** Of these messages so many count towards a cap. The ledger is asked only where there are enough of them. */
+  const isUsedUp = (messages: readonly number[], to: string, key: string, { max, sinceMs }: Cap): boolean => {
+    if (messages.length < max) return false;
+    const counted = messages.filter((message) => {
+      const source = sourceOf(sources, message);
+      return source.isCounted && !source.isReplaced && times.newest(message) >= sinceMs;
+    });
+    if (counted.length < max) return false;
+    let had = 0;
+    return counted.some((message) => sentAt(sourceOf(sources, message), message, to, key) >= sinceMs && ++had >= max);
+  };
+
+  return {
+    purged,
+    excludedBy(to, key) {
+      if (!hasExcluded) return null;
+      const messages = find(to, key);
+      // The newest of the runs is named.
+      for (let i = messages.length - 1; i >= 0; i--) {
+        const message = messages[i] ?? 0;
+        const source = sourceOf(sources, message);
+        if (source.isExcluded && !source.isReplaced && sentAt(source, message, to, key) >= 0) return source;
+      }
+      return null;
+    },
+    cappedBy(to, key, caps) {
+      const messages = find(to, key);
+      for (const cap of caps) if (isUsedUp(messages, to, key, cap)) return cap;
+      return null;
+    },
+    refresh() {
+      const now = connection.version();
+      if (now === seenVersion) return;
+      askedTo = null;
+      const runsNow = runs.signature();
+      if (runsNow !== seenRuns) {
+        for (const run of runs.read()) {
+          const known = byNumber.get(run.number);
+          if (known === undefined || known.list !== run.list || known.starts !== run.starts) add(run, true);
+        }
+      }
+      for (const source of sources) {
+        if (source.isLive && !source.isReplaced) addLaterLegs(index, rows, source, times);
+      }
+      seenRuns = runsNow;
+      seenVersion = now;
+    },
+  };
+}
+
+/** Puts a run into the index: of one that is looked at again whoever it may reach, else whoever it reached. */
+function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, sinceMs: number): void {
+  const add: AddPerson = (person, row, sentMs) => {
+    index.add(person, source.base + row);
+    times.note(source.base + row, sentMs);
+  };
+  if (source.isLive) {
+    rows.all(source.list, add);
+    addLaterLegs(index, rows, source, times);
+    return;
+  }
+  // To `exclude` it does not matter when somebody was reached.
+  const fromMs = source.isExcluded ? 0 : sinceMs;
+  rows.reached(source.list, fromMs, add);
+  rows.reachedLater(source.list, fromMs, add);
+}
+
+/** A leg of a run that is going on begins at any time, and only then its address is known. */
+function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
+  const legs = rows.laterLegs(source.list);
+  if (legs === source.laterLegs) return;
+  source.laterLegs = legs;
+  rows.allLater(source.list, (person, row, leg) => {
+    const which = leg * ROWS + row;
+    if (source.indexed.has(which)) return;
+    source.indexed.add(which);
+    index.add(person, source.base + row);
+    times.note(source.base + row, Number.POSITIVE_INFINITY);
+  });
+}
+
+/** Rows are less than this. */
+const ROWS = 2 ** 32;
+
+/** The index numbers messages in 32 bits. */
+const MOST_ROWS = ROWS - 1;
+
+/** The run that a message is of: the last that begins before it. */
+function sourceOf(sources: readonly Source[], message: number): Source {
+  let [low, high] = [0, sources.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((sources[middle]?.base ?? 0) <= message) low = middle;
+    else high = middle - 1;
+  }
+  const source = sources[low];
+  if (source === undefined) throw new Error('a message in the index is of a run');
+  return source;
+}
+
+/** When messages were sent, roughly: nobody is looked up in the ledger for what all the rows around are too old for. */
+interface Times {
+  note(message: number, sentMs: number): void;
+  /** No message near this one was sent later. */
+  newest(message: number): number;
+}
+
+/** Messages with one time in common: a run sends them within seconds. */
+const BLOCK = 1024;
+
+function createTimes(): Times {
+  const newest: number[] = [];
+  return {
+    note(message, sentMs) {
+      const block = Math.floor(message / BLOCK);
+      while (newest.length <= block) newest.push(Number.NEGATIVE_INFINITY);
+      if (sentMs > (newest[block] ?? 0)) newest[block] = sentMs;
+    },
+    newest: (message) => newest[Math.floor(message / BLOCK)] ?? Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** What there is to know of another run before its rows are looked at. */
+interface OtherRun extends RunIdentity {
+  readonly number: number;
+  readonly list: number;
+  readonly starts: number;
+  readonly rows: number;
+  readonly isRunning: boolean;
+  readonly isPurged: boolean;
+  /** Whoever was reached there is left out here. */
+  readonly isExcluded: boolean;
+  /** What it sent counts towards the caps. */
+  readonly isCounted: boolean;
+}
+
+interface OtherRuns {
+  /** Changes whenever a run was begun, started or amended. */
+  signature(): string;
+  /** Every other run of the environment that a rule asks about, by its number. */
+  read(): readonly OtherRun[];
+}
+
+/** The runs of an environment but for one. */
+function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules): OtherRuns {
+  const sums = connection.query(
+    `SELECT count(*), sum(starts), sum(list) FROM runs WHERE environment = ? AND state <> 'loading'`,
+  );
+  const all = connection.query(
+    `SELECT number, campaign, occurrence, list, starts, rows, state, counted, finished_at, purged_at FROM runs
+      WHERE environment = ? AND state <> 'loading' ORDER BY number`,
+  );
+  // An earlier version kept an instant as it was written.
+  const isExcluded = (campaign: string, occurrence: string): boolean =>
+    rules.exclude.some(
+      (e) =>
+        e.campaign === campaign &&
+        (e.occurrence === null || e.occurrence === occurrence || e.occurrence === canonicalName(occurrence)),
+    );
+  const { environment } = own;
+
+  return {
+    signature: () => (sums.get(environment) ?? []).join(' '),
+    read: () =>
+      all.all(environment).flatMap((row): OtherRun[] => {
+        const campaign = String(row[1]);
+        const occurrence = String(row[2]);
+        if (campaign === own.campaign && occurrence === own.occurrence) return [];
+        // Whoever tries a message out may be on the list as well.
+        if (isTest(occurrence)) return [];
+        // Without an end it may have been killed, and what it claimed last is not known without a look.
+        const ended = row[8] ?? null;
+        const inTime = rules.sinceMs !== null && (ended === null || Number(ended) >= rules.sinceMs);
+        const run = {
+          environment,
+          campaign,
+          occurrence,
+          number: Number(row[0]),
+          list: Number(row[3]),
+          starts: Number(row[4]),
+          rows: Number(row[5]),
+          isRunning: row[6] === 'running',
+          isPurged: (row[9] ?? null) !== null,
+          isExcluded: isExcluded(campaign, occurrence),
+          isCounted: inTime && row[7] !== 0,
+        };
+        return run.isExcluded || run.isCounted ? [run] : [];
+      }),
+  };
+}
+
+/**
+ * Messages by the people who may have got them. It says of a message that it may be somebody's whose name has the same
+ * hashes (of one in a million million look-ups), but never leaves out one that is: whoever has to be sure looks into
+ * the ledger.
+ */
+export interface ReachIndex {
+  /**
+   * @param person - a key or an address: whatever else they are called is not known
+   * @param message - a number to find it by; whole, 0 to 2^32 - 2
+   */
+  add(person: string, message: number): void;
+  /** Puts the messages that may be this person's into `messages`, but for those that are there already. */
+  find(person: string, messages: number[]): void;
+}
+
+/** Messages that there is room for to begin with: most runs are older than the period of a cap, and are not in it. */
+const MOST_EXPECTED = 1 << 21;
+const LEAST_EXPECTED = 1 << 10;
+
+/** At most five in six slots are taken: who is not there is looked for in some 18 of them, which lie side by side. */
+const SLOTS_PER_MESSAGE = 1.2;
+
+/** Slots of two words: a hash of the person, and the message + 1; 0: it is free. */
+interface Table {
+  readonly words: Uint32Array;
+  readonly slots: number;
+  /** How many more messages it takes. */
+  room: number;
+}
+
+/**
+ * An open-addressing hash table of 9.6 bytes a message, in which a look-up is one place in memory. A temporary table of
+ * SQLite takes 4.6 us to find somebody, a Map 150 bytes. It never moves: when it is full another one, half as large as
+ * all before, takes what follows, because where somebody belongs is the other half of the hash, which is not kept.
+ */
+export function createReachIndex(expected: number): ReachIndex {
+  let last = createTable(Math.min(Math.max(expected, LEAST_EXPECTED), MOST_EXPECTED));
+  const tables = [last];
+  let size = 0;
+  // An array instead of a pair: nothing is allocated for a look-up.
+  const hashes = new Uint32Array(2);
+  return {
+    add(person, message) {
+      if (last.room === 0) {
+        last = createTable(Math.ceil(size / 2));
+        tables.push(last);
+      }
+      hash(person, hashes);
+      const { words } = last;
+      let at = placeOf(last, hashes);
+      while (words[at + 1] !== 0) at = at + 2 === words.length ? 0 : at + 2;
+      words[at] = hashes[0] ?? 0;
+      words[at + 1] = message + 1;
+      last.room -= 1;
+      size += 1;
+    },
+    find(person, messages) {
+      hash(person, hashes);
+      const wanted = hashes[0];
+      for (const table of tables) {
+        const { words } = table;
+        let at = placeOf(table, hashes);
+        for (let held = words[at + 1] ?? 0; held !== 0; held = words[at + 1] ?? 0) {
+          if (words[at] === wanted && !messages.includes(held - 1)) messages.push(held - 1);
+          at = at + 2 === words.length ? 0 : at + 2;
+        }
+      }
+    },
+  };
+}
+
+function createTable(room: number): Table {
+  const slots = Math.ceil(room * SLOTS_PER_MESSAGE);
+  return { words: new Uint32Array(slots * 2), slots, room };
+}
+
+/** Where the slots begin in which somebody may be. */
+function placeOf({ slots }: Table, hashes: Uint32Array): number {
+  return Math.floor(((hashes[1] ?? 0) / 0x1_0000_0000) * slots) * 2;
+}
+
+/** cyrb53, a public-domain hash of two 32-bit lanes: one is kept, the other says the place. */
+function hash(person: string, hashes: Uint32Array): void {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < person.length; i++) {
+    const unit = person.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x9e3779b1);
+    b = Math.imul(b ^ unit, 0x5f356495);
+  }
+  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
+  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  hashes[0] = b;
+  hashes[1] = a;
+}
+
+/**
+ * Says that a row of a run reached a person, or may; `sentMs` is when, infinite where that is not known or may change.
+ */
+type AddPerson = (person: string, row: number, sentMs: number) => void;
+
+/** Looks at the rows of other runs. */
+interface ReachRows {
+  /** Whoever was reached by leg 0 since an instant, by key and by address. */
+  reached(list: number, sinceMs: number, add: AddPerson): void;
+  /** Whoever may be reached, now or later. */
+  all(list: number, add: AddPerson): void;
+  /** Whoever was reached by a later leg: by key and by the address of each leg. */
+  reachedLater(list: number, sinceMs: number, add: AddPerson): void;
+  /** The addresses of all later legs that were begun. */
+  allLater(list: number, add: (person: string, row: number, leg: number) => void): void;
+  laterLegs(list: number): number;
+  /** The highest row of a list; -1: it has none. */
+  lastRow(list: number): number;
+  /** When somebody by this key or address was reached by the last leg of this row; -1: not at all, or somebody else. */
+  reachedAt(list: number, row: number, key: string, to: string): number;
+  /** Somebody was reached since then, whoever it was. */
+  wasReachedSince(list: number, sinceMs: number): boolean;
+}
+
+/**
+ * Few enough that no page outlives V8's young generation: with 4000 rows a start peaked 9 MB higher, and was no faster.
+ */
+const PAGE_ROWS = 500;
+
+/** Sent at some time that is not known: it counts in any period. */
+const UNKNOWN_MS = Number.POSITIVE_INFINITY;
+
+function reachRows(connection: Connection): ReachRows {
+  const query = lazily((sql) => connection.query(sql));
+
+  /** All rows of a query by pages: (list, leg, after row, since, how many). */
+  const pages = (sql: string, list: number, leg: number, sinceMs: number, take: (row: readonly unknown[]) => void) => {
+    for (let after = -1; ; ) {
+      const rows = query(sql).all(list, leg, after, sinceMs, PAGE_ROWS);
+      for (const row of rows) take(row);
+      if (rows.length < PAGE_ROWS) return;
+      after = Number(rows.at(-1)?.[0]);
+    }
+  };
+  const lastLeg = (list: number): number => Number(query(LAST_LEG).get(list)?.[0] ?? 0);
+
+  return {
+    reached(list, sinceMs, add) {
+      pages(REACHED_PAGE, list, 0, sinceMs, ([row, key, address, sent]) => {
+        const sentMs = timeOf(sent);
+        if (typeof key === 'string') add(key, Number(row), sentMs);
+        if (typeof address === 'string') add(address, Number(row), sentMs);
+      });
+    },
+    all(list, add) {
+      pages(ALL_PAGE, list, 0, 0, ([row, key, address]) => {
+        if (typeof key === 'string') add(key, Number(row), UNKNOWN_MS);
+        if (typeof address === 'string') add(address, Number(row), UNKNOWN_MS);
+      });
+    },
+    reachedLater(list, sinceMs, add) {
+      for (let leg = 1; leg <= lastLeg(list); leg++) {
+        pages(REACHED_PAGE, list, leg, sinceMs, ([row, key, address, sent]) => {
+          const sentMs = timeOf(sent);
+          if (typeof key === 'string') add(key, Number(row), sentMs);
+          if (typeof address === 'string') add(address, Number(row), sentMs);
+          for (let former = 0; former < leg; former++) {
+            const [own] = query(ADDRESS).get(list, former, Number(row)) ?? [];
+            if (typeof own === 'string' && own !== key) add(own, Number(row), sentMs);
+          }
+        });
+      }
+    },
+    allLater(list, add) {
+      for (let leg = 1; leg <= lastLeg(list); leg++) {
+        pages(ALL_PAGE, list, leg, 0, ([row, key, address]) => {
+          const person = address ?? key;
+          if (typeof person === 'string') add(person, Number(row), leg);
+        });
+      }
+    },
+    laterLegs: (list) => Number(query(LATER_LEGS).get(list)?.[0] ?? 0),
+    lastRow: (list) => Number(query(LAST_ROW).get(list)?.[0] ?? -1),
+    reachedAt(list, row, key, to) {
+      let isThem = false;
+      for (let leg = 0; ; leg++) {
+        const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, leg, row) ?? [];
+        // Purged since the run was read: whoever it was found for is taken for them, because to send twice is worse.
+        isThem ||= itsKey === null || itsKey === key || itsKey === to || address === key || address === to;
+        if (reached === 1) return isThem ? timeOf(sent) : -1;
+        if (fellBack !== 1) return -1;
+      }
+    },
+    wasReachedSince: (list, sinceMs) => query(ANYBODY).get(list, sinceMs) !== undefined,
+  };
+}
+
+// Reached is what was accepted, may have been, or is on its way: chains of `=`, as in the schema. The claim is just
+// before the request; an answer, or somebody's word about a doubt, may come days later.
+const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+    AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)
+  ORDER BY row LIMIT ?5`;
+
+const ALL_PAGE = `SELECT row, key, nullif(address, key), ?4 FROM recipients
+  WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state <> 'skipped' ORDER BY row LIMIT ?5`;
+
+const STATE = `SELECT (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed'),
+    state = 'rejected' AND reason IS NOT DISTINCT FROM 'fell-back', coalesce(claimed_at, updated_at), key, address
+  FROM recipients WHERE list = ? AND leg = ? AND row = ?`;
+
+const ADDRESS = 'SELECT address FROM recipients WHERE list = ? AND leg = ? AND row = ?';
+
+const LAST_ROW = 'SELECT max(row) FROM recipients WHERE list = ? AND leg = 0';
+
+const LAST_LEG = 'SELECT max(leg) FROM recipients WHERE list = ?';
+
+const LATER_LEGS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
+
+const ANYBODY = `SELECT 1 FROM recipients
+  WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
+    AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?) LIMIT 1`;
+
+function timeOf(value: unknown): number {
+  return typeof value === 'number' ? value : UNKNOWN_MS;
+}

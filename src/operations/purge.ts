@@ -1,0 +1,397 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { campaignNames } from '../campaign/names.ts';
+import type { ProjectPlace } from '../campaign/place.ts';
+import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
+import type { EventCounts, Hasher, Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { RunIdentity, RunRecord } from '../ledger/records.ts';
+import { otherKey } from '../ledger/suppressions.ts';
+import type { OutcomeState, Project } from '../model.ts';
+import { keepDeliveries } from '../run/deliveries.ts';
+import { shownLedger } from '../util/ledger-address.ts';
+import { didYouMean } from '../util/suggest.ts';
+import type { CommandContext } from './context.ts';
+import { joinReplies } from './join-replies.ts';
+import { paced } from './paced.ts';
+import { projectHere } from './project-ledger.ts';
+import { hasherOf } from './suppress-addresses.ts';
+
+export interface PurgeOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Whose last activity is longer ago than this, in ms. */
+  readonly olderThanMs: number;
+  /** Only runs of this environment; suppressions are left as they are then. */
+  readonly environment?: string;
+  /** Only runs of this campaign; suppressions are left as they are then. */
+  readonly campaign?: string;
+  /** Runs too in which somebody is in doubt, failed, deferred or pending; default: these are left and named. */
+  readonly withOpen?: boolean;
+  /** Says what would be done, and changes nothing. */
+  readonly dryRun?: boolean;
+  /** Asked before anything is changed; false refuses. Default: refuse. */
+  readonly confirm?: (question: PurgeResult) => Promise<boolean>;
+}
+
+/** What was done, or would be: the document of `--format json`. */
+export interface PurgeResult {
+  readonly version: 1;
+  readonly dryRun: boolean;
+  /** What was last touched before this instant is meant. */
+  readonly before: string;
+  readonly ledger: string;
+  readonly purged: readonly PurgedRun[];
+  /** Old enough, but left as they are, and why. */
+  readonly left: readonly LeftRun[];
+  /** Lists that were forgotten: of starts that were killed while they loaded one. */
+  readonly lists: number;
+  readonly suppressions: {
+    /** Addresses that became hashes. */
+    readonly hashed: number;
+    /** Entries that had expired, and went. */
+    readonly expired: number;
+    /** Addresses that stay in plain, because there is no key to hash them with. */
+    readonly plain: number;
+  };
+  /** What came back before the limit: reports and replies that were deleted, or emptied where they still count. */
+  readonly events: EventCounts;
+  /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
+  readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
+}
+
+/** Held by whoever purges, beside the lock of each run: one purge at a time. No environment has an empty name. */
+const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
+
+/**
+ * Takes personal data out of what is older than a limit: keys, addresses, ids, texts and times of recipients, and who
+ * resolved doubts. Counts stay, and what came back about each. Suppressions stay too, those older than the limit as
+ * keyed hashes. Reports and replies that came in before the limit go, or lose what says about whom they are.
+ *
+ * @throws HandbillError exit 2 (refused, nothing was changed; a campaign or environment that nobody knows), 6 (another
+ * purge is under way), 7 (ledger)
+ */
+export async function purge(options: PurgeOptions): Promise<PurgeResult> {
+  const { project, place } = await projectHere(options, options.ledger);
+  // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
+  const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
+  const limits = {
+    beforeMs: options.now() - options.olderThanMs,
+    environment: options.environment ?? null,
+    campaign: options.campaign ?? null,
+    withOpen: options.withOpen === true,
+  };
+  const all = limits.environment === null && limits.campaign === null;
+  const found = survey(project.ledger, options, (ledger) => {
+    const known = ledger.hashKeyId();
+    if (hasher !== null && known !== null && known !== hasher.keyId) throw otherKey(ledger.path, known, hasher.keyId);
+    const old = all ? ledger.purge.oldSuppressions(limits.beforeMs) : NO_SUPPRESSIONS;
+    const events = all ? ledger.purge.oldEvents(limits.beforeMs) : NO_EVENTS;
+    return { ...selectRuns(ledger, limits), old, events, isUnderWay: ledger.purge.isUnderWay(), held: heldBy(ledger) };
+  });
+  await refuseUnknown(limits, found.held, project, place);
+  const hashed = hasher === null ? 0 : found.old.active;
+  const planned: PurgeResult = {
+    version: 1,
+    dryRun: options.dryRun === true,
+    before: new Date(limits.beforeMs).toISOString(),
+    ledger: shownLedger(project.ledger),
+    purged: found.runs.map(({ shown }) => shown),
+    left: found.left,
+    lists: found.drafts.length,
+    suppressions: { hashed, expired: found.old.expired, plain: found.old.active - hashed },
+    events: found.events,
+    rewritten: null,
+  };
+  const { reports, replies, unread } = found.events;
+  const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
+  const nothing = many === 0;
+  if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
+  if (!nothing && !((await options.confirm?.(planned)) ?? false)) {
+    const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
+    throw refuse(problem('not-confirmed', 'Nothing was purged: it was not confirmed.', { hint }));
+  }
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs: options.now() });
+  const lock = ledger.lock(ALL_PURGES);
+  try {
+    if (lock === null) throw busy();
+    ledger.purge.begin();
+    const { startLifts } = project.webhook.replies;
+    // Whom a reply answers could not be found any more afterwards.
+    await joinReplies(ledger, { now: options.now, startLifts });
+    return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
+  } finally {
+    ledger.close();
+    lock?.release();
+  }
+}
+
+/** 0; 2: something open was left; 6: something is in use, and running again does the rest; 7: the disk has no room. */
+export function purgeExit({ dryRun, left, rewritten }: PurgeResult): ExitStatus {
+  if (dryRun) return EXIT.done;
+  if (rewritten === 'no-room') return EXIT.ledger;
+  if (left.some(({ why }) => why === 'open')) return EXIT.refused;
+  return rewritten === 'in-use' || left.length > 0 ? EXIT.locked : EXIT.done;
+}
+
+const NO_SUPPRESSIONS = { expired: 0, active: 0 };
+const NO_EVENTS: EventCounts = { reports: 0, replies: 0, unread: 0 };
+const NOTHING = {
+  runs: [],
+  left: [],
+  drafts: [],
+  old: NO_SUPPRESSIONS,
+  events: NO_EVENTS,
+  isUnderWay: false,
+  held: [],
+};
+
+interface Found extends Selection {
+  readonly old: typeof NO_SUPPRESSIONS;
+  readonly events: EventCounts;
+  readonly isUnderWay: boolean;
+  readonly held: Held;
+}
+
+/** Looks without changing anything; nothing where there is no ledger yet. */
+function survey(path: string, { now }: PurgeOptions, look: (ledger: Ledger) => Found): Found {
+  const ledger = openExistingLedger(path, { nowMs: now() });
+  if (ledger === null) return NOTHING;
+  try {
+    return look(ledger);
+  } finally {
+    ledger.close();
+  }
+}
+
+interface Work {
+  readonly beforeMs: number;
+  readonly withOpen: boolean;
+  readonly hasher: Hasher | null;
+  readonly all: boolean;
+}
+
+async function carryOut(
+  ledger: Ledger,
+  found: Selection,
+  work: Work,
+  planned: PurgeResult,
+  now: () => number,
+): Promise<Partial<PurgeResult>> {
+  const purged: PurgedRun[] = [];
+  const left: LeftRun[] = [...planned.left];
+  const events = { ...NO_EVENTS };
+  for (const { record, shown } of found.runs) {
+    const done = await underLock(ledger, record, now, () => purgeRun(ledger, record, work, now, events));
+    if (done === 'purged') purged.push(shown);
+    else if (done === 'held' || done === 'open') left.push({ ...shown, why: done });
+  }
+  let lists = 0;
+  for (const draft of found.drafts) {
+    const done = await underLock(ledger, draft, now, () => forgetDraft(ledger, draft));
+    if (done === 'forgotten') lists++;
+  }
+  const suppressions = { ...planned.suppressions, hashed: 0, expired: 0 };
+  if (work.all) {
+    await carry(ledger.purge.forgetEvents(work.beforeMs), ({ reports, replies, unread }) => {
+      events.reports += reports;
+      events.replies += replies;
+      events.unread += unread;
+    });
+    await carry(ledger.purge.hashSuppressions(work.beforeMs, work.hasher), (step) => {
+      suppressions.hashed += step.hashed;
+      suppressions.expired += step.expired;
+    });
+  }
+  return { purged, left, lists, suppressions, events, rewritten: ledger.purge.rewrite() };
+}
+
+/** Counts what leaves with a run beside what is old. */
+type Changed = { -readonly [K in keyof EventCounts]: number };
+
+type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
+
+/** What was selected is looked at once more under its lock: somebody may have sent it meanwhile. */
+async function purgeRun(
+  ledger: Ledger,
+  selected: RunRecord,
+  work: Work,
+  now: () => number,
+  events: Changed,
+): Promise<Done> {
+  const run = ledger.findRun(selected);
+  if (run === null || !isDue(ledger, run, work.beforeMs)) return 'not-due';
+  if (isRefused(run, openOf(ledger, run), work)) return 'open';
+  const marked = ledger.purge.mark(run, now());
+  await carry(keepDeliveries(ledger, marked), (reports) => {
+    events.reports += reports;
+  });
+  await carry(ledger.purge.forgetReplies(marked), (replies) => {
+    events.replies += replies;
+  });
+  await carry(ledger.purge.clear(marked));
+  return 'purged';
+}
+
+async function forgetDraft(ledger: Ledger, draft: RunRecord): Promise<Done> {
+  if (!ledger.purge.drafts().some(({ number }) => number === draft.number)) return 'not-due';
+  await carry(ledger.purge.forget(draft));
+  return 'forgotten';
+}
+
+async function underLock(
+  ledger: Ledger,
+  identity: RunIdentity,
+  now: () => number,
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const lock = ledger.lock(identity);
+  if (lock === null) return 'held';
+  try {
+    ledger.hold(identity, { pid: process.pid, host: hostname(), sinceMs: now() });
+    const done = await work();
+    ledger.hold(identity, null);
+    return done;
+  } finally {
+    lock.release();
+  }
+}
+
+/** Each step is a transaction of its own. */
+async function carry<T>(steps: Iterable<T>, each: (step: T) => void = () => undefined): Promise<void> {
+  const iterator = steps[Symbol.iterator]();
+  for (let step = await paced(() => iterator.next()); step.done !== true; step = await paced(() => iterator.next())) {
+    each(step.value);
+  }
+}
+
+function busy(): HandbillError {
+  const hint = 'Wait for it to end.';
+  return new HandbillError(EXIT.locked, [problem('locked', 'Another process is purging this ledger.', { hint })]);
+}
+
+/** A run that is old enough to be purged: the fields of `--format json` and of the schema. */
+export interface PurgedRun {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** The newest thing that is recorded of it, ISO 8601 in UTC. */
+  readonly lastActivity: string;
+  readonly recipients: number;
+  /** Recipients without a final outcome: in doubt, pending, failed or deferred. */
+  readonly open: number;
+}
+
+/** One that stays as it is: `open`, somebody in it has no final outcome; `held`, another process is at it. */
+export interface LeftRun extends PurgedRun {
+  readonly why: 'open' | 'held';
+}
+
+interface PurgeLimits {
+  /** What was last touched before this instant, in ms since 1970. */
+  readonly beforeMs: number;
+  readonly environment: string | null;
+  readonly campaign: string | null;
+  /** Runs with somebody who has no final outcome too. */
+  readonly withOpen: boolean;
+}
+
+/** What there is to be purged. */
+interface Selection {
+  readonly runs: readonly { readonly record: RunRecord; readonly shown: PurgedRun }[];
+  readonly left: readonly LeftRun[];
+  /** Lists that nobody will ever use: left by a process that was killed while it loaded or replaced one. */
+  readonly drafts: readonly RunRecord[];
+}
+
+function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>, limits: PurgeLimits): Selection {
+  const isMeant = ({ environment, campaign }: RunRecord) =>
+    (limits.environment === null || environment === limits.environment) &&
+    (limits.campaign === null || campaign === limits.campaign);
+  const runs: { record: RunRecord; shown: PurgedRun }[] = [];
+  const left: LeftRun[] = [];
+  for (const record of ledger.runs().filter(isMeant)) {
+    if (!isDue(ledger, record, limits.beforeMs)) continue;
+    const shown = shownAs(ledger, record);
+    if (ledger.isHeld(record)) left.push({ ...shown, why: 'held' });
+    else if (isRefused(record, shown.open, limits)) left.push({ ...shown, why: 'open' });
+    else runs.push({ record, shown });
+  }
+  const ids = new Set(runs.map(({ record }) => record.id));
+  const isForgotten = (draft: RunRecord) =>
+    isMeant(draft) && (ids.has(draft.id) || draft.createdAtMs < limits.beforeMs) && !ledger.isHeld(draft);
+  return { runs, left, drafts: ledger.purge.drafts().filter(isForgotten) };
+}
+
+/** A run that a purge was killed in is finished whatever is asked for: nobody can use it any more. */
+function isDue({ purge }: Pick<Ledger, 'purge'>, run: RunRecord, beforeMs: number): boolean {
+  if (run.purgedAtMs !== null) return !purge.isDone(run);
+  // Looked at first, because what was recorded last of its recipients takes a pass over the list.
+  const known = Math.max(run.createdAtMs, run.lastStartAtMs ?? 0, run.finishedAtMs ?? 0);
+  return known < beforeMs && purge.lastActivityMs(run) < beforeMs;
+}
+
+/** Nobody could be sent to, or entered as resolved, afterwards: that has to be said. */
+function isRefused(run: RunRecord, open: number, { withOpen }: Pick<PurgeLimits, 'withOpen'>): boolean {
+  return open > 0 && !withOpen && run.purgedAtMs === null;
+}
+
+function openOf(ledger: Pick<Ledger, 'counts'>, run: RunRecord): number {
+  return ledger.counts(run).reduce((sum, { outcome, count }) => sum + (OPEN.has(outcome) ? count : 0), 0);
+}
+
+const OPEN: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'pending', 'failed', 'deferred']);
+
+function shownAs(ledger: Pick<Ledger, 'counts' | 'purge'>, record: RunRecord): PurgedRun {
+  const { id, campaign, environment, occurrence, rows } = record;
+  const lastActivity = new Date(ledger.purge.lastActivityMs(record)).toISOString();
+  return { run: id, campaign, environment, occurrence, lastActivity, recipients: rows, open: openOf(ledger, record) };
+}
+
+/** Of which runs a ledger holds something. */
+type Held = readonly Pick<RunIdentity, 'campaign' | 'environment'>[];
+
+function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
+  return [...ledger.runs(), ...ledger.purge.drafts()];
+}
+
+/**
+ * Refuses a filter that means nothing: whoever mistypes the name of a campaign must not be told that all is purged. A
+ * name counts that the ledger holds something of, or that the project has.
+ *
+ * @throws HandbillError exit 2 (`campaign-not-found`, `unknown-environment`)
+ */
+async function refuseUnknown(
+  { campaign, environment }: { readonly campaign: string | null; readonly environment: string | null },
+  held: Held,
+  project: Pick<Project, 'environments' | 'file'>,
+  place: ProjectPlace,
+): Promise<void> {
+  if (environment !== null) {
+    const known = new Set([...project.environments.keys(), ...held.map((run) => run.environment)]);
+    if (!known.has(environment)) throw refuse(unknownEnvironment(environment, known, project));
+  }
+  if (campaign === null || held.some((run) => run.campaign === campaign)) return;
+  const inProject = await campaignNames(place, join(place.root, 'campaign.yaml'));
+  const known = new Set([...held.map((run) => run.campaign), ...inProject.map(({ name }) => name)]);
+  if (!known.has(campaign)) throw refuse(unknownCampaign(campaign, known));
+}
+
+function unknownCampaign(name: string, known: ReadonlySet<string>) {
+  const hint = didYouMean(name, known).hint ?? 'handbill runs lists those that were sent.';
+  return problem('campaign-not-found', `There is no campaign "${name}", neither in the ledger nor in the project.`, {
+    hint,
+  });
+}
+
+function unknownEnvironment(name: string, known: ReadonlySet<string>, { file }: Pick<Project, 'file'>) {
+  const hint = didYouMean(name, known).hint ?? `Known here: ${[...known].join(', ')}.`;
+  return problem(
+    'unknown-environment',
+    `There is no environment "${name}", neither in the ledger nor in the project.`,
+    {
+      ...(file === null ? {} : { at: { file } }),
+      hint,
+    },
+  );
+}

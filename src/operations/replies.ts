@@ -1,0 +1,355 @@
+import { join } from 'node:path';
+import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
+import type { Ledger, ReplyRecord, ReplyReview, Reviewed } from '../ledger/ledger.ts';
+import { openExistingLedger, openLedger } from '../ledger/open.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { Campaign, Channel, ReplyMeaning } from '../model.ts';
+import { openList } from '../recipients/read.ts';
+import { createRecipientReader } from '../recipients/recipient.ts';
+import { listedForm } from '../suppression/form.ts';
+import { csvCell } from '../util/csv-cell.ts';
+import { maskText } from '../util/mask.ts';
+import { jsonText } from '../util/safe.ts';
+import { durationMs, instantMs } from '../util/units.ts';
+import type { CommandContext } from './context.ts';
+import { runsNamed } from './doubt-list.ts';
+import { joinRepliesOf } from './join-replies.ts';
+import { projectHere, withLedger } from './project-ledger.ts';
+
+/** A reply: the fields of `jsonl` and of the schema, the columns of `csv`. Texts and addresses are from outside. */
+export interface ReceivedReply {
+  /** As `handbill replies review` takes it. */
+  readonly id: number;
+  readonly from: string;
+  /** Our sender; null where the event does not say. */
+  readonly to: string | null;
+  readonly channel: Channel | null;
+  readonly text: string;
+  /** What counts: as somebody reviewed it, else as its words say. */
+  readonly meaning: ReplyMeaning;
+  /** When it was written, ISO 8601 in UTC; null where the event does not say. */
+  readonly at: string | null;
+  readonly receivedAt: string;
+  /** `webhook`, or the file that was read. */
+  readonly source: string;
+  /** Of the message that it answers; null, as what follows: not known. */
+  readonly run: string | null;
+  readonly campaign: string | null;
+  readonly environment: string | null;
+  readonly occurrence: string | null;
+  /** Of the row in the list. */
+  readonly line: number | null;
+  readonly key: string | null;
+  readonly variant: string | null;
+  /** Who read it, and when; null: nobody did. */
+  readonly reviewedBy: string | null;
+  readonly reviewedAt: string | null;
+}
+
+export const REPLY_FIELDS = [
+  'id',
+  'from',
+  'to',
+  'channel',
+  'text',
+  'meaning',
+  'at',
+  'receivedAt',
+  'source',
+  'run',
+  'campaign',
+  'environment',
+  'occurrence',
+  'line',
+  'key',
+  'variant',
+  'reviewedBy',
+  'reviewedAt',
+] as const satisfies readonly (keyof ReceivedReply)[];
+
+export interface ReplyListOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Name of a campaign, or id of a run: only replies to its messages. */
+  readonly campaign?: string;
+  readonly meanings?: readonly ReplyMeaning[];
+  /** Ms since 1970: what was written before is left out. */
+  readonly sinceMs?: number;
+}
+
+/**
+ * Replies, newest first. What they answer is looked for before.
+ *
+ * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
+ */
+export async function listReplies(options: ReplyListOptions): Promise<readonly ReceivedReply[]> {
+  return await readReplies(options, async (replies) => [...replies].flat());
+}
+
+/** As `listReplies`, in batches, while the ledger is open; `warn` is told why messages could not be looked for. */
+export async function readReplies<T>(
+  options: ReplyListOptions,
+  use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
+  warn: (problem: string) => void = () => undefined,
+): Promise<T> {
+  const reading = await projectHere(options, options.ledger);
+  const { problem: why } = await joinRepliesOf(reading, options);
+  if (why !== null) warn(why);
+  const ledger = openExistingLedger(reading.project.ledger, { nowMs: options.now() });
+  if (ledger === null) return await use([]);
+  try {
+    return await use(repliesIn(ledger, options));
+  } finally {
+    ledger.close();
+  }
+}
+
+/** Replies of an open ledger, in batches. */
+function* repliesIn(
+  ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
+  { campaign, meanings, sinceMs }: Pick<ReplyListOptions, 'campaign' | 'meanings' | 'sinceMs'>,
+): Generator<readonly ReceivedReply[]> {
+  const runs = campaign === undefined ? ledger.runs() : runsNamed(ledger, campaign);
+  const byNumber = new Map(runs.map((run) => [run.number, run]));
+  const batches = ledger.events.replies({
+    ...(campaign === undefined ? {} : { runs: [...byNumber.keys()] }),
+    ...(meanings === undefined ? {} : { meanings }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+  });
+  for (const batch of batches) {
+    yield batch.map((reply) => toReceived(reply, byNumber.get(reply.answers?.run ?? -1) ?? null));
+  }
+}
+
+function toReceived(reply: ReplyRecord, run: RunRecord | null): ReceivedReply {
+  const { number, from, to, channel, text, meaning, atMs, receivedAtMs, source, answers, review } = reply;
+  return {
+    id: number,
+    from,
+    to,
+    channel,
+    text,
+    meaning: review?.meaning ?? meaning,
+    at: isoOrNull(atMs),
+    receivedAt: new Date(receivedAtMs).toISOString(),
+    source,
+    run: run?.id ?? null,
+    campaign: run?.campaign ?? null,
+    environment: run?.environment ?? null,
+    occurrence: run?.occurrence ?? null,
+    line: answers?.line ?? null,
+    key: answers?.key ?? null,
+    variant: answers?.variant ?? null,
+    reviewedBy: review?.who ?? null,
+    reviewedAt: isoOrNull(review?.atMs ?? null),
+  };
+}
+
+/** A time that a provider writes may be one that no calendar has. */
+function isoOrNull(ms: number | null): string | null {
+  return ms === null || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
+}
+
+/**
+ * `--since`: a day in UTC, an instant, or how long ago.
+ *
+ * @throws HandbillError exit 2
+ */
+export function readSince(text: string, nowMs: number): number {
+  const agoMs = durationMs(text);
+  const ms = agoMs === null ? instantMs(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text) : nowMs - agoMs;
+  if (ms !== null) return ms;
+  const hint = 'For example: --since 7d, --since 2026-11-21 (from its beginning in UTC), --since 2026-11-21T09:00:00Z';
+  throw refuse(problem('usage', `--since ${JSON.stringify(maskText(text.slice(0, 40)))} is no time.`, { hint }));
+}
+
+interface ReplyReviewOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Of replies, as `listReplies` has them. */
+  readonly ids: readonly number[];
+  readonly as: ReplyReview['meaning'];
+  /** Who says so. */
+  readonly by: string;
+}
+
+/** What was entered, and what followed from it. */
+export type ReplyReviewResult = Pick<Reviewed, 'reviewed' | 'suppressed' | 'lifted'>;
+
+/**
+ * Enters what replies mean, of all that are named or of none; who and when is kept. Whoever opts out by it is
+ * suppressed in the same transaction. A word of opting in lifts an opt-out only where `webhook.replies.startLifts` says
+ * so.
+ *
+ * @throws HandbillError exit 2 (no such reply), 7 (ledger)
+ */
+export async function reviewReplies(options: ReplyReviewOptions): Promise<ReplyReviewResult> {
+  const { ids, as, by, now } = options;
+  if (by.trim() === '' || by.length > LONGEST_NAME) {
+    throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
+  }
+  const { project } = await projectHere(options, options.ledger);
+  const numbers = [...new Set(ids)];
+  const read = openExistingLedger(project.ledger, { nowMs: now() });
+  if (read === null) throw unknown(numbers);
+  read.close();
+  const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
+  try {
+    const { startLifts } = project.webhook.replies;
+    const review = { meaning: as, who: by, atMs: now() };
+    const { missed, ...done } = ledger.events.reviewReplies(numbers, review, { startLifts, listed: listedForm });
+    if (missed.length > 0) throw unknown(missed);
+    return done;
+  } finally {
+    ledger.close();
+  }
+}
+
+const LONGEST_NAME = 200;
+
+function unknown(ids: readonly number[]) {
+  const which = `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ' ...' : ''}`;
+  const hint = 'Nothing was entered. `handbill replies` shows the ids.';
+  return refuse(problem('usage', `The ledger holds no ${ids.length === 1 ? 'reply' : 'replies'} ${which}.`, { hint }));
+}
+
+interface ReplyExportOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
+  readonly ledger?: string;
+  /** Name of a campaign for all its runs, or id of one. */
+  readonly campaign: string;
+  readonly meanings?: readonly ReplyMeaning[];
+  /** Ms since 1970: what was written before is left out. */
+  readonly sinceMs?: number;
+  /** A list to look for the recipients in, instead of the campaign's. */
+  readonly recipients?: string;
+}
+
+/** Replies to a campaign, oldest first, each with the row of its recipient as the list has it now. */
+interface ReplyExport {
+  /** Of the list; empty where it cannot be read. */
+  readonly columns: readonly string[];
+  readonly replies: readonly ExportedReply[];
+  /** Why columns are missing. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface ExportedReply {
+  readonly key: string | null;
+  readonly from: string;
+  readonly text: string;
+  readonly meaning: ReplyMeaning;
+  /** When it was written, else when it came in; ISO 8601 in UTC. */
+  readonly at: string;
+  readonly variant: string | null;
+  readonly environment: string | null;
+  readonly occurrence: string | null;
+  /** By the names of the list's columns; null: the list does not have this recipient any more. */
+  readonly row: Readonly<Record<string, string>> | null;
+}
+
+/**
+ * What people answered, for a survey: one entry for each reply. A list that cannot be read any more leaves its columns
+ * away, and `diagnostics` says why.
+ *
+ * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
+ */
+export async function exportReplies(options: ReplyExportOptions): Promise<ReplyExport> {
+  const reading = await projectHere(options, options.ledger);
+  const joining = await joinRepliesOf(reading, options);
+  const { found, run } = await withLedger(reading, options, async (ledger) => ({
+    found: [...repliesIn(ledger, options)].flat().reverse(),
+    run: runsNamed(ledger, options.campaign)[0] ?? null,
+  }));
+  const keys = new Set(found.flatMap(({ key }) => (key === null ? [] : [key])));
+  const list = await rowsOf(await campaignOf(run, reading.project.root, options), keys);
+  const late: readonly Diagnostic[] =
+    joining.problem === null ? [] : [{ code: 'ledger-write', severity: 'warning', message: joining.problem }];
+  return {
+    columns: list.columns,
+    replies: found.map((reply) => toExported(reply, list)),
+    diagnostics: [...late, ...list.diagnostics],
+  };
+}
+
+interface Rows {
+  readonly columns: readonly string[];
+  readonly byKey: ReadonlyMap<string, readonly string[]>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function toExported(reply: ReceivedReply, { columns, byKey }: Rows): ExportedReply {
+  const { key, from, text, meaning, at, receivedAt, variant, environment, occurrence } = reply;
+  const values = key === null ? undefined : byKey.get(key);
+  const row = values === undefined ? null : Object.fromEntries(columns.map((name, i) => [name, values[i] ?? '']));
+  return { key, from, text, meaning, at: at ?? receivedAt, variant, environment, occurrence, row };
+}
+
+type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };
+
+/** The campaign as it is now: what its list says of people today is what they are joined with. */
+async function campaignOf(run: RunRecord | null, root: string, options: ReplyExportOptions): Promise<Read> {
+  const written = run?.inputs.find(({ role }) => role === 'campaign')?.file;
+  if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
+  const { readCampaign } = await import('../campaign/load.ts');
+  const { cwd, recipients } = options;
+  const list = recipients === undefined ? {} : { recipients };
+  const { campaign, diagnostics } = await readCampaign(join(root, written), { cwd, now: run.createdAtMs, ...list });
+  return campaign === null ? { campaign, diagnostics } : { campaign };
+}
+
+/** The rows of those who are asked for: the first of each, which is the one that was sent to. */
+async function rowsOf(read: Read, keys: ReadonlySet<string>): Promise<Rows> {
+  const byKey = new Map<string, readonly string[]>();
+  const without = (diagnostics: readonly Diagnostic[]): Rows => ({
+    columns: [],
+    byKey,
+    diagnostics: diagnostics.map(mild),
+  });
+  if (read.campaign === null) return without(read.diagnostics);
+  try {
+    const list = await openList(read.campaign.recipients);
+    try {
+      const recipientOf = createRecipientReader(read.campaign.recipients, list.columns);
+      for await (const batch of list.rows()) {
+        for (const row of batch) {
+          const recipient = recipientOf(row);
+          if (!('key' in recipient) || !('values' in recipient) || row.values === null) continue;
+          // Copied, so that the piece of text that was read is let go.
+          if (keys.has(recipient.key) && !byKey.has(recipient.key)) byKey.set(recipient.key, row.values.map(copied));
+        }
+      }
+      return { columns: list.columns, byKey, diagnostics: [] };
+    } finally {
+      await list.close();
+    }
+  } catch (error) {
+    if (error instanceof HandbillError) return without(error.diagnostics);
+    throw error;
+  }
+}
+
+function copied(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** Replies are worth more than the columns beside them. */
+function mild(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, severity: 'warning' };
+}
+
+const FIELDS = ['key', 'from', 'text', 'meaning', 'at', 'variant', 'environment', 'occurrence'] as const;
+
+/**
+ * As CSV: the fields of each reply, then the columns of the list, of which one that is called like a field is `list.…`.
+ */
+export function* exportCsv({ columns, replies }: ReplyExport): Generator<string> {
+  const own: ReadonlySet<string> = new Set(FIELDS);
+  const named = columns.map((column) => (own.has(column) ? `list.${column}` : column));
+  yield `${[...FIELDS, ...named].map(csvCell).join(',')}\r\n`;
+  for (const reply of replies) {
+    const cells = [...FIELDS.map((field) => reply[field]), ...columns.map((column) => reply.row?.[column] ?? null)];
+    yield `${cells.map(csvCell).join(',')}\r\n`;
+  }
+}
+
+export function* exportJsonl({ replies }: ReplyExport): Generator<string> {
+  for (const reply of replies) yield `${jsonText(reply)}\n`;
+}

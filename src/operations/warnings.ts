@@ -1,0 +1,90 @@
+import { type Diagnostic, warning } from '../errors.ts';
+import type { Campaign, ChangedRecipient, Report } from '../model.ts';
+import { changedText, countOf } from '../report/words.ts';
+import { mask } from '../util/mask.ts';
+
+/** A number as it is written inside a country: nobody can tell whose it is. Contacts and emails look otherwise. */
+const PLACELESS = /^\(?\d[\d\s()./-]{4,30}$/;
+
+/**
+ * What to say where somebody opted out from a number of which the country is not known: it is on the list as it was
+ * written, and matches nobody on a list of recipients. Null where every address can be told.
+ */
+export function placelessOptOut(suppressed: readonly string[]): string | null {
+  const count = suppressed.filter((address) => PLACELESS.test(address)).length;
+  if (count === 0) return null;
+  const who = count === 1 ? 'an opt-out came from a number' : `${count} opt-outs came from numbers`;
+  const whose = count === 1 ? 'it' : 'them';
+  const next = `set defaultCountry in handbill.yaml, and add ${whose} with handbill suppress add`;
+  return `${who} without a country code, which matches nobody: ${next} (handbill replies shows ${whose})`;
+}
+
+/**
+ * What somebody has to be told of recipients whose time zone nobody knows: they wait for a window that no start finds
+ * open. Nothing where there are none.
+ *
+ * @param campaign - with its file, where it is known
+ */
+export function zonelessWarning(
+  count: number,
+  { name, file }: { readonly name: string; readonly file?: string },
+): readonly Diagnostic[] {
+  if (count === 0) return [];
+  const message = `${countOf(count, 'recipient')} ${count === 1 ? 'is' : 'are'} not sent to: the time zone is not known.`;
+  const hint =
+    'Name a column with it (`recipients.timeZone`), or a zone for all of them (`send.window.unknown`), and send again ' +
+    `with --amend. Who waits: handbill report ${name} --format csv --outcome deferred`;
+  return [warning('zone-unknown', message, { ...(file === undefined ? {} : { at: { file } }), hint })];
+}
+
+/** Recipients that one warning names; a report has all of them. */
+const NAMED = 10;
+
+/** Where messages went, and which addresses the list has since: a line for each recipient, masked for a terminal. */
+export function changedLines(changed: readonly ChangedRecipient[], most: number): readonly string[] {
+  const lines = changed.slice(0, most).map(({ line, to, listTo, sentBefore }) => {
+    const known = sentBefore ? ', which was sent to before' : '';
+    return `line ${line}: ${changedText(mask(to), mask(listTo))}${known}`;
+  });
+  return changed.length > most ? [...lines, `and ${countOf(changed.length - most, 'more recipient')}`] : lines;
+}
+
+/**
+ * What somebody has to be told of recipients whose address was corrected after the message had gone out: nobody sends them
+ * another one by itself. Nothing where there are none.
+ */
+export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?: string): readonly Diagnostic[] {
+  if (changed.length === 0) return [];
+  const who = `${countOf(changed.length, 'recipient')} ${changed.length === 1 ? 'has' : 'have'} another address in the list`;
+  const message = `${who} than the message went to: ${changedLines(changed, NAMED).join('; ')}.`;
+  return [
+    warning('address-changed', message, { ...(file === undefined ? {} : { at: { file } }), hint: hintOf(changed) }),
+  ];
+}
+
+function hintOf(changed: readonly ChangedRecipient[]): string {
+  if (changed.some(canResend))
+    return '`send --resend-changed` sends the message to the new address; it shows who, and asks.';
+  return changed.some(({ outcome }) => outcome === 'in-doubt')
+    ? 'Find out first whether the message arrived: `handbill doubt list`.'
+    : 'Both addresses were sent to: nothing is left to send.';
+}
+
+/** A message to the new address can be asked for. */
+function canResend({ outcome, sentBefore }: Pick<ChangedRecipient, 'outcome' | 'sentBefore'>): boolean {
+  return outcome === 'accepted' && !sentBefore;
+}
+
+/** What a preview says of them all: each row says where its message went. */
+export function changedInPreview(count: number, { recipients }: Pick<Campaign, 'recipients'>): readonly Diagnostic[] {
+  if (count === 0) return [];
+  const who = `${countOf(count, 'recipient')} ${count === 1 ? 'has' : 'have'} another address in the list`;
+  const hint =
+    '`send --amend --resend-changed` sends the message to the new address where the first one was accepted; it shows who, and asks.';
+  return [
+    warning('address-changed', `${who} than the message went to; nothing more will be sent.`, {
+      at: { file: recipients.file },
+      hint,
+    }),
+  ];
+}

@@ -1,0 +1,109 @@
+import pLimit from 'p-limit';
+import type { Parcel } from './batch.ts';
+
+/** The deliveries that are under way or wait for their turn. */
+export interface Pool {
+  /** Takes a batch. Resolves when there is room for another one, so that memory does not grow with the list. */
+  put(parcel: Parcel): Promise<void>;
+  /** Resolves when the last delivery has ended. */
+  idle(): Promise<void>;
+  /** Sets how many deliveries may be under way at once; those under way end first. */
+  setWidth(width: number): void;
+  /** Ends the start: nothing more is to be put. The first error is kept. */
+  fail(error: unknown): void;
+  readonly failure: Error | null;
+}
+
+/**
+ * Bounds deliveries with p-limit: one at first, then as many as slow start allows.
+ *
+ * @param most - batches that are under way or wait; `put` holds its caller back above that
+ * @param deliver - brings one batch to its outcomes
+ * @param onFailure - called when a delivery throws
+ */
+export function createPool(most: number, deliver: (parcel: Parcel) => Promise<void>, onFailure: () => void): Pool {
+  const limit = pLimit(1);
+  let failure: Error | null = null;
+  let onEnded: (() => void) | null = null;
+
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? error : new Error(String(error));
+    onFailure();
+  };
+  const below = async (bound: number): Promise<void> => {
+    while (limit.activeCount + limit.pendingCount >= bound) {
+      await new Promise<void>((resolve) => {
+        onEnded = resolve;
+      });
+    }
+  };
+
+  return {
+    put(parcel) {
+      void limit(deliver, parcel)
+        .catch(fail)
+        .then(() => onEnded?.());
+      return below(most);
+    },
+    idle: () => below(1),
+    setWidth(width) {
+      limit.concurrency = width;
+    },
+    fail,
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+/**
+ * How many requests may be in flight. One until the first acceptance of this start (the canary), then one more with
+ * each acceptance - which doubles them per round trip - up to the concurrency. A 429 halves them, after which they grow
+ * by one per round trip. Too many retries bring them back to one (FAILURES rules 10 and 11, row F5).
+ */
+export interface Ramp {
+  readonly width: number;
+  accepted(): void;
+  throttled(): void;
+  /** Called with the figures of this start; more retries than a tenth of the requests leave one lane. */
+  retried(retries: number, posted: number): void;
+}
+
+/** Retries that are never too many, however short the list is. */
+const RETRIES_FREE = 10;
+const RETRIES_SHARE = 0.1;
+
+export function createRamp(concurrency: number, onChange: (width: number) => void): Ramp {
+  let width = 1;
+  let congested = false;
+  let credit = 0;
+  let single = false;
+  const set = (next: number): void => {
+    const bounded = single ? 1 : Math.min(concurrency, Math.max(1, next));
+    if (bounded === width) return;
+    width = bounded;
+    onChange(width);
+  };
+  return {
+    get width() {
+      return width;
+    },
+    accepted() {
+      if (width >= concurrency) return;
+      if (!congested) return set(width + 1);
+      credit += 1 / width;
+      if (credit < 1) return;
+      credit = 0;
+      set(width + 1);
+    },
+    throttled() {
+      congested = true;
+      credit = 0;
+      set(Math.floor(width / 2));
+    },
+    retried(retries, posted) {
+      single = retries > Math.max(RETRIES_FREE, posted * RETRIES_SHARE);
+      if (single) set(1);
+    },
+  };
+}

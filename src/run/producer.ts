@@ -1,0 +1,281 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
+import type { Decision } from '../model.ts';
+import { decisions } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Reached } from '../plan/reach.ts';
+import { type Suppressions, suppressionView } from '../plan/suppression.ts';
+import type { ListDigest } from '../recipients/read.ts';
+import { createPacker, type Due, dueOf, type Packer, type Parcel } from './batch.ts';
+import type { Gate } from './canary.ts';
+import type { Pool } from './concurrency.ts';
+import type { Shift } from './deliver.ts';
+import type { Todo } from './pending-rows.ts';
+import { TIMERS, type Timers } from './timers.ts';
+
+export interface FeedOptions {
+  readonly plan: Plan;
+  readonly ledger: Ledger;
+  readonly run: RunRecord;
+  /** Of the bytes that the check pass read: no others are sent from. */
+  readonly list: ListDigest;
+  readonly lists: Lists;
+  /** Whom other runs reached; null where no rule asks for it. */
+  readonly reached: Reached | null;
+  /** Recipients that are posted to in this start; null: all. */
+  readonly limit: number | null;
+  readonly now: () => number;
+  readonly shift: Shift;
+  readonly todo: Todo;
+  readonly pool: Pool;
+  /** Null without a canary. */
+  readonly gate: Gate | null;
+  /** Ends where the last gate has opened: whoever comes then is for others as well. */
+  readonly untilWide?: boolean;
+  /**
+   * Asked after each batch of the list, while it is in flight; false: nothing of what follows is to be sent here. Whoever
+   * asks has a part of the list: what is pending behind its end is not his.
+   */
+  readonly between?: () => Promise<boolean> | boolean;
+}
+
+/** Rows of one transaction; there are hardly ever more than a few. */
+const REMOVED_BATCH = 1000;
+
+/**
+ * Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty.
+ */
+export async function feed(options: FeedOptions): Promise<void> {
+  const { lists, pool } = options;
+  const ended = new AbortController();
+  // As long as anything is claimed, also after the last row was taken.
+  const watching = lists.watch(ended.signal)?.catch((error: unknown) => {
+    if (!ended.signal.aborted) pool.fail(error);
+  });
+  try {
+    await feedAll(options);
+  } finally {
+    ended.abort();
+    if (watching !== undefined) await watching;
+  }
+}
+
+async function feedAll(options: FeedOptions): Promise<void> {
+  const { plan, ledger, run, todo, pool, shift, gate, lists, between } = options;
+  const { stopped } = shift;
+  const packer = createPacker<Due>(plan.recipientsPerRequest);
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  let isLater = false;
+  let isOver = false;
+  try {
+    await lists.renew();
+    const view = {
+      wanted: todo.wants,
+      expected: options.list,
+      // The claims look again; whoever is known to be left out need not wait for a turn.
+      ...suppressionView(lists.current, ledger, options.now),
+      ...options.reached?.view(options.now),
+      ...(shift.window === null ? {} : { closed: shift.window.closed }),
+      get expired() {
+        return shift.isLate();
+      },
+      skipInvalid: true,
+      winner: run.winner,
+    };
+    for await (const batch of decisions(plan, view)) {
+      const aside: Aside = { skipped: [], deferred: [] };
+      for (const decision of batch) {
+        if (stopped.aborted || left <= 0) break;
+        const due = whoseTurn(decision, options, aside);
+        if (due === null) continue;
+        // Whoever falls back by a report went through the gate with the message before.
+        const isGated = gate !== null && due.byReport === undefined;
+        if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
+        if (isLater && stopped.aborted) break;
+        isOver = options.untilWide === true && gate?.isWide() === true;
+        if (isOver) break;
+        // The gate is not decided in this start: whoever is left waits for the next one.
+        if (isLater && isGated) {
+          aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
+          shift.progress.settled('deferred');
+          continue;
+        }
+        left -= 1;
+        if (isGated) gate.put(1);
+        // A fallback is a request of its own; who else gets the same may share one.
+        const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
+        if (parcel !== null) await put(pool, parcel);
+      }
+      if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
+      if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
+      if (stopped.aborted || left <= 0 || isOver) break;
+      if (between !== undefined && !(await between())) {
+        isOver = true;
+        break;
+      }
+    }
+    for (const parcel of stopped.aborted ? [] : packer.rest()) await put(pool, parcel);
+    if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
+  } catch (error) {
+    pool.fail(error);
+  }
+  await pool.idle();
+}
+
+/** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
+async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: FeedOptions): Promise<boolean> {
+  do {
+    for (const parcel of packer.rest()) await put(pool, parcel);
+    await pool.idle();
+    if (!(await gate.turn())) return false;
+    // It may have paused for hours. Whoever is on a list since is seen by the claims.
+    await lists.renew();
+  } while (!gate.isOpen());
+  return true;
+}
+
+async function put(pool: Pool, dues: readonly Due[]): Promise<void> {
+  if (isParcel(dues)) await pool.put(dues);
+}
+
+function isParcel(dues: readonly Due[]): dues is Parcel {
+  return dues.length > 0;
+}
+
+/** Rows that are not sent to now; in one transaction for each batch of the list. */
+interface Aside {
+  readonly skipped: AsideRow[];
+  readonly deferred: AsideRow[];
+}
+
+/** Whose turn it is; null where a rule came between. */
+function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
+  const { row, line } = decision;
+  const pending = todo.find(row, decision.key);
+  if (pending === null && todo.isLost?.(row) === true) return null;
+  if (pending === null) throw unexpected(line);
+  const { leg } = pending;
+  if (pending.byReport !== undefined) return reportedDue(decision, pending, shift);
+  // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);
+  // It was decided with its batch, which may have been long ago.
+  if (shift.isLate()) return skip(pending, 'expired', aside, shift);
+  if (decision.decision === 'defer') {
+    aside.deferred.push({ row, leg, reason: decision.reason });
+    shift.progress.settled('deferred');
+    if (decision.untilMs !== undefined) shift.progress.opens(decision.untilMs);
+    return null;
+  }
+  if (decision.decision !== 'send') throw unexpected(line);
+  // The fallback was begun, and an amended campaign has it no more.
+  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, shift);
+}
+
+/**
+ * A fallback that a report asks for. Whoever a rule leaves out keeps the message that was accepted: their row has
+ * not moved, and does so only when the fallback is claimed.
+ */
+function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: Shift): Due | null {
+  if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
+  if (decision.decision !== 'send' || isLate()) return null;
+  return dueOf(decision, pending) ?? null;
+}
+
+function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress }: Shift): null {
+  aside.skipped.push({ row, leg, reason });
+  progress.settled('skipped');
+  return null;
+}
+
+/**
+ * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
+ * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
+ */
+function skipRemoved({ ledger, run, now, shift, todo }: FeedOptions): void {
+  const next = () =>
+    ledger.pending(run, todo.lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
+  for (let rows = next(); rows.length > 0; rows = next()) {
+    ledger.skip(run, rows, now());
+    for (const _ of rows) shift.progress.settled('skipped');
+  }
+}
+
+/** The ledger says that this row is to be sent to, but the list says otherwise although its bytes are the same. */
+function unexpected(line: number): Error {
+  return new Error(`line ${line} of the list is not the recipient that the ledger holds`);
+}
+
+/** What was read less than this ago is not read again: a million rows take a second. */
+const FRESH_MS = 10_000;
+
+/** How the suppression lists of a start are read again. */
+export interface ListsAgain {
+  /** When they were read before, in ms since 1970. */
+  readonly readAtMs: number;
+  readonly read: () => Promise<Suppressions>;
+  /** How it is seen that they changed, while requests go out. Default: nobody looks. */
+  readonly watch?: ListsWatch;
+}
+
+interface ListsWatch {
+  /** Another text when a list was written or replaced. */
+  readonly stamp: () => Promise<string>;
+  /** The stamp before they were read. */
+  readonly first: string;
+  /** How often it is looked at, in ms. */
+  readonly everyMs: number;
+}
+
+/** K3: the suppression lists of a start. It may last a night, and people opt out meanwhile. */
+interface Lists {
+  /** As they were read last. */
+  readonly current: Suppressions;
+  /**
+   * Called after a wait.
+   *
+   * @throws HandbillError where they cannot be read any more
+   */
+  renew(): Promise<void>;
+  /**
+   * Reads them again whenever they have changed, until `ended`; null where nobody looks. Rejects as `renew` does.
+   */
+  watch(ended: AbortSignal): Promise<void> | null;
+}
+
+/** @param again - null: they stay as they are */
+export function createLists(
+  suppressions: Suppressions,
+  again: ListsAgain | null,
+  now: () => number,
+  { sleep }: Pick<Timers, 'sleep'> = TIMERS,
+): Lists {
+  let current = suppressions;
+  let readAtMs = again?.readAtMs ?? 0;
+  let known = again?.watch?.first ?? '';
+  const read = async ({ read: readAll }: ListsAgain, stamp: string): Promise<void> => {
+    current = await readAll();
+    readAtMs = now();
+    known = stamp;
+  };
+  /** Whoever writes a list in place takes a while: half of it would let people through, so it is read when it rests. */
+  const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
+    let before = known;
+    for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {
+      const seen = await stamp();
+      if (seen !== known && seen === before) await read(of, seen);
+      before = seen;
+    }
+  };
+  return {
+    get current() {
+      return current;
+    },
+    async renew() {
+      const ageMs = now() - readAtMs;
+      // A clock that was set back says nothing of how old they are.
+      if (again === null || (ageMs >= 0 && ageMs < FRESH_MS)) return;
+      await read(again, (await again.watch?.stamp()) ?? '');
+    },
+    watch: (ended) => (again?.watch === undefined ? null : watchAll(again, again.watch, ended)),
+  };
+}

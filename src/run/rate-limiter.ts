@@ -1,0 +1,170 @@
+import type { SharedTurns } from '../ledger/connection.ts';
+import { TIMERS, type Timers } from './timers.ts';
+
+/**
+ * Paces a whole run: no more than `ratePerSecond` requests a second, and none before the time that the API asked for.
+ * Waits use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
+ */
+export interface Pace {
+  /** The turn of one request; undefined when it may go at once. Ends early when the run stops. */
+  turn(): Promise<void> | undefined;
+  /**
+   * Asked when the request can go, for instance when its connection is open: false where another turn must be taken
+   * instead, because others were late as well, or because the API asked everybody to wait.
+   */
+  take(): boolean;
+  /** Holds back everybody for `ms` from now, as `Retry-After` asks. */
+  hold(ms: number): void;
+  /** Everybody is held back now. */
+  isHeld(): boolean;
+  /** A pause of one delivery before its next attempt. Ends early when the run stops. */
+  pause(ms: number): Promise<void>;
+}
+
+/**
+ * How far a late turn may catch up, in milliseconds. Timers fire up to some milliseconds late; without catching up the
+ * rate would fall short by that much, with more of it a burst would be above the rate.
+ */
+const CATCH_UP_MS = 20;
+
+export function createPace(ratePerSecond: number | null, stopped: AbortSignal, timers: Timers = TIMERS): Pace {
+  const { monotonicMs, sleep } = timers;
+  const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
+  /** The next turn that nobody has. */
+  let nextAt = 0;
+  /** When the next request may go, seen from those that went. */
+  let dueAt = 0;
+  let heldUntil = 0;
+
+  const pause = async (ms: number): Promise<void> => {
+    if (ms <= 0 || stopped.aborted) return;
+    await sleep(ms, stopped);
+  };
+  const nextTurn = (now: number): number => {
+    if (intervalMs === 0) return Math.max(now, heldUntil);
+    const at = Math.max(nextAt, now - CATCH_UP_MS, heldUntil);
+    nextAt = at + intervalMs;
+    return at;
+  };
+  const wait = async (first: number): Promise<void> => {
+    for (let at = first; ; at = nextTurn(monotonicMs())) {
+      await pause(at - monotonicMs());
+      // Told to hold back while they waited, all take new turns: their old ones would be one and the same.
+      if (stopped.aborted || heldUntil <= at) return;
+    }
+  };
+
+  return {
+    turn() {
+      if (intervalMs === 0 && heldUntil === 0) return undefined;
+      const now = monotonicMs();
+      const at = nextTurn(now);
+      return at > now ? wait(at) : undefined;
+    },
+    take() {
+      if (intervalMs === 0 && heldUntil === 0) return true;
+      const now = monotonicMs();
+      if (heldUntil > now || (intervalMs > 0 && now < dueAt)) return false;
+      dueAt = Math.max(dueAt, now - CATCH_UP_MS) + intervalMs;
+      nextAt = Math.max(nextAt, dueAt);
+      return true;
+    },
+    hold(ms) {
+      heldUntil = Math.max(heldUntil, monotonicMs() + ms);
+    },
+    isHeld: () => heldUntil > 0 && heldUntil > monotonicMs(),
+    pause,
+  };
+}
+
+interface SharedPaceOptions {
+  /** The lowest rate that holds for this run: that of the environment, or a lower one. */
+  readonly ratePerSecond: number;
+  /** Those of all who send to the environment, of all who share the run, or both: the later one counts. */
+  readonly turns: readonly SharedTurns[];
+  /** The rate of the turns, the lowest of them. */
+  readonly sharedPerSecond: number;
+  readonly stopped: AbortSignal;
+  readonly timers?: Timers;
+}
+
+/** Turns are taken for so long at most: what is not used of them when a start ends is lost to the others. */
+const BLOCK_MS = 50;
+
+/**
+ * The pace of a run whose environment has a rate that others send by as well. Deliveries wait in line here, and turns are
+ * taken from the ledger as they are needed, some at once: so one that ends or waits for its API leaves nearly all of the
+ * rate to the others. Never more at once than who stands in line, nor than goes out in so short a time.
+ *
+ * The ledger that cannot be asked ends the run at its next commit; until then the run keeps its own pace.
+ */
+export function createSharedPace(options: SharedPaceOptions): Pace {
+  const { turns, stopped, timers = TIMERS } = options;
+  const { monotonicMs } = timers;
+  const own = createPace(options.ratePerSecond, stopped, timers);
+  const intervalMs = 1000 / options.sharedPerSecond;
+  const most = Math.max(1, Math.floor((BLOCK_MS * options.ratePerSecond) / 1000));
+  const line: (() => void)[] = [];
+  let isMoving = false;
+  /** The turns that were taken and not given yet: the time of the next, and how many. */
+  let nextAt = 0;
+  let left = 0;
+
+  const take = (): number => {
+    const count = Math.max(1, Math.min(most, line.length));
+    try {
+      const taken = turns.map((one) => one.take(count));
+      const heldMs = Math.max(...taken.map((one) => one.heldMs));
+      const inMs = Math.max(...taken.map((one) => one.inMs));
+      if (heldMs > 0) own.hold(heldMs);
+      left = count;
+      nextAt = monotonicMs() + inMs;
+    } catch {
+      return monotonicMs();
+    }
+    return next();
+  };
+  const next = (): number => {
+    const at = nextAt;
+    nextAt += intervalMs;
+    left -= 1;
+    return at;
+  };
+  /** When the next turn is. Those that nobody was here for are gone. */
+  const nextTurn = (): number => {
+    const late = monotonicMs() - BLOCK_MS;
+    while (left > 0 && nextAt < late) next();
+    return left > 0 ? next() : take();
+  };
+  const move = async (): Promise<void> => {
+    isMoving = true;
+    while (line.length > 0 && !stopped.aborted) {
+      // Its own rate may be lower, and it may be held back: only then a turn of everybody's is taken.
+      await own.turn();
+      if (stopped.aborted) break;
+      await own.pause(nextTurn() - monotonicMs());
+      line.shift()?.();
+    }
+    for (const go of line.splice(0)) go();
+    isMoving = false;
+  };
+
+  return {
+    turn: () =>
+      new Promise((resolve) => {
+        line.push(resolve);
+        if (!isMoving) void move();
+      }),
+    take: () => own.take(),
+    hold(ms) {
+      own.hold(ms);
+      try {
+        for (const one of turns) one.hold(ms);
+      } catch {
+        // As above.
+      }
+    },
+    isHeld: () => own.isHeld(),
+    pause: (ms) => own.pause(ms),
+  };
+}
