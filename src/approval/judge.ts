@@ -100,8 +100,8 @@ async function judgeOne(
 
 function missingOf(counted: readonly Signed[], signatures: number, approvals: number): string {
   const needs = approvals === 1 ? 'one approver' : `${approvals} approvers`;
-  const rule = `It needs the signature of whoever planned it, and of ${needs} besides.`;
-  if (counted.length === 0) return `Nobody has signed it whose signature counts. ${rule}`;
+  const rule = `It needs the signatures of the planner and of ${needs}.`;
+  if (counted.length === 0) return `It has no valid signature. ${rule}`;
   const names = counted.map(({ name, role }) => (role === 'approver' ? name : `${name} (no approver)`)).join(', ');
   const twice = signatures > counted.length ? ' Several signatures of one person count once.' : '';
   return `Signed so far by ${names}. ${rule}${twice}`;

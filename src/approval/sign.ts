@@ -68,6 +68,6 @@ function notSigned(key: string, said: string, interactive: boolean): Error {
   );
   const hint = interactive
     ? 'Check the passphrase, or that ssh-agent has the key: ssh-add -l.'
-    : 'Without a terminal nobody is asked for a passphrase: load the key into ssh-agent and name its .pub file.';
+    : 'Without a terminal, handbill cannot ask for a passphrase: load the key into ssh-agent and name its .pub file.';
   return refuse(problem('signing-failed', `The plan could not be signed with ${safeLine(key)}: ${why}.`, { hint }));
 }

@@ -41,7 +41,7 @@ export function parseSigners(
     } else signers.push(read);
   }
   if (signers.length === 0 && diagnostics.length === 0) {
-    diagnostics.push(problem('invalid-value', 'The file names nobody.', { at: { file }, hint: EXAMPLE }));
+    diagnostics.push(problem('invalid-value', 'The file has no names.', { at: { file }, hint: EXAMPLE }));
   }
   return { signers, diagnostics };
 }

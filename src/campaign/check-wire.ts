@@ -119,7 +119,7 @@ const USUAL_PLACES = 'Usual places are /body/content, and /recipients/0/content 
 function faultOfPlace(names: readonly string[], { emailField, referenceName }: WireFile): string | null {
   const [first = '', ...inside] = names;
   if (OWN_FIELDS.has(first)) return `"${first}" is a field of its own in the request`;
-  if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 stands for every one of them';
+  if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 means every one of them';
   const own = first === 'recipients' ? inside.slice(1) : names;
   if (own.some((name) => name === '' || FORBIDDEN.has(name) || /^(?:[0-9]+|-)$/.test(name))) {
     return 'it leads through a name that cannot be made';
@@ -130,6 +130,6 @@ function faultOfPlace(names: readonly string[], { emailField, referenceName }: W
       ? ['', '/msisdn', '/variables', '/metaData', `/${emailField ?? DEFAULT_WIRE.emailField}`, reference]
       : ['/body', '/body/text', '/body/templateId', '/metaData', reference];
   const place = pointerTo(own);
-  if (taken.includes(place)) return 'something else stands there';
+  if (taken.includes(place)) return 'that place is taken';
   return /^\/body\/(?:text|templateId)\//.test(place) ? 'it leads through the text of the message' : null;
 }

@@ -106,7 +106,7 @@ export function explainApiKey(pointer: string, value: unknown, context: Context)
   const written = value !== null && typeof value === 'object' && !Array.isArray(value) ? value : null;
   const literal = value !== null && (written === null || isNoVariable(Reflect.get(written, 'env')));
   const [code, message]: [Code, string] = literal
-    ? ['literal-key', `${subject} stands in the file, or something that is no variable's name.`]
+    ? ['literal-key', `${subject} is written into the file, or is not the name of a variable.`]
     : value === null
       ? ['wrong-type', `"${path}" is empty.`]
       : pointer === SECRETS

@@ -9,7 +9,7 @@ import { type FileKind, resolveSchema, SCHEMAS, type Schema } from './schemas.ts
  */
 export function belongsElsewhere(kind: FileKind, key: string, parent: readonly string[]): string | null {
   const here = plausible(PLACES[kind].get(key), parent);
-  if (here !== null) return here === '' ? 'It stands at the top level.' : `It belongs under "${here}".`;
+  if (here !== null) return here === '' ? 'It belongs at the top level.' : `It belongs under "${here}".`;
   const there = kind === 'campaign' ? plausible(PLACES.project.get(key), parent) : null;
   if (there === null) return null;
   return there === '' ? 'It belongs in handbill.yaml.' : `It belongs in handbill.yaml, under "${there}".`;

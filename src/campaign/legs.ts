@@ -76,7 +76,7 @@ export function readSplit(merged: Merged, report: Report): Omit<Split, 'decides'
   }
   if (chosen !== null && test === undefined) {
     const hint = 'Add "test" with the share that gets the variants first, or remove "winner".';
-    report('/winner', 'invalid-value', 'Nobody is outside the test, so that nobody gets the winner.', hint);
+    report('/winner', 'invalid-value', 'No recipients are outside the test, so none would get the winner.', hint);
   }
   return {
     seed: file.seed ?? file.name ?? '',

@@ -195,7 +195,7 @@ export async function findLedger(
   }
   if (name.kind === 'shared') {
     if (option !== null || !holdsPassword(name.address)) return { ledger: name.address, fault: null };
-    const message = 'The address of the ledger holds a password, which everybody can read who can read the repository.';
+    const message = 'The address of the ledger holds a password, which every reader of the repository can see.';
     const hint = 'Leave it out: it comes from PGPASSWORD, ~/.pgpass or HANDBILL_LEDGER.';
     return { ledger: fallback, fault: { code: 'literal-key', message, hint } };
   }
@@ -223,7 +223,7 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
   const isThere = await isLedger(ledger);
   const isNamed = names.option !== null;
   if ((await hasSharedMarker(root)) && toSend?.newLedger !== true && !(isNamed && isThere && toSend === null)) {
-    const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know whom that has sent to.`;
+    const message = `This project sends with a shared ledger. ${placeOfLedger(ledger, cwd)} does not know its recipients.`;
     const hint =
       'Name the shared ledger with HANDBILL_LEDGER or --ledger. Only if it is given up for good: send --new-ledger.';
     return problem('second-ledger', message, { hint });
@@ -237,7 +237,7 @@ export async function secondLedger(root: string, ledger: string, use: LedgerUse)
     const message = `There is no ledger at ${mine}, but there is one at ${theirs}. A relative path is taken from the project (${displayPath(root, cwd)}).`;
     return problem('second-ledger', message, { hint: `Write --ledger ${fromRoot(other)}` });
   }
-  const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know whom the other has sent to.`;
+  const message = `This would begin a second ledger, ${mine}, although there is one at ${theirs}. Neither would know the recipients of the other.`;
   const hint = `Move the folder ${displayPath(dirname(other), cwd)} to ${displayPath(dirname(ledger), cwd)}, or name its ledger with --ledger ${fromRoot(other)}. If it belongs to something else: --ledger ${ledger}`;
   return problem('second-ledger', message, { hint });
 }

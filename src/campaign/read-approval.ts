@@ -57,7 +57,7 @@ function signersIn(written: SignerList, key: 'approvers' | 'planners', report: R
       return [];
     }
     if (read.isCertificate) {
-      const message = 'This is a certificate, which runs out. Authorities stand in a file.';
+      const message = 'This is a certificate, which expires. Put authorities into a file.';
       report([key, index, 'key'], 'invalid-value', message, hint);
       return [];
     }

@@ -14,7 +14,7 @@ export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: 
   const asked = (['wait', 'tie', 'minimum'] as const).find((key) => winner[key] !== undefined);
   if (by === 'manual' || (by === undefined && asked === undefined)) {
     if (asked === undefined) return null;
-    const message = `"winner.${asked}" says how the winner is found, and with "by: manual" somebody names it.`;
+    const message = `"winner.${asked}" says how the winner is found, and with "by: manual" you name it.`;
     report(`/winner/${asked}`, 'invalid-value', message, 'Remove one of the two.');
     return null;
   }
@@ -23,12 +23,12 @@ export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: 
     report('/winner/variant', 'invalid-value', message, 'Remove it, or what else "winner" says.');
   }
   if (typeof test === 'object' && test.by === 'manual') {
-    const message = '"test.by: manual" says that somebody names the winner, and "winner" says how it is found.';
+    const message = '"test.by: manual" says that you name the winner, and "winner" says how it is found.';
     report('/test/by', 'invalid-value', message, 'Remove one of the two.');
   }
   if (test === undefined) {
     const hint = 'Add "test" with the share that gets the variants first, or remove "winner".';
-    report('/winner', 'invalid-value', 'Nobody is outside the test, so that nobody gets the winner.', hint);
+    report('/winner', 'invalid-value', 'No recipients are outside the test, so none would get the winner.', hint);
   }
   const waitMs = wait === undefined ? DEFAULTS.winnerWaitMs : durationMs(wait);
   if (waitMs === null || waitMs > LONGEST_WAIT_MS) {

@@ -87,7 +87,7 @@ class ValueReader {
     this.places.set(pointerTo(path), this.#placeOf(node, key));
     if (isScalar(node)) return this.#readScalar(node);
     if (!isMap(node) && !isSeq(node)) return null;
-    if (this.#open.has(node)) return this.#stop('yaml-alias-limit', 'An alias stands inside what it names.', node);
+    if (this.#open.has(node)) return this.#stop('yaml-alias-limit', 'An alias is inside its own anchor.', node);
     this.#open.add(node);
     const value = isMap(node)
       ? this.#readMap(node, path)
@@ -103,8 +103,8 @@ class ValueReader {
     }
     const target = this.#targets.get(alias);
     if (target !== undefined) return this.read(target, path, key);
-    return this.#report('yaml-syntax', 'This alias (*) names no anchor (&) that stands before it.', alias, {
-      hint: 'A text that begins with * stands in quotes.',
+    return this.#report('yaml-syntax', 'This alias (*) names no anchor (&) above it.', alias, {
+      hint: 'Put a text that begins with * in quotes.',
     });
   }
 
@@ -117,7 +117,7 @@ class ValueReader {
       const range = rangeOf(pair.key);
       const line = first.get(name);
       if (line !== undefined) {
-        const message = `The key "${shown(name)}" stands twice, first in line ${line}.`;
+        const message = `Duplicate key "${shown(name)}", first in line ${line}.`;
         this.#report('yaml-duplicate-key', message, pair.key, {});
         continue;
       }

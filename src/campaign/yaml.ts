@@ -156,7 +156,7 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
   if (error.code === 'TAG_RESOLVE_FAILED' || error.code === 'BAD_COLLECTION_TYPE') {
     return problem('yaml-tag', 'This tag is not one of YAML 1.2 core.', {
       ...where,
-      hint: 'Remove the tag (the word that begins with !). A text that begins with ! stands in quotes.',
+      hint: 'Remove the tag (the word that begins with !). Put a text that begins with ! in quotes.',
     });
   }
   if (error.code === 'BAD_ALIAS') {
@@ -177,8 +177,8 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
 const HINTS: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   TAB_AS_INDENT: 'Indent with spaces.',
   BAD_INDENT: 'A bracket is not closed, or a line is indented too little.',
-  BLOCK_AS_IMPLICIT_KEY: 'A text that holds ": " stands in quotes.',
-  BAD_SCALAR_START: 'A text that begins with this character stands in quotes.',
+  BLOCK_AS_IMPLICIT_KEY: 'Put a text that holds ": " in quotes.',
+  BAD_SCALAR_START: 'Put a text that begins with this character in quotes.',
   BAD_DQ_ESCAPE: 'Inside double quotes a backslash begins an escape; use single quotes or double the backslash.',
   MULTILINE_IMPLICIT_KEY: 'Is a ":" missing, or a quote not closed?',
   MISSING_CHAR: 'A bracket, a quote or a colon is missing, here or further up.',

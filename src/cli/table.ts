@@ -44,13 +44,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'plan',
-    summary: 'count recipients, parts and cost, and seal what was looked at',
+    summary: 'count recipients, parts and cost, and write them to a plan file',
     group: CAMPAIGNS,
     load: () => import('./plan/command.ts'),
   },
   {
     name: 'approve',
-    summary: 'sign a sealed plan that somebody else made',
+    summary: 'sign a plan that another person made',
     group: CAMPAIGNS,
     load: () => import('./approve/command.ts'),
   },
@@ -98,7 +98,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doubt',
-    summary: 'recipients of whom nobody knows yet: who they are, what became of them',
+    summary: 'recipients in doubt: list them, and enter what became of them',
     group: RESULTS,
     load: () => import('./doubt/command.ts'),
   },
@@ -116,7 +116,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'reconcile',
-    summary: 'take over exported delivery reports and replies, as listen would',
+    summary: 'import exported delivery reports and replies, as listen would',
     group: RESULTS,
     load: () => import('./reconcile/command.ts'),
   },

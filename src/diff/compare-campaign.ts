@@ -77,9 +77,9 @@ export function isUnchanged(diff: CampaignDiff): boolean {
 }
 
 const RENAMED =
-  'The name of a campaign is its identity in the ledger: under the new one, nobody counts as having been sent to.';
+  'The name of a campaign is its identity in the ledger: under the new one, no recipient counts as sent to.';
 const IDENTITY =
-  'What identifies a recipient changes (`recipients.key`, `to`, `contact` or `defaultCountry`): a run that was begun is refused, and everybody looks new.';
+  'What identifies a recipient changes (`recipients.key`, `to`, `contact` or `defaultCountry`): a run that has begun is refused, and all recipients look new.';
 
 function identityNotes(old: CampaignOnSide | null, now: CampaignOnSide | null): readonly string[] {
   if (!old?.campaign || !now?.campaign) return [];

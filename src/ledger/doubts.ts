@@ -96,7 +96,7 @@ class Missed extends Error {
   readonly doubts: readonly DoubtRow[];
 
   constructor(doubts: readonly DoubtRow[]) {
-    super('somebody is not in doubt any more');
+    super('the recipient is no longer in doubt');
     this.doubts = doubts;
   }
 }

@@ -110,7 +110,7 @@ export function ledgerMissing(ledger: string): Error {
   return unusable(
     'ledger-missing',
     ledger,
-    'This project has sent before, but its ledger is gone or empty: nobody knows any more who was sent to.',
+    'This project has sent before, but its ledger is gone or empty: who was sent to is no longer known.',
     'Restore the ledger from a backup. Only if you are sure, begin with an empty one: --new-ledger.',
   );
 }
@@ -177,7 +177,7 @@ const PURGE_TEXT = `handbill purge began to take personal data out of the ledger
 \`handbill purge\` finishes it and takes this file away.
 `;
 
-const MARKER_TEXT = `handbill has sent messages from this project. The ledger beside this file knows to whom.
+const MARKER_TEXT = `handbill has sent messages from this project. The ledger beside this file records the recipients.
 While this file exists and the ledger does not, nothing is sent (see --new-ledger).
 `;
 

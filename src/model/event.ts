@@ -53,7 +53,7 @@ export interface DeliveryReport {
   readonly eventId: string | null;
 }
 
-/** What a reply means: words of opting out and in, texts that somebody has to read, and all others (answers). */
+/** What a reply means: words of opting out and in, replies that wait for review, and all others (answers). */
 export const REPLY_MEANINGS = ['opt-out', 'opt-in', 'review', 'answer'] as const;
 export type ReplyMeaning = (typeof REPLY_MEANINGS)[number];
 

@@ -46,7 +46,7 @@ export interface Environment {
   readonly approval: Approval | null;
 }
 
-/** The rule of an environment that takes approved plans alone. */
+/** The rule of an environment that accepts approved plans only. */
 export interface Approval {
   readonly approvers: SignerSource;
   /** Who may plan without being an approver; null: nobody else. */

@@ -94,7 +94,7 @@ export interface ChangedRecipient {
 export interface ReplyTotals {
   /** Who replied, once each. */
   readonly recipients: number;
-  /** Replies that may mean to opt out, and wait for somebody to read them. */
+  /** Replies that may mean to opt out, and wait for review. */
   readonly review: number;
 }
 

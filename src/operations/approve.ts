@@ -113,7 +113,7 @@ async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Envir
   const message = `The figures of the plan are not those of this checkout: ${names}.`;
   // What was sent since, or is in no other ledger, changes the figures although nothing else did.
   const hint =
-    'The ledger here may hold other suppressions and runs than that of whoever planned (--ledger names another), prices ' +
+    'The ledger here may hold other suppressions and runs than that of the planner (--ledger names another), prices ' +
     'may differ, or the plan was altered: make it again here and compare.';
   throw refuse(problem('input-changed', message, { at: { file: plan.campaign.file }, hint }));
 }
@@ -139,6 +139,6 @@ async function refuseUncounted(
   });
   const [why] = alone.refused;
   if (why === undefined) return;
-  const hint = `Who may approve for ${name} stands in handbill.yaml, under environments.${name}.approvers.`;
+  const hint = `The approvers for ${name} are in handbill.yaml, under environments.${name}.approvers.`;
   throw refuse(problem('not-approved', why, { hint }));
 }

@@ -94,7 +94,7 @@ export function checkRuntime(
     checkYear(context.now()),
     context.interactive
       ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
-      : found('terminal', 'skipped', 'No terminal: nobody is asked, and sending to an environment needs --yes.'),
+      : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.'),
     tls === null ? found('certificates', 'ok', 'Certificates are verified.') : asCheck('certificates', tls),
   ];
 }

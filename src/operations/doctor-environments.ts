@@ -51,7 +51,7 @@ async function checkKey({ name: of, apiKey }: Environment, { env, root }: Enviro
   }
   const read = await readKey(apiKey, env, root);
   if ('problem' in read) return asCheck('key', read.problem, { of });
-  const place = 'env' in apiKey ? `in ${apiKey.env}` : `in ${apiKey.file}, which nobody else can read`;
+  const place = 'env' in apiKey ? `in ${apiKey.env}` : `in ${apiKey.file}, which no other user can read`;
   return found('key', 'ok', `There, ${place}.`, { of });
 }
 
@@ -161,7 +161,7 @@ function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly 
   checks.push(...checkServerClock(facts.serverMs, nowMs));
   if (nowMs < newestMs - CLOCK_TOLERANCE_MS) {
     const newest = new Date(newestMs).toISOString();
-    const message = `The clock stands before the newest entry of the ledger (${newest}): nothing is sent.`;
+    const message = `The clock is before the newest entry of the ledger (${newest}): nothing is sent.`;
     checks.push(found('clock', 'problem', message, { code: 'clock', hint: SET_CLOCK }));
   }
   return checks;
@@ -188,7 +188,7 @@ function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly C
   });
   for (const run of broken) {
     const hint = 'Give the same command again: it continues where it stopped.';
-    checks.push(found('locks', 'warning', `${nameOf(run)} ended in the middle, and nobody is at it.`, { hint }));
+    checks.push(found('locks', 'warning', `${nameOf(run)} ended in the middle, and no process has it.`, { hint }));
   }
   if (checks.length === 0) checks.push(found('locks', 'ok', 'No run is going on.'));
   if (!isPurgeUnfinished) return checks;

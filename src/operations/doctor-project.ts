@@ -152,7 +152,7 @@ export async function checkApproval(
 }
 
 function whoOf(approvers: { readonly signers: readonly Signer[] } | { readonly file: string } | undefined): string {
-  if (approvers === undefined) return 'nobody';
+  if (approvers === undefined) return 'none';
   return 'file' in approvers
     ? `those in ${approvers.file}`
     : approvers.signers.flatMap(({ names }) => names).join(', ');
@@ -205,7 +205,7 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
   }
   if (read.hasher.keyId === keyId) return null;
   const message = `The hashes of the ledger were made with another key (${keyId}, this is ${read.hasher.keyId}).`;
-  const hint = 'Put the key back with which they were made: nobody can be found by their hash without it.';
+  const hint = 'Put the key back with which they were made: no hash can be matched without it.';
   return found('suppressions', 'problem', message, { code: 'other-suppression-key', hint });
 }
 

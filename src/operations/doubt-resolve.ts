@@ -156,10 +156,10 @@ function refuseUsage(options: ResolveOptions): void {
     const hint = 'Name them with --line, --key or --from FILE, or say --all.';
     wrong.push(problem('usage', 'It is not said who is meant.', { hint }));
   }
-  if (some && all) wrong.push(problem('usage', '--all is everybody: nobody can be named beside it.'));
+  if (some && all) wrong.push(problem('usage', '--all is all of them: name no recipient beside it.'));
   if (verdict === 'resend' && options.acceptDuplicates !== true) {
     const hint = 'Add --accept-duplicates if a second message does less harm than none.';
-    wrong.push(problem('usage', 'Whoever got the first message would get a second one.', { hint }));
+    wrong.push(problem('usage', 'Recipients who got the first message would get a second one.', { hint }));
   }
   if (verdict !== 'resend' && options.acceptDuplicates === true) {
     wrong.push(problem('usage', '--accept-duplicates belongs to --resend: nothing is sent otherwise.'));
@@ -337,7 +337,7 @@ function formsOf(name: string, phone: PhoneReader): readonly string[] {
 function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
   const who = 'line' in one ? `Line ${one.line}` : shownName(one.name);
   const line = person === null || 'line' in one ? '' : ` (line ${person.outcome.line})`;
-  const what = person === null ? 'is nobody in this run' : `is ${fateOf(person.leg)}, not in doubt`;
+  const what = person === null ? 'is not in this run' : `is ${fateOf(person.leg)}, not in doubt`;
   return problem('not-in-doubt', `${who}${line} ${what}.`, {
     ...('line' in one ? {} : placeOf(one)),
     ...hintOf(person),

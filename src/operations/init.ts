@@ -187,7 +187,7 @@ export interface InitAnswers {
 
 export const CHANNEL_LABELS: Readonly<Record<Channel, string>> = {
   sms: 'SMS',
-  rcs: 'RCS, with SMS for whoever cannot receive it',
+  rcs: 'RCS, with SMS for recipients who cannot receive it',
   'messaging-app': 'messaging app',
   email: 'email',
   voice: 'voice call',

@@ -149,7 +149,7 @@ export function noReceiver(file: string | null): HandbillError {
 function onceUnclear(record: HoldEvents, path: string, log: (line: string) => void): HoldEvents {
   let isSaid = false;
   return (events, environment) => {
-    if (environment === '' && !isSaid) log(`events came to ${path}, and nobody says which environment they are of`);
+    if (environment === '' && !isSaid) log(`events came to ${path}, and their environment is unknown`);
     isSaid ||= environment === '';
     return record(events, environment);
   };

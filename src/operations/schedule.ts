@@ -249,7 +249,7 @@ function refuseForgetful({ runner, ledger }: CallerOptions, onServer: boolean): 
   if (onServer) return;
   if (runner === undefined) {
     const message =
-      'A runner of GitHub forgets its disk, and with it whom it has sent to: the next one would send it all again.';
+      'A GitHub-hosted runner loses its disk, and with it the ledger: the next one would send it all again.';
     const hint =
       'Use a runner of your own, which keeps its disk: --runner LABEL --ledger /path. A ledger on a server ' +
       '(--ledger postgres://...) would do too, once handbill can use one.';

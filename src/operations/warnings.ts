@@ -16,7 +16,7 @@ export function placelessOptOut(suppressed: readonly string[]): string | null {
   const who = count === 1 ? 'an opt-out came from a number' : `${count} opt-outs came from numbers`;
   const whose = count === 1 ? 'it' : 'them';
   const next = `set defaultCountry in handbill.yaml, and add ${whose} with handbill suppress add`;
-  return `${who} without a country code, which matches nobody: ${next} (handbill replies shows ${whose})`;
+  return `${who} without a country code, which matches no recipient: ${next} (handbill replies shows ${whose})`;
 }
 
 /**

@@ -119,7 +119,7 @@ export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null):
   const title = countOf(all, 'reply', 'replies');
   const description = bars.map(({ label, value }) => `${label} ${number(value)}`).join(', ');
   return section('Replies', [
-    html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for somebody to read ${replies.review === 1 ? 'it' : 'them'}`}. Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.</p>
+    html`<p>${countOf(replies.recipients, 'recipient')} replied${replies.review === 0 ? '' : `, and ${countOf(replies.review, 'reply', 'replies')} ${replies.review === 1 ? 'waits' : 'wait'} for review`}. Their words are not on this page: <code>handbill replies --campaign ${run}</code> shows them.</p>
 `,
     all === 0 ? null : barChart({ title, description, bars, order: 'given' }),
   ]);

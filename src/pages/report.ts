@@ -53,11 +53,11 @@ function figuresOf(report: Report, options: ReportPageOptions): Html {
   const pairs: [string, string][] = [
     [
       'Requests',
-      `${number(posted)} posted, ${number(retried)} of them again, ${number(Math.round(perSecond * 10) / 10)}/s`,
+      `${number(posted)}, ${number(retried)} ${retried === 1 ? 'retry' : 'retries'}, ${number(Math.round(perSecond * 10) / 10)}/s`,
     ],
     [
       'Latency',
-      `half ${milliseconds(latencyMs.p50)}, 95 % ${milliseconds(latencyMs.p95)}, 99 % ${milliseconds(latencyMs.p99)}`,
+      `p50 ${milliseconds(latencyMs.p50)}, p95 ${milliseconds(latencyMs.p95)}, p99 ${milliseconds(latencyMs.p99)}`,
     ],
   ];
   const messages = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);

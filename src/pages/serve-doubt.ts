@@ -43,7 +43,7 @@ export function doubtPage(view: View, data: DoubtData): Content {
   const total = data.runs.reduce((sum, { count }) => sum + count, 0);
   return {
     title: 'In doubt',
-    said: total === 0 ? 'Nobody is in doubt.' : `${view.formats.count(total, 'recipient')} in doubt.`,
+    said: total === 0 ? 'No recipients are in doubt.' : `${view.formats.count(total, 'recipient')} in doubt.`,
     parts: [
       { id: 'head', content: head(data), isLive: false },
       { id: 'doubts', content: list(view, data), isLive: true },
@@ -59,7 +59,7 @@ function head({ only }: DoubtData): Html {
 
 function list(view: View, { runs, only, isFirst }: DoubtData): Html {
   const shown = runs.filter(({ count }) => count > 0);
-  if (shown.length === 0) return html`<p class="empty">Nobody is in doubt.</p>`;
+  if (shown.length === 0) return html`<p class="empty">No recipients are in doubt.</p>`;
   return html`${shown.map((run) => runSection(view, run, only, isFirst))}`;
 }
 
@@ -73,7 +73,7 @@ function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boo
   const content = html`${table(caption, columns, rows)}
 ${canAct ? controls(run) : null}`;
   return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
-${run.isHeld ? html`<p class="soft">This run is being sent: what became of somebody can be recorded when it has ended.</p>` : null}
+${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}
 ${canAct ? html`<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>` : content}
 ${pager(`Recipients in doubt of ${run.campaign}`, [
   ['First page', only !== null && !isFirst ? address(['doubt'], { run: run.run }) : null],
@@ -111,7 +111,7 @@ function controls({ run, campaign }: DoubtRun): Html {
   return html`<fieldset><legend>Record what became of those who are chosen in ${campaign}</legend>
 <div class="filters">
 <p class="field"><label for="id-${run}">Message id of the API, for one that was accepted</label><input id="id-${run}" name="messageId" maxlength="1000" autocomplete="off"></p>
-<p class="field wide"><label for="note-${run}">Note, kept for ever</label><input id="note-${run}" name="note" maxlength="1000"></p>
+<p class="field wide"><label for="note-${run}">Note, kept permanently</label><input id="note-${run}" name="note" maxlength="1000"></p>
 <p class="actions"><button name="as" value="accepted">The API has them</button><button name="as" value="rejected">The API does not have them</button></p>
 </div></fieldset>`;
 }
@@ -143,7 +143,7 @@ export function doubtQuestionPage(view: View, { run, as, lines, messageId, note 
         isLive: false,
         content: html`<h1>${title}</h1>
 <p>Run ${run}, ${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > 50 ? ' and more' : ''}.</p>
-<p>${meaning} This is kept for ever, with who said so.</p>
+<p>${meaning} This is kept permanently, with the name of the user.</p>
 ${note === '' ? null : html`<p>Note: ${note}</p>`}${messageId === '' ? null : html`<p>Message id: <code>${messageId}</code></p>`}
 <form method="post" action="/doubt" class="actions">${csrfField(view)}<input type="hidden" name="run" value="${run}"><input type="hidden" name="as" value="${as}"><input type="hidden" name="messageId" value="${messageId}"><input type="hidden" name="note" value="${note}">${lines.map((line) => html`<input type="hidden" name="line" value="${line}">`)}<button class="main" name="sure" value="yes">Record as ${as}</button><a class="button" href="/doubt">Back</a></form>`,
       },

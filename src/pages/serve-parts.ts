@@ -17,7 +17,7 @@ export function totalsBar(totals: Totals, formats: Formats): Html {
     return count === 0 ? [] : [{ outcome, count }];
   });
   const words = parts.map(({ outcome, count }) => `${formats.number(count)} ${outcome}`).join(', ');
-  return html`<div class="bar small" role="img" aria-label="${words === '' ? 'nobody' : words}">${parts.map(
+  return html`<div class="bar small" role="img" aria-label="${words === '' ? 'none' : words}">${parts.map(
     ({ outcome, count }) => html`<span class="${tone(outcome)}" style="flex:${count}"></span>`,
   )}</div>`;
 }

@@ -57,7 +57,7 @@ ${select('outcome', 'Outcome', words(OUTCOMES, ''), query.outcome)}
 ${select('reason', 'Reason', words(reasons, query.reason), query.reason)}
 ${select('delivery', 'Delivery', words([...DELIVERIES, 'none'], ''), query.delivery)}
 ${variants.length === 0 && query.variant === '' ? null : select('variant', 'Variant', words(variants, query.variant), query.variant)}
-<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Everybody</a></p>
+<p class="actions"><button class="main">Show</button><a class="button" href="${address(['runs', run, 'recipients'])}">Clear filters</a></p>
 </form>`;
 }
 
@@ -70,8 +70,8 @@ function list({ formats }: View, data: RecipientsData): Html {
       ? null
       : html`<p>Looked at ${formats.number(stoppedAt + 1)} of ${formats.count(data.recipients, 'recipient')} so far. <a href="${to({ after: stoppedAt })}">Look further</a></p>`;
   if (rows.length === 0) {
-    const none = stoppedAt === null ? 'Nobody is like that' : 'Nobody like that yet';
-    return html`<div class="empty"><p>${data.isFirst ? none : 'Nobody else is like that'}.</p>${far}</div>
+    const none = stoppedAt === null ? 'No recipients match' : 'No recipients match yet';
+    return html`<div class="empty"><p>${data.isFirst ? none : 'No more recipients match'}.</p>${far}</div>
 ${pager('Pages of the list', [['First page', data.isFirst ? null : to({})]])}`;
   }
   const [first, last] = [rows[0], rows.at(-1)];

@@ -39,7 +39,7 @@ export function repliesPage(view: View, data: RepliesData): Content {
 function head({ meaning }: RepliesData): Html {
   const options = REPLY_MEANINGS.map((word) => [word, MEANING_WORDS[word]] as const);
   return html`<h1>Replies</h1>
-<p>Replies that may mean to opt out wait for somebody to read them. Who opts out is suppressed at once, in every campaign.</p>
+<p>Replies that may mean to opt out wait for review. An opt-out suppresses the address at once, in every campaign.</p>
 <form class="filters" method="get" action="/replies" aria-label="Replies">${select('meaning', 'Meaning', options, meaning)}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['replies'], { meaning: 'review' })}">To review</a></p></form>`;
 }
 
@@ -57,7 +57,7 @@ function list(view: View, { meaning, replies, isFirst, next, stoppedAt }: Replie
       ? null
       : html`<p><a href="${address(['replies'], { meaning, before: stoppedAt })}">Look further back</a></p>`;
   if (replies.length === 0) {
-    const none = meaning === 'review' ? 'No reply waits to be read.' : 'Nobody wrote back.';
+    const none = meaning === 'review' ? 'No reply waits to be read.' : 'No replies.';
     return html`<div class="empty"><p>${none}</p>${far}</div>
 ${pager('Pages of the list', [['Newest', first]])}`;
   }

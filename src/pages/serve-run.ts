@@ -64,7 +64,7 @@ function head({ formats }: View, { report, perSecond }: RunData): Html {
 <p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(startedAt, finishedAt)})`}</p>
 ${state === 'running' ? progress(formats, of, perSecond) : null}
 ${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
-<p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Report to pass on</a></p>`;
+<p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p>`;
 }
 
 function took(startedAt: string, finishedAt: string): string {
@@ -162,7 +162,7 @@ ${table('They name ids of messages of this run and are not about them. They coun
 }
 
 function counting(): Html {
-  return html`<h2>Over time</h2><p class="soft">Being looked at: it takes a pass over everybody.</p>`;
+  return html`<h2>Over time</h2><p class="soft">Being looked at: this scans all recipients.</p>`;
 }
 
 function figures({ formats }: View, { report, currency }: RunData): Html {
@@ -174,13 +174,13 @@ ${facts([
     'Requests',
     requests.posted === 0
       ? null
-      : `${formats.number(requests.posted)} posted, ${formats.number(requests.retried)} of them again, ${formats.number(requests.perSecond)} a second`,
+      : `${formats.number(requests.posted)}, ${formats.count(requests.retried, 'retry', 'retries')}, ${formats.number(requests.perSecond)} a second`,
   ],
   [
     'Latency',
     requests.posted === 0
       ? null
-      : `half ${milliseconds(latencyMs.p50)}, 95 % ${milliseconds(latencyMs.p95)}, 99 % ${milliseconds(latencyMs.p99)}`,
+      : `p50 ${milliseconds(latencyMs.p50)}, p95 ${milliseconds(latencyMs.p95)}, p99 ${milliseconds(latencyMs.p99)}`,
   ],
   ['SMS parts', sms.parts === 0 ? null : formats.number(sms.parts)],
   ['Cost', sms.cost === null ? null : `${formats.number(sms.cost)}${currency === null ? '' : ` ${currency}`}`],

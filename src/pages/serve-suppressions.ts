@@ -43,7 +43,7 @@ function head(view: View, { q, files, timeZone }: SuppressionsData): Html {
       ? null
       : html`<p class="soft">Files of the project that count too, and are not shown here: ${files.join(', ')}</p>`;
   return html`<h1>Suppressions</h1>
-<p>Nobody on this list is sent to, in any campaign.</p>
+<p>No address on this list is sent to, in any campaign.</p>
 ${others}
 <form class="filters" method="get" action="/suppressions" role="search" aria-label="Suppressions">
 <p class="field wide"><label for="q">Number, email address or contact:ID, or a part of it</label><input id="q" name="q" type="search" value="${q}" maxlength="300" autocomplete="off" spellcheck="false"></p>
@@ -53,10 +53,10 @@ ${view.actions === 'on' ? adding(view, timeZone) : null}`;
 }
 
 function adding(view: View, timeZone: string): Html {
-  return html`<form method="post" action="/suppressions"><fieldset><legend>Add somebody</legend><div class="filters">${csrfField(view)}
+  return html`<form method="post" action="/suppressions"><fieldset><legend>Add an address</legend><div class="filters">${csrfField(view)}
 <p class="field wide"><label for="address">Number, email address, contact:ID or hash</label><input id="address" name="address" required maxlength="300" autocomplete="off" spellcheck="false"></p>
 <p class="field wide"><label for="reason">Reason</label><input id="reason" name="reason" maxlength="300"></p>
-<p class="field"><label for="until">Until the end of the day (${timeZone}), or for ever</label><input id="until" name="until" type="date"></p>
+<p class="field"><label for="until">Until the end of the day (${timeZone}); empty means without end</label><input id="until" name="until" type="date"></p>
 <p class="actions"><button name="do" value="add">Suppress</button></p>
 </div></fieldset></form>`;
 }
@@ -65,14 +65,14 @@ function list(view: View, data: SuppressionsData): Html {
   const { formats } = view;
   const { q, entries, addresses, hashes, isHashed, next, stoppedAt } = data;
   const first = data.isFirst ? null : address(['suppressions'], { q });
-  const hashed = isHashed === true ? html`<p class="step">${q} stands on the list as a keyed hash.</p>` : null;
+  const hashed = isHashed === true ? html`<p class="step">${q} is on the list as a keyed hash.</p>` : null;
   const far =
     stoppedAt === null
       ? null
       : html`<p><a href="${address(['suppressions'], { q, after: stoppedAt })}">Look further</a></p>`;
   const counts = `${formats.count(addresses, 'address', 'addresses')} and ${formats.count(hashes, 'keyed hash', 'keyed hashes')} on the list${q === '' ? '' : `; those that match ${q}`}.`;
   if (entries.length === 0) {
-    return html`${hashed}<div class="empty"><p>${q === '' ? 'Nobody is suppressed.' : 'No address on the list is like that.'}</p><p class="soft">${counts}</p>${far}</div>
+    return html`${hashed}<div class="empty"><p>${q === '' ? 'No addresses are suppressed.' : 'No address on the list is like that.'}</p><p class="soft">${counts}</p>${far}</div>
 ${pager('Pages of the list', [['First page', first]])}`;
   }
   const columns = view.actions === 'on' ? [...COLUMNS, { title: 'Change', isHidden: true }] : COLUMNS;
@@ -98,7 +98,7 @@ function cells(view: View, entry: SuppressionLine): readonly (Html | string)[] {
   const { untilMs, source, reason, createdMs } = entry;
   const until =
     untilMs === null
-      ? 'for ever'
+      ? 'without end'
       : html`<span>${formats.time(untilMs)}${untilMs <= nowMs ? html` <span class="soft">(over)</span>` : null}</span>`;
   return [
     html`<span data-key="${entry.address}">${entry.address}</span>`,

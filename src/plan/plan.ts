@@ -91,7 +91,8 @@ export function environmentOf(campaign: Pick<Campaign, 'project'>, name: string)
   throw refuse(
     problem('unknown-environment', `There is no environment "${name}".`, {
       at: { file: campaign.project.file ?? 'handbill.yaml' },
-      hint: didYouMean(name, known).hint ?? `Environments stand in handbill.yaml; known here: ${known.join(', ')}.`,
+      hint:
+        didYouMean(name, known).hint ?? `Environments are defined in handbill.yaml; known here: ${known.join(', ')}.`,
     }),
   );
 }

@@ -95,7 +95,7 @@ function unsentOccurrences({ campaign, environment }: Plan, ledger: Pick<Ledger,
   return named.flatMap(({ campaign: name, occurrence, place }) => {
     const sent = runs.filter((run) => run.campaign === name).map((run) => canonicalName(run.occurrence));
     if (occurrence === null || sent.length === 0 || sent.includes(occurrence)) return [];
-    const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: nobody is left out by it.`;
+    const message = `\`exclude\` names ${name}@${occurrence}, which was not sent: it excludes no recipients.`;
     const hint = didYouMean(occurrence, sent).hint ?? `Occurrences that were sent: ${sent.slice(0, 5).join(', ')}.`;
     return [warning('run-not-found', message, { ...place, hint })];
   });
@@ -105,7 +105,7 @@ function purged({ campaign, occurrence }: RunIdentity, asking: Campaign): Diagno
   const excluded = asking.exclude.find((e) => e.campaign === campaign);
   const isExcluded = excluded !== undefined;
   const rule = isExcluded ? 'exclude' : 'frequency';
-  const message = `\`${rule}\` asks whom ${campaign}@${occurrence} reached, but its personal data was purged.`;
+  const message = `\`${rule}\` needs the recipients of ${campaign}@${occurrence}, but its personal data was purged.`;
   const hint = isExcluded
     ? 'Take it out of `exclude`, or leave its recipients out with a suppression list.'
     : 'Wait until its messages are older than the period of the cap, or send without the cap: frequency: none.';

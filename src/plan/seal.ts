@@ -43,7 +43,7 @@ export function readSealedPlan(text: string, file: string): SealedPlan | Diagnos
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
   // What a reader sees in the file must be what is sealed and signed: a key that stands twice would be read as its last.
   if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
-  return isWhole(plan) ? plan : invalid('The plan was changed after it was sealed.');
+  return isWhole(plan) ? plan : invalid('The plan was changed after it was made.');
 }
 
 /** Is the plan what was sealed? */

@@ -127,13 +127,13 @@ function paragraph(words: string, width: number): string {
 
 function facts(report: Report, options: ReportOptions, paint: Paint): string {
   const { posted, retried, perSecond, latencyMs } = report.requests;
-  const requests = [`${number(posted)} posted`];
-  if (retried > 0) requests.push(`${number(retried)} of them again`);
+  const requests = [number(posted)];
+  if (retried > 0) requests.push(`${number(retried)} ${retried === 1 ? 'retry' : 'retries'}`);
   if (perSecond > 0) requests.push(`${number(Math.round(perSecond * 10) / 10)}/s`);
   const rows: [string, string][] = [['Requests', requests.join(', ')]];
   if (posted > 0) {
     const { p50, p95, p99 } = latencyMs;
-    rows.push(['Latency', `half ${milliseconds(p50)}, 95 % ${milliseconds(p95)}, 99 % ${milliseconds(p99)}`]);
+    rows.push(['Latency', `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}, p99 ${milliseconds(p99)}`]);
   }
   const { parts, encodings, cost } = report.sms;
   const messages = Object.entries(encodings).map(([encoding, count]) => `${countOf(count, 'message')} in ${encoding}`);

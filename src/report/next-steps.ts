@@ -114,7 +114,7 @@ function changedStep(changed: readonly ChangedRecipient[], again: string): NextS
 
 function reviewStep(count: number): NextStep {
   const one = count === 1;
-  const text = `${countOf(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for somebody to read ${one ? 'it' : 'them'}:`;
+  const text = `${countOf(count, 'reply', 'replies')} may mean to opt out, and ${one ? 'waits' : 'wait'} for review:`;
   return { text, command: 'handbill replies review' };
 }
 
@@ -125,7 +125,7 @@ function winnerStep(report: Report, again: string): NextStep {
   if (report.winnerAt !== undefined) {
     const who = `${countOf(waiting, 'recipient')} ${waiting === 1 ? 'waits' : 'wait'}`;
     const text =
-      `${who} for the variant that wins the test. It is found at ${minuteText(report.winnerAt)}, by what came back ` +
+      `${who} for the variant that wins the test. It is found at ${minuteText(report.winnerAt)}, from delivery reports and replies ` +
       'until then. Run it again after that, or say its name now with `--winner`:';
     return { text, command: again };
   }

@@ -8,8 +8,8 @@ export function reasonWords(reason: string): string {
 
 export const REASON_WORDS: Readonly<Record<string, string>> = {
   // skipped
-  duplicate: 'somebody above has the same key',
-  'invalid-address': 'the address is impossible',
+  duplicate: 'duplicate of an earlier line',
+  'invalid-address': 'not a valid address',
   suppressed: 'on the suppression list',
   excluded: 'left out by `where` or `exclude`',
   'frequency-cap': 'got enough messages lately',
@@ -39,7 +39,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   timeout: 'no answer in time',
   'no-response': 'the connection was closed without an answer',
   'bad-response': 'what came is not a whole HTTP answer',
-  unrecognised: 'a success that is not one of the API',
+  unrecognised: '2xx response in an unknown format',
   mismatch: 'the answer belongs to another request',
   redirect: 'a redirect, which is never followed',
   // an answer
@@ -52,8 +52,8 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   'too-large': 'the request was too large: it is sent in parts',
   status: 'the API answered with an error status',
   // what somebody said
-  resolved: 'a report or somebody said so: `doubt list --resolved`',
-  resend: 'somebody asked to send once more',
+  resolved: 'resolved by a report or by hand: `doubt list --resolved`',
+  resend: '`doubt resolve --resend` was given',
 };
 
 /**
@@ -74,7 +74,7 @@ export const REASON_ADVICE: Readonly<Record<string, string>> = {
   // skipped
   duplicate: 'Nothing to do: the first row counts.',
   'invalid-address': 'Correct the address in the list.',
-  suppressed: 'Nothing to do, unless it stands there by mistake: `handbill suppress list`.',
+  suppressed: 'Nothing to do, unless it is there by mistake: `handbill suppress list`.',
   excluded: 'Nothing to do: `handbill preview` says which condition or campaign it was.',
   'frequency-cap': NOTHING,
   expired: 'Nothing to do: stale is worse than never.',

@@ -5,8 +5,8 @@ import { number, percent } from './words.ts';
 export function winnerWords({ winner }: Pick<Report, 'winner'>): string {
   if (winner === undefined) return '';
   const { variant, by, why } = winner;
-  if (variant === null) return `Nobody won the test: ${reasonOf(winner)}.`;
-  if (by === null) return `"${variant}" won the test: somebody chose it.`;
+  if (variant === null) return `No variant won the test: ${reasonOf(winner)}.`;
+  if (by === null) return `"${variant}" won the test: chosen by hand.`;
   const figures = sharesOf(winner);
   return why === 'tie'
     ? `"${variant}" won the test as the first of equals: ${figures}.`

@@ -110,7 +110,7 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   undeliverable: 'it cannot be delivered to this address',
   failed: 'it could not be delivered',
   rejected: 'the provider or the network refused it',
-  unknown: 'a state that nobody knows',
+  unknown: 'an unknown state',
   replied: 'answered',
   'opted-out': 'answered not to be written to any more',
 };
@@ -149,9 +149,9 @@ export function unmatchedLines({
   });
 }
 
-/** `12 recipients, 3 replies wait for somebody to read them`. */
+/** `12 recipients, 3 replies wait for review`. */
 export function repliesText({ recipients, review }: ReplyTotals): string {
-  const waiting = `${countOf(review, 'reply', 'replies')} ${review === 1 ? 'waits' : 'wait'} for somebody to read ${review === 1 ? 'it' : 'them'}`;
+  const waiting = `${countOf(review, 'reply', 'replies')} ${review === 1 ? 'waits' : 'wait'} for review`;
   return [countOf(recipients, 'recipient'), ...(review === 0 ? [] : [waiting])].join(', ');
 }
 

@@ -25,7 +25,7 @@ export async function requireApproval(
   if (environment.approval === null) return;
   if (sealed === null) throw refuse(needsPlan(environment.name));
   if (sealed.environment !== environment.name || !isWhole(sealed)) {
-    throw refuse(problem('plan-invalid', `This is not a plan for ${environment.name}, as it was sealed.`));
+    throw refuse(problem('plan-invalid', `This is not a plan for ${environment.name}, as it was made.`));
   }
   const judgement = await judgePlan(environment, sealed, options);
   if (judgement === null || judgement.approved) return;
@@ -45,13 +45,13 @@ export async function judgePlan(
 function needsPlan(environment: string): Diagnostic {
   const hint =
     `Make one with \`handbill plan CAMPAIGN --env ${environment} -o FILE --sign KEY\`, have it approved with ` +
-    '`handbill approve FILE --sign KEY` by somebody else, and send it with `handbill send --plan FILE`.';
-  return problem('not-approved', `${environment} takes approved plans alone.`, { hint });
+    '`handbill approve FILE --sign KEY` by an approver, and send it with `handbill send --plan FILE`.';
+  return problem('not-approved', `${environment} accepts approved plans only.`, { hint });
 }
 
 function notApproved(environment: Environment, sealed: SealedPlan, { missing }: Judgement): Diagnostic {
   const message = `The plan of ${sealed.campaign.name} is not approved for ${environment.name}. ${missing}`;
-  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of whoever planned.';
+  const hint = '`handbill approve FILE --sign KEY` adds a signature, also that of the planner.';
   return problem('not-approved', message, { hint });
 }
 

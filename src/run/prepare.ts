@@ -108,7 +108,7 @@ function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRec
 
 /** J1: the inputs that changed since a run began, which continues with `--amend` only. */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
-  const hint = 'Undo the change, or send with --amend: final outcomes stay, everybody else gets the new content.';
+  const hint = 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.';
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
   return changes.map((change) => ({ ...change, hint }));
 }
@@ -315,7 +315,7 @@ export function refusePurged(run: RunRecord): void {
   const day = new Date(run.purgedAtMs).toISOString().slice(0, 10);
   throw refuse(
     problem('run-purged', `This occurrence (${run.occurrence}) was purged on ${day}: its recipients are not known.`, {
-      hint: 'Nobody of it could be sent to at most once any more. Use another --occurrence for a new run.',
+      hint: 'Its recipients could no longer be sent to at most once. Use another --occurrence for a new run.',
     }),
   );
 }
@@ -323,7 +323,7 @@ export function refusePurged(run: RunRecord): void {
 function identityChanged(plan: Plan) {
   return problem('identity-changed', '`key`, `to` or `defaultCountry` changed since this run began.', {
     at: { file: plan.campaign.file },
-    hint: 'Everybody would look new, and earlier recipients would be sent to twice. Undo it, or use another --occurrence.',
+    hint: 'All recipients would look new, and earlier ones would be sent to twice. Undo it, or use another --occurrence.',
   });
 }
 

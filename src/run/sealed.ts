@@ -25,10 +25,10 @@ export async function refuseUnlessSealed(
 ): Promise<void> {
   await refuseOtherProject(plan, options.cwd);
   const others = differences(plan, sealed);
-  if (options.amend) others.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
+  if (options.amend) others.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
   if (others.length > 0) throw refuse(...others);
   const list = await hashList(plan.campaign.recipients);
-  const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was sealed');
+  const changes = changedInputs(sealed.inputs, [...plan.inputs, listInput(plan, list)], 'the plan was made');
   if (changes.length === 0) return;
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
 }
@@ -41,7 +41,7 @@ export async function refuseUnlessSealed(
  */
 export function refuseOtherList(plan: Plan, sealed: SealedPlan, prepared: Pick<Prepared, 'list' | 'discard'>): void {
   const wanted = sealed.inputs.filter(({ role }) => role === 'recipients');
-  const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was sealed');
+  const changes = changedInputs(wanted, [listInput(plan, prepared.list)], 'the plan was made');
   if (changes.length === 0) return;
   prepared.discard();
   throw refuse(...changes.map((change) => ({ ...change, hint: HINT })));
@@ -84,7 +84,7 @@ function differences(plan: Plan, sealed: SealedPlan): Diagnostic[] {
     .map(([what, planned, said]) =>
       problem(
         what === 'occurrence' ? 'usage' : 'plan-invalid',
-        `The plan was sealed for ${what} "${planned}", not "${said}".`,
+        `The plan was made for ${what} "${planned}", not "${said}".`,
       ),
     );
 }

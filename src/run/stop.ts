@@ -37,7 +37,7 @@ export interface Answers {
 
 /** What to do next, for each rule. */
 const NEXT: Readonly<Record<HaltRule, string>> = {
-  'not-authorised': 'Check the API key, the account and its credit, then send again: nobody was burned.',
+  'not-authorised': 'Check the API key, the account and its credit, then send again: no recipient was affected.',
   'wrong-address': 'Check `baseUrl` of this environment in handbill.yaml, then send again.',
   'not-the-api':
     'Something other than the API answered (a login page, a proxy). Check `baseUrl` and the network; `handbill doubt list` shows who may have the message.',
@@ -49,7 +49,7 @@ const NEXT: Readonly<Record<HaltRule, string>> = {
   'api-down': 'Check the network and `baseUrl`, then send again: failed recipients are tried again.',
   throttled: 'The API asked to wait for a long time. Send again later, perhaps with a lower `rate`.',
   canary:
-    'Nobody else was sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
+    'No other recipients were sent to. Look at `handbill report`; when it is right to go on all the same, change `send.canary` and send again with --amend.',
   'input-changed': 'Put it back as it was, or send again with --amend: final outcomes stay.',
   ledger: 'The ledger could not be written. Make room or repair the disk, then send again.',
 };
@@ -120,7 +120,7 @@ export function createStop(context: StopContext): Stop {
         stop('doubt', `${doubted} in doubt since this start (limit ${doubtLimit}).`);
       }
       if (doubtsInARow >= DOUBTS_IN_A_ROW)
-        stop('doubt', `${DOUBTS_IN_A_ROW} recipients are in doubt, and nobody was answered in between.`);
+        stop('doubt', `${DOUBTS_IN_A_ROW} recipients are in doubt, with no answer in between.`);
       if (failuresInARow >= FAILURES_IN_A_ROW) {
         stop(
           'api-down',

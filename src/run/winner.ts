@@ -17,7 +17,7 @@ export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string
   const names = campaign.variants.map(({ name }) => name);
   const at = { file: campaign.file };
   if (names.length === 0 || campaign.split.test === null) {
-    const hint = 'A winner is what everybody gets who is not in the test: see `variants` and `test`.';
+    const hint = 'The winner goes to all recipients outside the test: see `variants` and `test`.';
     throw refuse(problem('usage', `The campaign "${campaign.name}" tests no variants.`, { at, hint }));
   }
   if (names.includes(winner)) return;

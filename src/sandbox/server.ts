@@ -182,14 +182,16 @@ function isLoopbackHost(host: string | undefined): boolean {
 function loopbackHost(host: string): string {
   if (host === 'localhost') return '127.0.0.1';
   if (host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)) return host;
-  const hint = 'Use 127.0.0.1, ::1 or localhost: the sandbox holds what is sent to it, and asks nobody who they are.';
+  const hint = 'Use 127.0.0.1, ::1 or localhost: the sandbox keeps what is sent to it, and has no access control.';
   throw refuse(problem('usage', `The sandbox listens on this machine only, not on ${JSON.stringify(host)}.`, { hint }));
 }
 
 function checkKey(apiKey: string): void {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return;
   const hint = 'Use printable ASCII characters without spaces.';
-  throw refuse(problem('invalid-api-key', "The sandbox's API key cannot stand in a header.", { hint }));
+  throw refuse(
+    problem('invalid-api-key', "The sandbox's API key has characters that are not allowed in a header.", { hint }),
+  );
 }
 
 function receiptsAt(path: string): ReturnType<typeof openReceipts> {

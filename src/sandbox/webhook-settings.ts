@@ -91,7 +91,7 @@ function shareFaults(shares: Shares): Diagnostic[] {
   const ends = ENDS.reduce((sum, end) => sum + shares[end], 0);
   if (ends > 1 + ROUNDING) {
     const asked = ENDS.filter((end) => shares[end] > 0).join(', ');
-    const hint = 'Each message ends once: lower one of these shares. Whoever is left over stays at sent.';
+    const hint = 'Each message ends once: lower one of these shares. The remaining messages stay at sent.';
     over.push(problem('usage', `The shares of ${asked} sum up to more than all messages.`, { hint }));
   }
   if (shares.reply + shares.stop > 1 + ROUNDING) {
@@ -106,7 +106,7 @@ function urlFaults(text: string, url: URL | null): Diagnostic[] {
   if (url === null) return [problem('usage', `${JSON.stringify(text)} is not a URL.`, { hint })];
   if (url.protocol !== 'http:') return [problem('usage', `A webhook of the sandbox begins with http://.`, { hint })];
   if (url.username !== '' || url.password !== '') {
-    return [problem('usage', 'User and password stand in the URL of the webhook.', { hint: 'Use the scheme basic.' })];
+    return [problem('usage', 'The URL of the webhook holds user and password.', { hint: 'Use the scheme basic.' })];
   }
   if (isLoopback(url.hostname)) return [];
   return [problem('usage', `The sandbox posts to this machine only, not to ${JSON.stringify(url.host)}.`, { hint })];

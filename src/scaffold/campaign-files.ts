@@ -19,7 +19,7 @@ function campaignFile({ campaign, channel, from }: NewProject): string {
       ? 'recipients: { csv: people.csv, to: email } # one row each'
       : 'recipients: people.csv # one row each';
   return `# yaml-language-server: $schema=../../schemas/campaign.schema.json
-name: ${yamlWord(campaign)} # its identity: another name is another campaign, with everybody still to be sent to
+name: ${yamlWord(campaign)} # its identity: another name is another campaign, in which no recipient was sent to yet
 channel: ${channel}
 from: ${yamlWord(from)}
 template: template.hbs # {{first_name}} in it is the column first_name of the list
@@ -55,7 +55,7 @@ const BUTTONS = `content:
 /** What a channel takes beside the text; nothing for one that takes nothing else. */
 const CONTENT: Readonly<Record<Channel, string>> = {
   sms: '',
-  rcs: `${BUTTONS}fallback: # for whoever cannot receive RCS
+  rcs: `${BUTTONS}fallback: # for recipients who cannot receive RCS
   channel: sms
   template: template.hbs
 `,

@@ -8,7 +8,7 @@ export function projectFile({ country, timeZone }: Pick<NewProject, 'country' | 
       ? '# timeZone: Europe/London # in which schedules and days are read; without it, UTC'
       : `timeZone: ${yamlWord(timeZone)} # in which schedules and days are read`;
   return `# yaml-language-server: $schema=./schemas/project.schema.json
-# What all campaigns of this project share. A campaign may say otherwise; its own word counts.
+# What all campaigns of this project share. The campaign's own settings override these.
 
 ${zone}
 defaultCountry: ${yamlWord(country)} # for numbers in replies and lists of opt-outs without a country code
@@ -18,7 +18,7 @@ defaults:
     defaultCountry: ${yamlWord(country)} # for numbers in lists that are written without a country code
 
 # Campaigns go to the sandbox on this machine until an environment is named with --env. A real one looks like this. Its
-# key is read from the environment, or from a file that only you can read, and never stands here.
+# key is read from the environment, or from a file that only you can read, and is never written here.
 #
 # environments:
 #   production:

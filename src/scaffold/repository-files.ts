@@ -74,7 +74,7 @@ npm install                      # once; commit package-lock.json, which CI inst
 npx handbill validate            # every error at once, with file, line and column
 npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
 npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
-npx handbill report ${campaign}${gap(campaign, 'report')}# what became of everybody
+npx handbill report ${campaign}${gap(campaign, 'report')}# the outcome of every recipient
 \`\`\`
 ${elsewhere}
 | file | what it is |

@@ -15,7 +15,7 @@ export function crontab(caller: Caller, quote: (word: string) => string): readon
   const missing = envFile === null ? secrets : [];
   const lines = [
     '# handbill sends what is due, each occurrence once. Two calls at once do no harm: a run that one of them holds is',
-    '# left to it. cron mails what is printed, which is nothing while all is well: MAILTO=... says to whom.',
+    '# left to it. cron mails what is printed, which is nothing while all is well: MAILTO=... sets the recipient.',
     ...missing.map(
       (name) =>
         `# cron does not know ${name}: name a file that sets it with --environment-file, or keep the key in a file.`,

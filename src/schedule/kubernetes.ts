@@ -23,7 +23,7 @@ export function kubernetes(caller: Caller, options: KubernetesOptions): readonly
   const documents = [...(options.onServer ? [] : [claim(name)]), cronJob(name, caller, options)];
   const keys = [...secrets, ...(options.onServer ? ['HANDBILL_LEDGER'] : [])];
   const comment = [
-    '# handbill sends what is due, each occurrence once. A pod that is run twice or killed sends nobody anything twice,',
+    '# handbill sends what is due, each occurrence once. A pod that is run twice or killed sends no message twice,',
     '# because the ledger outlives it.',
     ...(options.onServer
       ? []

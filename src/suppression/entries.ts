@@ -68,6 +68,7 @@ function cellAt(values: readonly string[], at: number): string {
   return at === -1 ? '' : (values[at] ?? '').trim();
 }
 
-const UNTIL_HINT = 'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z; empty means for ever.';
+const UNTIL_HINT =
+  'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z; empty means without end.';
 const HASH_HINT =
   'Write hb1: and the id of the key, a colon and 64 hex digits; docs/suppression.md says how they are made.';

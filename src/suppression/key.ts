@@ -13,7 +13,7 @@ const WORDS: SecretWords = {
   name: 'suppression key',
   missing: 'missing-suppression-key',
   setting: 'suppressionKey: { file: PATH }',
-  leaked: 'Whoever has it and a list can find out whose numbers are on it.',
+  leaked: 'A person with the key and a list can find out whose numbers are on it.',
 };
 
 /**

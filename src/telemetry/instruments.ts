@@ -33,15 +33,15 @@ const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5
 
 /** Every instrument, with its description: the documentation is compared with it. */
 export const INSTRUMENTS = {
-  'handbill.messages': 'Messages that came to an outcome, each leg of a fallback by itself.',
+  'handbill.messages': 'Messages with an outcome; each channel step counts separately.',
   'handbill.retries': 'Attempts after which a message is tried again.',
   'handbill.message.parts': 'Parts of the messages that the API took, or may have taken.',
   'http.client.request.duration': 'How long requests to the API took.',
   'http.client.active_requests': 'Requests in flight.',
-  'handbill.deliveries': 'Recipients of a run by what came back about them.',
+  'handbill.deliveries': 'Recipients of a run by delivery state.',
   'handbill.delivery_reports': 'Delivery reports that came in, those that were known already included.',
   'handbill.replies': 'Replies that came in, those that were known already included.',
-  'handbill.opt_outs': 'Addresses that are suppressed since somebody opted out.',
+  'handbill.opt_outs': 'Addresses that were suppressed because of an opt-out.',
 } as const;
 
 export function createInstruments({ meter }: Pick<Otel, 'meter'>): Instruments {

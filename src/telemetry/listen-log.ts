@@ -57,7 +57,7 @@ function lineOf(recorded: Recorded): string {
   const counts = [
     ...counted(reports, 'delivery report'),
     ...counted(replies, 'reply', 'replies'),
-    ...counted(unread, 'event that nobody understands', 'events that nobody understands'),
+    ...counted(unread, 'event that handbill does not understand', 'events that handbill does not understand'),
     ...(known === 0 ? [] : [`${known} known already`]),
   ];
   const people = [...named('opted out', suppressed), ...named('opted in again', lifted)];

@@ -28,7 +28,7 @@ export interface CommandFacts {
 export const METRICS = {
   handbill_recipients: 'Recipients of the newest run by outcome.',
   handbill_recipients_by_reason: 'Recipients of the newest run by outcome and reason.',
-  handbill_deliveries: 'Recipients of the newest run by what came back about them.',
+  handbill_deliveries: 'Recipients of the newest run by delivery state.',
   handbill_requests: 'Requests of the newest run, over all its starts.',
   handbill_retries: 'Requests of the newest run that were followed by another one for the same recipients.',
   handbill_message_parts: 'Parts of the messages of the newest run.',

@@ -69,7 +69,7 @@ export function readDateFormat(pattern: string): DateFormat | { readonly problem
 }
 
 const LETTERS =
-  "Letters: yyyy, MM or M, dd or d, and for a time of day HH and mm. Other letters stand in single quotes: d 'de' M.";
+  "Letters: yyyy, MM or M, dd or d, and for a time of day HH and mm. Put other letters in single quotes: d 'de' M.";
 const YEAR = 'Write yyyy, and the years in the list with four digits.';
 
 function isKnown(token: string): token is Letters {

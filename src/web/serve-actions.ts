@@ -47,7 +47,7 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
     .getAll('line')
     .filter((line) => /^\d{1,12}$/.test(line))
     .map(Number);
-  if (lines.length === 0) return refused('Nobody was chosen.', '/doubt');
+  if (lines.length === 0) return refused('No recipient was chosen.', '/doubt');
   const messageId = (form.get('messageId') ?? '').trim();
   const note = (form.get('note') ?? '').trim();
   if (form.get('sure') !== 'yes') {

@@ -114,9 +114,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 function remote(host: string): Error {
-  const message = `Other machines reach ${host}: whoever gets there sees addresses of people, and nothing is encrypted.`;
+  const message = `Other machines reach ${host}: anyone there can see addresses of people, and nothing is encrypted.`;
   const hint =
     'Leave --host out and use a tunnel (ssh -L 4012:127.0.0.1:4012), or say --allow-remote NAME with the name under ' +
-    'which others open the pages; everybody has to sign in then.';
+    'which other machines open the pages; every user has to sign in then.';
   return refuse(problem('usage', message, { hint }));
 }

@@ -99,7 +99,7 @@ describe('on the command line', () => {
   it('a plan is made, approved by somebody else, and sent once', async () => {
     const made = await run('plan', 'hello', '--env', 'production', '-o', 'p.json', '--sign', keys.cem.path);
     expect(made, made.stderr).toMatchObject({ status: 0 });
-    expect(made.stderr).toContain('Have somebody else approve it with: handbill approve p.json');
+    expect(made.stderr).toContain('Have an approver sign it with: handbill approve p.json');
     const apply = ['send', '--plan', 'p.json', '--yes'];
     const early = await run(...apply);
     expect(early).toMatchObject({ status: 2 });
@@ -214,7 +214,7 @@ describe('an environment with approvers', () => {
   it('refuses a campaign without a plan, and says what to do', async () => {
     const refused = await run('send', 'hello', '--env', 'production', '--yes');
     expect(refused).toMatchObject({ status: 2 });
-    expect(refused.stderr).toContain('error[not-approved]: production takes approved plans alone.');
+    expect(refused.stderr).toContain('error[not-approved]: production accepts approved plans only.');
     expect(refused.stderr).toContain('handbill plan CAMPAIGN --env production -o FILE --sign KEY');
     expect(received()).toBe(0);
   });

@@ -203,7 +203,7 @@ describe('an attack', () => {
   ])('%s is not approved', async (_label, signatures, rule, says) => {
     const result = await judged(await signatures(), rule());
     expect(result.approved).toBe(false);
-    expect(result.missing).toMatch(/It needs the signature of whoever planned it, and of one approver besides/);
+    expect(result.missing).toMatch(/It needs the signatures of the planner and of one approver/);
     expect(result.refused).toEqual(says === null ? [] : [expect.stringContaining(says)]);
   });
 

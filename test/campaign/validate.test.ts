@@ -235,7 +235,7 @@ describe('handbill.yaml', () => {
 
   test.each<[label: string, text: string, expected: string, hint: RegExp]>([
     ['a campaign key at the top', 'from: Riverside\n', 'unknown-key 1:1', /belongs under "defaults"/],
-    ['lists as default', 'defaults: { suppressions: a.csv }\n', 'unknown-key 1:13', /stands at the top level/],
+    ['lists as default', 'defaults: { suppressions: a.csv }\n', 'unknown-key 1:13', /belongs at the top level/],
     ['the suppression key itself', 'suppressionKey: 0123456789abcdef\n', 'literal-key 1:17', /must be replaced/],
     ['in the place of a name', `suppressionKey: { env: ${'a1'.repeat(32)} }\n`, 'literal-key 1:17', /must be replaced/],
     ['no suppression key', 'suppressionKey: {}\n', 'invalid-value 1:17', /HANDBILL_SUPPRESSION_KEY/],

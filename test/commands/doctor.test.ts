@@ -209,7 +209,7 @@ const BROKEN: readonly Broken[] = [
     check: 'clock',
     status: 'problem',
     code: 'clock',
-    says: /stands before the newest entry/,
+    says: /is before the newest entry/,
     exit: 2,
   },
   {

@@ -281,7 +281,7 @@ describe('what is refused is refused whole, exit 2', () => {
   const HELLO_ID = 'hello-b804d89c';
   test.each<[label: string, args: readonly string[], says: readonly string[]]>([
     ['nobody is chosen', [HELLO_ID, '--as', 'accepted'], ['It is not said who is meant', '--all']],
-    ['everybody and somebody', [HELLO_ID, '--all', '--line', '2', '--as', 'accepted'], ['--all is everybody']],
+    ['everybody and somebody', [HELLO_ID, '--all', '--line', '2', '--as', 'accepted'], ['--all is all of them']],
     ['neither --as nor --resend', [HELLO_ID, '--all'], ['Say either --as or --resend']],
     ['both', [HELLO_ID, '--all', '--as', 'accepted', '--resend'], ['Say either --as or --resend']],
     ['another outcome', [HELLO_ID, '--all', '--as', 'skipped'], ['accepted, rejected']],
@@ -300,7 +300,7 @@ describe('what is refused is refused whole, exit 2', () => {
     ['an empty note', [HELLO_ID, '--line', '2', '--as', 'accepted', '--note', ' '], ['--note is empty']],
     ['a line that is none', [HELLO_ID, '--line', '0', '--as', 'accepted'], ['whole number']],
     ['a file that is not there', [HELLO_ID, '--from', 'gone.txt', '--as', 'accepted'], ['error[file-not-found]']],
-    ['a file without names', [HELLO_ID, '--from', 'empty.txt', '--as', 'accepted'], ['names nobody', 'empty.txt']],
+    ['a file without names', [HELLO_ID, '--from', 'empty.txt', '--as', 'accepted'], ['has no names', 'empty.txt']],
     ['no run', ['--all', '--as', 'accepted'], ["Missing required argument 'run'"]],
     [
       'a run that is not there',
@@ -317,9 +317,9 @@ describe('what is refused is refused whole, exit 2', () => {
       [HELLO_ID, '--line', '2', '4', '99', '--key', keyOf(3), 'nobody', '--as', 'accepted'],
       [
         'Line 4 is accepted, not in doubt',
-        'Line 99 is nobody in this run',
+        'Line 99 is not in this run',
         '"+44••••••0003" (line 5) is rejected (status), not in doubt',
-        '"nobody" is nobody in this run',
+        '"nobody" is not in this run',
         '4 errors',
       ],
     ],
@@ -458,7 +458,7 @@ describe('the list', () => {
   });
 
   it('says so where nobody is in doubt', async () => {
-    expect(await doubtList('well')).toMatchObject({ status: 0, stdout: 'Nobody is in doubt.\n' });
+    expect(await doubtList('well')).toMatchObject({ status: 0, stdout: 'No recipients are in doubt.\n' });
     expect((await doubtList('--resolved')).stdout).toBe('No doubt was resolved yet.\n');
     expect(JSON.parse((await doubtList('well', '--format', 'json')).stdout)).toEqual({ version: 1, doubts: [] });
     expect((await doubtList('nothing')).status).toBe(2);

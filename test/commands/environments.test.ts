@@ -175,7 +175,7 @@ describe('handbill listen, in a project of several environments', () => {
       expect(await told(url, said('delivered'))).toBe(200);
       const stop = `{"from":"${BOB}","text":"STOP"}`;
       expect((await post(url, stop, signed(stop))).status).toBe(200);
-      await until('it is said', () => output().includes('nobody says which environment they are of'), 10_000);
+      await until('it is said', () => output().includes('and their environment is unknown'), 10_000);
     });
     expect(held()).toEqual([' delivered']);
     const listed = await run(NINE, 'suppress', 'list', '--format', 'json');

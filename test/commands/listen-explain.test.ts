@@ -111,7 +111,7 @@ describe('handbill listen --explain', () => {
    to         +447700900123       /to
    state      unknown ("parked")  /status
    not read: /extra
-   Nobody knows the state "parked": it counts as "unknown" until \`webhook.states\` says what it means.
+   The state "parked" is unknown: it counts as "unknown" until \`webhook.states\` says what it means.
    It does not say when it happened.
 
 2. A reply at /1: it opts out

@@ -86,7 +86,7 @@ describe('handbill listen', () => {
     cli.kill('SIGKILL');
     await cli.done;
     const { stdout } = await runCli(['suppress', 'list'], { cwd: folder });
-    expect(stdout).toContain('+44••••••0123  for ever  reply  replied to opt out');
+    expect(stdout).toContain('+44••••••0123  without end  reply  replied to opt out');
     expect(held()).toMatchObject({ replies: 1 });
   });
 

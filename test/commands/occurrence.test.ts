@@ -101,7 +101,7 @@ test('a plan is sent for its occurrence, however the occurrence is written besid
   writeFileSync(project.path('news.plan.json'), plan.out);
   const other = await handbill(project, 'send --plan news.plan.json --yes', '2026-11-25T10:00:00Z');
   expect(other).toMatchObject({ status: 2 });
-  expect(other.err).toContain('The plan was sealed for occurrence "2026-11-24T10:00:00Z"');
+  expect(other.err).toContain('The plan was made for occurrence "2026-11-24T10:00:00Z"');
   expect((await handbill(project, 'send --plan news.plan.json --yes', '2026-11-24 10:00Z')).status).toBe(0);
   expect(api.received()).toBe(1);
 });

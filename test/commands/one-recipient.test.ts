@@ -38,7 +38,7 @@ afterAll(() => remove());
 describe('one recipient is said in the singular', () => {
   it.each([
     ['what a preview leaves out', ['preview', 'two.yaml', '--limit', '1'], '… and 1 more row (--limit N'],
-    ['a sealed plan', ['plan', 'one.yaml', '-o', 'one.json'], 'Sealed: 1 recipient, 1 part. Send it with'],
+    ['a sealed plan', ['plan', 'one.yaml', '-o', 'one.json'], 'Planned: 1 recipient, 1 part. Send it with'],
     ['a plan to look at', ['approve', 'one.json', '--check'], 'recipients   1 (1 row)'],
     ['the question of send', ['send', 'one.yaml', '--env', 'production'], ': 1 recipient, 1 part.'],
     [
@@ -67,6 +67,6 @@ it('preview --limit 0 shows nobody and counts everybody: what a log may hold', a
 it('a plan that nobody has signed is for whoever planned it to sign, and for an approver', async () => {
   const { err } = await handbillHere(root, ['plan', 'one.yaml', '--env', 'approved', '-o', 'unsigned.json']);
   expect(err).toContain(
-    'Sealed: 1 recipient, 1 part. It counts when you and an approver have signed it: handbill approve unsigned.json --sign KEY\n',
+    'Planned: 1 recipient, 1 part. It counts when you and an approver have signed it: handbill approve unsigned.json --sign KEY\n',
   );
 });

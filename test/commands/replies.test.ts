@@ -110,7 +110,7 @@ describe('handbill replies', () => {
        2  2026-11-21 12:12  +44••••••0002  answer   survey    =HYPERLINK("http://x","…
        1  2026-11-21 12:11  +44••••••0001  answer   survey    Very good, thanks
 
-      2 replies for somebody to read: handbill replies review
+      2 replies waiting for review: handbill replies review
       "
     `);
     expect((await run('list')).out).toBe(out);

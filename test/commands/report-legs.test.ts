@@ -184,7 +184,7 @@ describe('a campaign with a fallback', () => {
     });
     for (const name of [referenceOf('c1', 'sms'), 'c1', '+44 7700 900901']) {
       await expect(resolve('--key', name, 'nobody')).rejects.toMatchObject({
-        diagnostics: [{ message: '"nobody" is nobody in this run.' }],
+        diagnostics: [{ message: '"nobody" is not in this run.' }],
       });
     }
     expect((await resolve('--key', '+44 7700 900901')).out).toMatch(/^1 recipient recorded as accepted/);
@@ -214,7 +214,7 @@ describe('a campaign with a test', () => {
     const again = await handbill(['send', 'tested']);
     expect(again).toMatchObject({
       status: 0,
-      err: 'Nothing was posted: everybody who is left waits for the variant that wins the test.\n',
+      err: 'Nothing was posted: all remaining recipients wait for the variant that wins the test.\n',
     });
     await expect(handbill(['send', 'tested', '--winner', 'zebre'])).rejects.toMatchObject({ exit: 2 });
     expect((await handbill(['send', 'tested', '--winner', 'aardvark'])).status).toBe(0);

@@ -5,10 +5,10 @@ import { createProject } from '../helpers/project.ts';
 const CAMPAIGN =
   'name: hello\nchannel: sms\nfrom: Riverside\ntemplate: { text: "Hi {{name}}" }\nrecipients: people.csv\n';
 
-it('says so when there is nobody to send to', async () => {
+it('says so when there are no recipients', async () => {
   using project = createProject({ 'hello/campaign.yaml': CAMPAIGN, 'hello/people.csv': 'msisdn,name\n' });
   const { status, stderr, stdout } = await runCli(['send', 'hello'], { cwd: project.root });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('nobody to send to') });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('there are no recipients') });
   expect(stdout).toContain('recipients  0');
 });
 

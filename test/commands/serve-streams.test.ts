@@ -46,7 +46,7 @@ it('a report shows the replies to its run by what they mean', async () => {
   });
   await using pages = await servePages(project.root);
   const { text } = await ask(pages.port, `/runs/${id}/report`);
-  expect(text).toContain('1 recipient replied, and 1 reply waits for somebody to read it.');
+  expect(text).toContain('1 recipient replied, and 1 reply waits for review.');
   expect(text).toContain('2 replies');
   expect(text).not.toContain('Yes please');
 });

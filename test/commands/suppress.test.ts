@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => remove());
 
 test('the list is empty, and neither list nor remove makes a ledger', async () => {
-  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
+  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('No addresses are suppressed.\n');
   expect(JSON.parse((await handbillHere(root, ['suppress', 'list', '--format', 'json'])).out)).toEqual({
     version: 1,
     suppressions: [],
@@ -68,7 +68,7 @@ test('numbers are added as they will be compared, listed, and removed', async ()
   const removed = await handbillHere(root, ['suppress', 'remove', '07700900123', '07700900125']);
   expect(removed.out).toBe('1 address removed. 1 address was not on the list.\n');
   expect((await handbillHere(root, ['suppress', 'remove', '--quiet', '07700900124'])).out).toBe('');
-  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('Nobody is suppressed.\n');
+  expect((await handbillHere(root, ['suppress', 'list'])).out).toBe('No addresses are suppressed.\n');
 });
 
 test('a reason that is given for a known entry is recorded, and without one the old reason stays', async () => {

@@ -276,7 +276,7 @@ describe('search and filters', () => {
     ] as const) {
       expect(await type(page, typed), typed).toBe(said(count));
     }
-    expect(await page.locator('#detail').innerText()).toBe('Nobody fits.');
+    expect(await page.locator('#detail').innerText()).toBe('No match.');
   });
 
   it('together, and the count is said to those who do not see it', async () => {

@@ -152,7 +152,7 @@ describe('what came back', () => {
   it('has replies by what they mean, and none of their words', async () => {
     const replies = { 'opt-out': 3, review: 2, 'opt-in': 1, answer: 1_009 };
     const shown = part(await page(RETURNED, [], { replies }), 'Replies');
-    expect(shown).toContain('15 recipients replied, and 2 replies wait for somebody to read them.');
+    expect(shown).toContain('15 recipients replied, and 2 replies wait for review.');
     expect(shown).toContain('1,015 replies');
     expect(shown).toContain('want no more messages: 3');
     expect(part(await page(SPLIT, []), 'Replies')).toBe('');

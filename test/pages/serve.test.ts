@@ -79,7 +79,7 @@ describe('while something is sent', () => {
     await using watched = await openWatched(browser, pages.signInUrl ?? '');
     const { page } = watched;
     await page.goto(`${pages.base}/doubt`);
-    await page.getByLabel('Note, kept for ever').fill('half a note');
+    await page.getByLabel('Note, kept permanently').fill('half a note');
     await page.locator('input[name=line]').first().check();
     await page.getByLabel('Note, kept for ever').focus();
     await page.locator('#live[data-state=live]').waitFor();
@@ -87,7 +87,7 @@ describe('while something is sent', () => {
       recordRun(ledger, { campaign: 'newer', atMs: NOW + 9e6 }, [{ state: 'in-doubt', reason: 'timeout' }]),
     );
     await page.locator('h2', { hasText: 'newer' }).waitFor();
-    const note = page.getByLabel('Note, kept for ever').last();
+    const note = page.getByLabel('Note, kept permanently').last();
     expect(await note.inputValue()).toBe('half a note');
     expect(await page.evaluate<string>('document.activeElement.value')).toBe('half a note');
     expect(await page.locator('input[name=line]').nth(1).isChecked()).toBe(true);

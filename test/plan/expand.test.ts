@@ -254,11 +254,11 @@ describe('the seal', () => {
       { role: 'settings', file: 'campaign.yaml', sha256: '3' },
       { role: 'partial', file: 'new.hbs', sha256: '5' },
     ] as const;
-    const found = changedInputs(before, now, 'the plan was sealed');
+    const found = changedInputs(before, now, 'the plan was made');
     expect(found.map((d) => [d.at?.file, d.message])).toEqual([
-      ['a.csv', 'The list changed since the plan was sealed.'],
-      ['new.hbs', 'The partial file was added since the plan was sealed.'],
-      ['gone.hbs', 'The partial file is gone since the plan was sealed.'],
+      ['a.csv', 'The list changed since the plan was made.'],
+      ['new.hbs', 'The partial file was added since the plan was made.'],
+      ['gone.hbs', 'The partial file is gone since the plan was made.'],
     ]);
   });
 

@@ -64,7 +64,7 @@ describe('nextSteps', () => {
       'replies to read',
       { ...PLAIN, replies: { recipients: 4, review: 1 } },
       'handbill replies review',
-      /^1 reply may mean to opt out, and waits for somebody to read it:/,
+      /^1 reply may mean to opt out, and waits for review:/,
     ],
     ['pending', withTotals({ pending: 1 }), 'handbill send hello', /1 recipient still/],
     ['deferred', withTotals({ deferred: 3 }), 'handbill send hello', /3 recipients deferred/],

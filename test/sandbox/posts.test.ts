@@ -207,7 +207,7 @@ describe('is refused before anything starts', () => {
     ['a network', { url: 'http://10.0.0.1/', scheme: 'none' }, /this machine only/],
     ['another protocol', { url: 'https://127.0.0.1/', scheme: 'none' }, /begins with http/],
     ['no URL', { url: '127.0.0.1:4011', scheme: 'none' }, /begins with http|not a URL/],
-    ['a password in the URL', { url: 'http://a:b@127.0.0.1/', scheme: 'none' }, /User and password/],
+    ['a password in the URL', { url: 'http://a:b@127.0.0.1/', scheme: 'none' }, /user and password/],
     ['no secret', { url }, /The scheme standard needs a secret/],
     ['a secret that is no base64', { url, secret: 'whsec_!!!' }, /base64/],
     ['an empty secret', { url, secret: 'whsec_' }, /base64/],

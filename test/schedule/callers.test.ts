@@ -244,8 +244,8 @@ describe('Kubernetes', () => {
 
 describe('GitHub Actions', () => {
   it.each<[label: string, more: Partial<CallerOptions>, said: RegExp]>([
-    ['a runner that forgets', {}, /forgets its disk/],
-    ['a runner that forgets, with a file', { ledger: '/var/lib/handbill/ledger.db' }, /forgets its disk/],
+    ['a runner that forgets', {}, /loses its disk/],
+    ['a runner that forgets, with a file', { ledger: '/var/lib/handbill/ledger.db' }, /loses its disk/],
     ['a ledger in the checkout', { runner: 'ours' }, /checkout cleans/],
     ['a path that would be evaluated', { runner: 'ours', ledger: `/var/\${{ secrets.X }}` }, /cannot hold the path/],
   ])('%s is refused', async (_label, more, said) => {

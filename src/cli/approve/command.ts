@@ -22,10 +22,10 @@ interface ApproveFlags {
 /** `handbill approve FILE`. */
 export function configure(command: Command, context: CommandContext): void {
   command
-    .argument('<plan>', 'file of a sealed plan')
+    .argument('<plan>', 'plan file')
     .option('--sign [key]', 'the SSH key to sign with, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
     .option('--check', 'sign nothing; exit 2 unless the plan is approved')
-    .option('--recipients <file>', 'take the list from here, where it lies elsewhere than for whoever planned')
+    .option('--recipients <file>', 'take the list from here, if it is not where the planner had it')
     .option('--unchecked', 'sign without comparing the plan with this checkout')
     .option('--yes', 'sign without asking')
     .option('--quiet', 'print nothing when all is well');
@@ -82,7 +82,7 @@ export function planFacts({ plan, environment, compared, judgement }: ApproveQue
     ['parts', estimate.parts === 0 ? null : number(estimate.parts)],
     ['cost', costText(estimate)],
     ['fallbacks', fallbackText(estimate)],
-    ['sealed', plan.sealedAt],
+    ['made', plan.sealedAt],
     ...plan.inputs.map(({ role, file, sha256 }) => ['input', `${role} ${file}, sha256 ${sha256}`] as const),
     ...(judgement?.signed ?? []).map(
       ({ name, role, fingerprint }) => ['signed by', `${name}, ${role}, ${fingerprint}`] as const,

@@ -30,7 +30,7 @@ export function diffMarkdown(diff: Diff): string {
   fitted.add(`${MARKER}\n### handbill: what this change means\n\n${plain(headline(diff))}\n`);
   if (isEmpty(diff)) fitted.add(`\n${NOTHING}\n`);
   for (const note of diff.notes) fitted.add(`\n${plain(note)}\n`);
-  if (!diff.valid) fitted.add('\n**This change does not validate.** What is wrong stands below, by campaign.\n');
+  if (!diff.valid) fitted.add('\n**This change does not validate.** The errors follow, by campaign.\n');
   if (diff.campaigns.length > 0) {
     fitted.add(`\n${row(['campaign', 'recipients', 'to send', 'parts', 'cost', 'texts', 'rules'])}`);
     fitted.add(row(['---', '--:', '--:', '--:', '--:', '--:', '--:']));

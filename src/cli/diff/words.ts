@@ -38,7 +38,7 @@ export function isEmpty({ campaigns, project }: Diff): boolean {
   return campaigns.length === 0 && project.length === 0;
 }
 
-export const NOTHING = 'Nothing changes: nobody is added or removed, and no text, figure or rule differs.';
+export const NOTHING = 'Nothing changes: no recipient is added or removed, and no text, figure or rule differs.';
 
 /** `hello`, `hello (new)`. */
 export function titleOf({ name, change, renamedFrom }: CampaignDiff): string {
@@ -140,7 +140,7 @@ export function groupWords({ recipients, example, templates, columns, variant }:
   return what.length === 0 ? said : `${said}: ${what.join('; ')}`;
 }
 
-const NOBODY = 'Nobody on the list gets what changes here';
+const NOBODY = 'No recipient on the list gets this change';
 
 export function ruleWords({ before, after }: RuleChange): readonly [before: string, after: string] {
   return [before ?? '(not set)', after ?? '(not set)'];

@@ -44,7 +44,7 @@ function configureList(command: Command, context: CommandContext): void {
     .command('list')
     .description('Shows who is in doubt, how to find out, and what to do: addresses are masked in text only.')
     .argument('[run]', 'id of a run, or name of a campaign for all of its runs (default: every run)')
-    .option('--full', 'in text too: whole addresses, and everybody')
+    .option('--full', 'in text too: whole addresses, and all recipients')
     .option('--resolved', 'what was resolved instead: who said so, when and why');
   addLedger(addFormat(addOutput(list), DOUBT_FORMATS));
   addExamples(list, [
@@ -85,17 +85,17 @@ interface ResolveFlags {
 function configureResolve(command: Command, context: CommandContext): void {
   const resolve = command
     .command('resolve')
-    .description('Records what became of recipients in doubt: of all who are named, or of nobody.')
+    .description('Records what became of recipients in doubt: of all who are named, or of none.')
     .argument('<run>', 'id of a run, or name of a campaign that has one run only')
     .addOption(new Option('--as <outcome>', 'what the API made of the message').choices(['accepted', 'rejected']))
     .option('--resend', 'the next send posts to them once more')
-    .option('--accept-duplicates', 'said with --resend: whoever got the first message gets a second one')
+    .option('--accept-duplicates', 'with --resend: recipients who got the first message get a second one')
     .option('--line <n...>', 'who: first lines of rows, as the list shows them', lines)
     .option('--key <key...>', 'who: recipient keys, references or addresses')
     .option('--from <file>', 'who: a file with one key, reference or address a line')
-    .option('--all', 'who: everybody in doubt in this run')
+    .option('--all', 'who: all recipients in doubt in this run')
     .option('--message-id <id>', 'the id that the API gave out; for one recipient')
-    .option('--note <text>', 'why, for whoever looks at the history')
+    .option('--note <text>', 'why, for the history')
     .option('--by <name>', 'who says so (default: user@host)')
     .option('--yes', 'do it without asking')
     .option('-q, --quiet', 'print nothing when all is well');
@@ -158,7 +158,7 @@ async function namesIn(file: string | undefined, cwd: string): Promise<readonly 
   const names = decoded.text.split(/\r\n|\n|\r/).map((text, index) => ({ name: nameOf(text), at: at(file, index) }));
   const named = names.filter(({ name }) => name !== '');
   if (named.length > 0) return named;
-  throw refuse(problem('usage', 'The file names nobody.', { at: { file }, hint: 'Write one name a line.' }));
+  throw refuse(problem('usage', 'The file has no names.', { at: { file }, hint: 'Write one name a line.' }));
 }
 
 function nameOf(line: string): string {
@@ -185,7 +185,7 @@ function stating({ run, verdict, doubts }: ResolveQuestion, width: number): stri
 const MEANING = {
   accepted: 'recorded as accepted. They are never sent to again.',
   rejected: 'recorded as rejected. They are sent to again only with --retry-rejected.',
-  resend: 'the next send posts once more. Whoever got the first message gets a second one.',
+  resend: 'the next send posts once more. Recipients who got the first message get a second one.',
 } as const;
 
 /** What was done, what is left, and what to do next. */
@@ -194,12 +194,12 @@ function said(
   verdict: 'accepted' | 'rejected' | 'resend',
   context: CommandContext,
 ): string {
-  if (resolved.length === 0) return `Nobody is in doubt in run ${safeLine(run.id)}.\n`;
+  if (resolved.length === 0) return `No recipients are in doubt in run ${safeLine(run.id)}.\n`;
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
   const campaign = written === undefined ? run.campaign : displayPath(join(root, written), context.cwd);
   const { inDoubt } = report.totals;
   const done = verdict === 'resend' ? 'will be sent to once more' : `recorded as ${verdict}`;
-  const left = inDoubt === 0 ? 'Nobody is' : `${countOf(inDoubt, 'recipient')} still`;
+  const left = inDoubt === 0 ? 'No recipients are' : `${countOf(inDoubt, 'recipient')} still`;
   const lines = [`${countOf(resolved.length, 'recipient')} ${done}. ${left} in doubt.`];
   if (inDoubt > 0) lines.push(`Who is left:  handbill doubt list ${shellWord(run.id)}`);
   if (leftToSend(report) > 0 && !isTest(report.occurrence)) {

@@ -79,7 +79,7 @@ function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
       yield `  ... and ${number(count - rows.length)} more: --full shows them, --format csv too.\n`;
     first ??= head;
   }
-  if (first === null) yield shown.resolved ? 'No doubt was resolved yet.\n' : 'Nobody is in doubt.\n';
+  if (first === null) yield shown.resolved ? 'No doubt was resolved yet.\n' : 'No recipients are in doubt.\n';
   else if (!shown.resolved) yield `\n${guidance(first, shown)}`;
 }
 
@@ -202,7 +202,7 @@ function guidance({ run, line }: Doubt, shown: DoubtShown): string {
     paragraph('It never got it, or a second message does less harm than none; the next send posts it once more:'),
     command(`--line ${line} --resend --accept-duplicates`),
     paragraph(
-      '--line takes several lines; --from FILE reads references, keys or addresses, one a line; --all is everybody.',
+      '--line takes several lines; --from FILE reads references, keys or addresses, one a line; --all is all of them.',
     ),
   ].join('');
 }

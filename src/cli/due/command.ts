@@ -191,7 +191,7 @@ function said(item: DueItem, { dryRun, environment }: DuePrinting): string {
   if (item.why === 'running') return `${name}: left to another process that is sending it.`;
   if (item.why === 'late') return `${name}: left unfinished, because it is too old by now.`;
   if (item.why === 'waiting') {
-    return `${name}: left for now. Whoever is left waits for a window to open, for the canary to go on, or for the winner of a test.`;
+    return `${name}: left for now. The remaining recipients wait for a window to open, for the canary to go on, or for the winner of a test.`;
   }
   if (item.why === 'superseded') return `${name}: left unfinished, because a later instant is due.`;
   return `${name}: left halted. When its cause is gone, continue with: ${command}`;

@@ -259,7 +259,7 @@ function adviceOn(event: WebhookEvent, clues: Clues): Advice {
   if (event.atMs === null) wanted.push('timestamp');
   const advice = missing(wanted, clues);
   if (event.state !== 'unknown' || event.word === null || /^unknown$/i.test(event.word)) return advice;
-  const says = `Nobody knows the state "${event.word}": it counts as "unknown" until \`webhook.states\` says what it means.`;
+  const says = `The state "${event.word}" is unknown: it counts as "unknown" until \`webhook.states\` says what it means.`;
   return { ...advice, says: [says, ...advice.says], states: { [event.word]: 'sent' } };
 }
 
@@ -269,10 +269,11 @@ function adviceOnUnread(clues: Clues): Advice {
   const { found } = clues;
   const hasState = found.has('status') || found.has('kind') || found.has('group');
   if (found.has('text') && !found.has('from') && !found.has('person')) {
-    return prepend('It holds a text, but nobody who wrote it.', missing(['from'], clues));
+    return prepend('It holds a text, but no sender.', missing(['from'], clues));
   }
-  if (hasState) return prepend('It says a state, but of no message and nobody.', missing(['messageId', 'to'], clues));
-  const sentence = 'It says neither what became of a message nor what somebody wrote.';
+  if (hasState)
+    return prepend('It says a state, but names neither message nor recipient.', missing(['messageId', 'to'], clues));
+  const sentence = 'It is neither a delivery report nor a reply.';
   const advice = missing(['status', 'messageId', 'to', 'timestamp'], clues);
   // Without a state it is no report, wherever its other parts are.
   const isReport = advice.fields.status !== undefined && (advice.fields.messageId ?? advice.fields.to) !== undefined;
@@ -367,7 +368,7 @@ function titleOf(event: WebhookEvent, place: string): string {
 const MEANINGS = {
   'opt-out': 'it opts out',
   'opt-in': 'it opts in',
-  review: 'somebody has to read it',
+  review: 'it waits for review',
   answer: 'an answer',
 } as const;
 

@@ -36,15 +36,12 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option('--skip-invalid', 'skip bad rows instead of refusing the plan')
     .option('--sign [key]', 'sign it with this SSH key, private or in ssh-agent (default: HANDBILL_SIGNING_KEY)')
-    .option('-o, --output <file>', 'write the sealed plan here; without it, to stdout')
+    .option('-o, --output <file>', 'write the plan here; without it, to stdout')
     .option('--quiet', 'print nothing when all is well');
   addExamples(addLedger(command), [
-    ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost, sealed'],
+    ['handbill plan hello --env production -o hello.plan.json', 'counts, parts, cost'],
     ['handbill send --plan hello.plan.json --yes', 'sends exactly that'],
-    [
-      'handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519',
-      'for somebody else to approve',
-    ],
+    ['handbill plan hello --env production -o hello.plan.json --sign ~/.ssh/id_ed25519', 'for an approver'],
   ]).action(async (target: string, flags: PlanFlags) => run(target, flags, context));
 }
 
@@ -96,7 +93,7 @@ function summary(sealed: SealedPlan, environment: Environment, file: string): st
   const { estimate } = sealed;
   const facts = [countOf(estimate.send, 'recipient'), partsText(estimate.parts), costText(estimate)];
   const said = facts.filter((fact) => fact !== null).join(', ');
-  return safeLine(`Sealed: ${said}. ${nextStep(sealed, environment, file)}`);
+  return safeLine(`Planned: ${said}. ${nextStep(sealed, environment, file)}`);
 }
 
 function nextStep({ signatures }: SealedPlan, { approval }: Environment, file: string): string {
@@ -104,5 +101,5 @@ function nextStep({ signatures }: SealedPlan, { approval }: Environment, file: s
   const command = `handbill approve ${shellWord(file)} --sign KEY`;
   return signatures === undefined
     ? `It counts when you and an approver have signed it: ${command}`
-    : `Have somebody else approve it with: ${command}`;
+    : `Have an approver sign it with: ${command}`;
 }

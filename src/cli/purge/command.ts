@@ -17,7 +17,7 @@ export function configure(command: Command, context: CommandContext): void {
     .requiredOption('--older-than <duration>', 'what was last touched longer ago: 90d, 12h, P13W', age)
     .option('--env <name>', 'only runs of this environment; suppressions are left alone')
     .option('--campaign <name>', 'only runs of this campaign; suppressions are left alone')
-    .option('--with-open', 'runs too in which somebody is in doubt, failed, deferred or pending')
+    .option('--with-open', 'also purge runs with recipients in doubt, failed, deferred or pending')
     .option('--dry-run', 'show what would be done; changes nothing')
     .option('--yes', 'do it without asking')
     .option('-q, --quiet', 'print nothing when all is well');
@@ -145,7 +145,9 @@ function eventLines({ reports, replies, unread }: PurgeResult['events'], verbs: 
   const kinds = [
     ...(reports === 0 ? [] : [countOf(reports, 'delivery report')]),
     ...(replies === 0 ? [] : [countOf(replies, 'reply', 'replies')]),
-    ...(unread === 0 ? [] : [countOf(unread, 'event that nobody understood', 'events that nobody understood')]),
+    ...(unread === 0
+      ? []
+      : [countOf(unread, 'event that handbill did not understand', 'events that handbill did not understand')]),
   ];
   return [`${kinds.join(', ')} ${verbs[total === 1 ? 0 : 1]} forgotten, or emptied where they still count.\n`];
 }
@@ -164,7 +166,7 @@ function leftLines(
 }
 
 const OPEN_NEXT = {
-  says: 'somebody has no final outcome, and could neither be sent to nor be resolved afterwards.',
+  says: 'a recipient has no final outcome, and could neither be sent to nor be resolved afterwards.',
   next: 'Resolve doubts (handbill doubt list), send the rest, or purge them all the same with --with-open.\n',
 };
 

@@ -28,7 +28,7 @@ import { formatReplies, REPLY_FORMATS, type ReplyFormat, textOf } from './format
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
     ['handbill replies', 'what people wrote back, newest first'],
-    ['handbill replies review', 'texts that somebody has to read'],
+    ['handbill replies review', 'replies that wait for review'],
     ['handbill replies review --as opt-out 17 21', ''],
     ['handbill replies export survey -o answers.csv', 'with the columns of the list'],
   ]);
@@ -108,7 +108,7 @@ interface ReviewFlags {
 function configureReview(command: Command, context: CommandContext): void {
   const review = command
     .command('review')
-    .description('Replies for somebody to read: asks about each on a terminal, lists them elsewhere, or enters --as.')
+    .description('Replies that wait for review: asks about each on a terminal, lists them elsewhere, or enters --as.')
     .argument('[id...]', 'ids of replies, of any meaning, for --as', ids)
     .addOption(new Option('--as <meaning>', 'what they mean; who opts out is suppressed at once').choices(VERDICTS))
     .option('--by <name>', 'who says so (default: user@host)')
@@ -165,7 +165,7 @@ const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', 
 /** One by one, oldest first: each answer is on the disk before the next question. */
 async function askAll(waiting: ReplyListOptions, given: ReviewFlags, context: CommandContext): Promise<void> {
   const replies = (await listReplies(waiting)).toReversed();
-  if (replies.length === 0) return await context.out('No replies for somebody to read.\n');
+  if (replies.length === 0) return await context.out('No replies wait for review.\n');
   let count = 0;
   for (const [i, reply] of replies.entries()) {
     context.err(`\n${questionOf(reply, `${i + 1} of ${replies.length}`, given.full === true)}`);
@@ -193,7 +193,7 @@ function said({ reviewed, suppressed, lifted }: ReplyReviewResult, as: Verdict):
     ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [`${countOf(lifted.length, 'opt-out')} taken back.`]),
     ...(as === 'opt-out' && suppressed.length === 0 ? ['Suppressed already.'] : []),
-    ...(as === 'answer' ? ['Nobody is suppressed or taken off the list by it.'] : []),
+    ...(as === 'answer' ? ['This neither suppresses an address nor removes one from the list.'] : []),
   ];
   return `${[`${countOf(reviewed, 'reply', 'replies')} entered as ${as}.`, ...effects].join(' ')}\n`;
 }

@@ -71,7 +71,7 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
   else yield replyTable(first, shown);
   if (first.length < count)
     yield `... and ${number(count - first.length)} more: --full shows them, --format csv too.\n`;
-  if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} for somebody to read: handbill replies review\n`;
+  if (toReview > 0) yield `\n${countOf(toReview, 'reply', 'replies')} waiting for review: handbill replies review\n`;
 }
 
 /** Replies as aligned lines. */

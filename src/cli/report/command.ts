@@ -16,7 +16,7 @@ export function configure(command: Command, context: CommandContext): void {
         OUTCOMES,
       ),
     )
-    .option('--delivery <words...>', 'only recipients about whom this came back (none: nothing did)', deliveryChoices)
+    .option('--delivery <words...>', 'only recipients with this delivery state (none: no report)', deliveryChoices)
     .option('--with-columns', 'put the columns of the list beside each row, in csv and jsonl: to send to them again')
     .option('--recipients <file>', 'with --with-columns: where the list of the run is now')
     .option('--full', 'whole addresses in html, which else has them masked')
@@ -26,11 +26,11 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill report', 'the newest run'],
     ['handbill report hello --format json', 'the summary for scripts'],
     ['handbill report hello --format brief', 'two lines for a chat'],
-    ['handbill report hello --format html -o report.html', 'a page to pass on'],
+    ['handbill report hello --format html -o report.html', 'a shareable page'],
     ['handbill report hello --format csv -o results.csv', 'one row per recipient'],
     ['handbill report hello --format jsonl --outcome in-doubt', 'one line per recipient in doubt'],
     ['handbill report hello --delivery undeliverable,failed --with-columns --format csv -o again.csv', 'a new list'],
-    ['handbill report --follow', 'watch the newest run, and what comes back'],
+    ['handbill report --follow', 'watch the newest run, and its delivery reports'],
     ['handbill report hello --format junit -o report.xml', 'for CI systems that read tests'],
   ]);
   command.action(async (named: string | undefined, given: Given) => {

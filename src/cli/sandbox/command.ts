@@ -178,7 +178,7 @@ export function addWebhookOptions(command: Command): void {
     new Option('--webhook-secret-env <name>', 'variable that holds the secret'),
     new Option('--webhook-secret-file <file>', 'private file that holds the secret'),
     new Option('--webhook-header <name>', 'header of the scheme hmac (X-Hub-Signature-256)'),
-    new Option('--webhook-prefix <text>', 'what stands before the signature there (sha256=)'),
+    new Option('--webhook-prefix <text>', 'the text before the signature there (sha256=)'),
     ...Object.entries(SHARES).map(([flag, [, says]]) => new Option(`--${flag} <share>`, says).argParser(shareOf)),
     ...Object.values(DELAYS).map(([, flags, says]) => new Option(flags, says).argParser(wholeNumber(0, A_DAY_MS))),
     new Option('--echo <what>', 'what reports give back of a message (metadata)').choices(ECHOES),
@@ -255,7 +255,7 @@ const WORDS: SecretWords = {
   name: 'secret of webhooks',
   missing: 'missing-webhook-secret',
   setting: '--webhook-secret-file PATH',
-  leaked: 'Whoever has read it can report whatever he likes: change it.',
+  leaked: 'A person who has read it can send false reports: change it.',
 };
 
 async function secretOf(given: WebhookGiven, context: Pick<CommandContext, 'env' | 'cwd'>): Promise<string | null> {

@@ -54,7 +54,7 @@ interface SendFlags {
 export function configure(command: Command, context: CommandContext): void {
   command
     .argument('[campaign]', 'campaign file, its folder, or its name')
-    .option('--plan <file>', 'send exactly what a sealed plan says')
+    .option('--plan <file>', 'send exactly what a plan file says')
     .option(
       '--test-to [address...]',
       'send the message of one row to these instead, as a test (without an address: to the `testers` of handbill.yaml)',
@@ -90,7 +90,7 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--listen-for <time>', 'with --listen: stay so long after the last report (default: 2m)', time)
     .option('--retry-rejected', 'try recipients again that the API refused')
     .option('--resend-changed', 'send to addresses that were corrected since the message went out; shows who, and asks')
-    .option('--winner <variant>', 'the variant that everybody gets who was not in the test')
+    .option('--winner <variant>', 'the variant for all recipients outside the test')
     .option('--recipients <file>', 'take the list from here, inside or outside the project')
     .option(
       '--new-ledger',
@@ -104,7 +104,7 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill send campaigns/hello', 'to the sandbox'],
     ['handbill send hello --env production --limit 100', 'the first hundred'],
     ['handbill send hello --env production --amend --dry-run', 'what the corrected list would change'],
-    ['handbill send --plan hello.plan.json --yes', 'exactly what was sealed'],
+    ['handbill send --plan hello.plan.json --yes', 'exactly what was planned'],
   ]).action(async (target: string | undefined, flags: SendFlags) => {
     await run(target, flags, command, context);
   });
@@ -376,10 +376,10 @@ function notPrinted(error: unknown, context: CommandContext): void {
 function refuseConflicts(command: Command, sealed: SealedPlan, flags: SendFlags): void {
   const found: Diagnostic[] = [];
   if (command.getOptionValueSource('env') === 'cli' && flags.env !== sealed.environment) {
-    found.push(problem('usage', `The plan was sealed for env "${sealed.environment}", not "${flags.env}".`));
+    found.push(problem('usage', `The plan was made for env "${sealed.environment}", not "${flags.env}".`));
   }
   if (flags.amend === true)
-    found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
+    found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
   if (found.length > 0) throw refuse(...found);
 }
 

@@ -13,11 +13,11 @@ export function configure(command: Command, context: CommandContext): void {
     .option('--host <address>', 'address to listen on', hostName, DEFAULT_HOST)
     .option(
       '--allow-actions',
-      'whoever opens the printed address may resolve doubts, review replies, change suppressions',
+      'a person who opens the printed address may resolve doubts, review replies, change suppressions',
     )
     .option(
       '--allow-remote <name...>',
-      'names under which other machines open the pages; everybody signs in then',
+      'names under which other machines open the pages; every user signs in then',
       hostNames,
     )
     .option('--campaigns <path...>', 'campaigns to show (default: those of the project)')
@@ -80,7 +80,7 @@ function untilStopped(signal: AbortSignal): Promise<void> {
 function welcome({ url, signInUrl, ledger }: Serving, { quiet, allowActions }: Given, cwd: string): string {
   const may = allowActions ? 'read and change the ledger' : 'read';
   const signIn =
-    signInUrl === null ? '' : `Whoever opens this address may ${may}, so keep it to yourself:\n  ${signInUrl}\n`;
+    signInUrl === null ? '' : `A person who opens this address may ${may}, so keep it to yourself:\n  ${signInUrl}\n`;
   if (quiet === true) return signIn;
   return `Pages on ${url}\n${signIn}They show ${placeOfLedger(ledger, cwd)} - Ctrl-C stops them.\n`;
 }

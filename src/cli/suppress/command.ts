@@ -28,8 +28,8 @@ export function configure(command: Command, context: CommandContext): void {
   const add = command
     .command('add <address...>')
     .description('Never sends to these numbers, email addresses, contact:IDs or hashes again, in any campaign.')
-    .option('--reason <text>', 'why, for whoever looks at the list')
-    .option('--until <date>', 'until the end of a day (2027-01-31) or an instant (default: for ever)')
+    .option('--reason <text>', 'why, for people who read the list')
+    .option('--until <date>', 'until the end of a day (2027-01-31) or an instant (default: without end)')
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(add).action((addresses: readonly string[], given) => addAll(addresses, given, context));
   const remove = command
@@ -44,7 +44,7 @@ export function configure(command: Command, context: CommandContext): void {
   addLedger(addFormat(list, ['text', 'json', 'csv'])).action((given) => listAll(given, context));
   const imports = command
     .command('import <file>')
-    .description('Adds everybody in a CSV file with addresses or hashes; a bad row refuses the file.')
+    .description('Adds all rows of a CSV file with addresses or hashes; a bad row refuses the file.')
     .option('-q, --quiet', 'print nothing when all is well');
   addLedger(imports).action((file: string, given) => importFile(file, given, context));
   const exports = command
@@ -115,13 +115,13 @@ function* asTables(lists: Lists, full: boolean, width: number): Generator<string
     block = [];
   }
   if (block.length > 0) yield table(block, columns, { width });
-  if (isEmpty) yield 'Nobody is suppressed.\n';
+  if (isEmpty) yield 'No addresses are suppressed.\n';
 }
 
 function* rowsOf(lists: Lists, full: boolean): Generator<readonly string[]> {
   const row = (shown: string, { untilMs, source, reason }: Omit<Suppression, 'address'>): string[] => [
     shown,
-    untilMs === null ? 'for ever' : iso(untilMs),
+    untilMs === null ? 'without end' : iso(untilMs),
     safeLine(source),
     reason ?? '',
   ];

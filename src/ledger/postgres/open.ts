@@ -151,7 +151,7 @@ function checkDurable({ path, server }: Asker): void {
     server.synchronousCommit === 'off' ? 'synchronous_commit=off' : null,
   ].filter((setting) => setting !== null);
   if (wrong.length === 0) return;
-  const message = `PostgreSQL may lose what it confirms (${wrong.join(', ')}): somebody could be sent to twice.`;
+  const message = `PostgreSQL may lose what it confirms (${wrong.join(', ')}): a recipient could be sent to twice.`;
   throw unusable('ledger-unusable', path, message, 'Let the server sync what it confirms.');
 }
 

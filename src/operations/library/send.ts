@@ -244,10 +244,10 @@ function refuseOthers(sealed: SealedPlan, options: SendOptions): void {
   const { environment } = options;
   const found: Diagnostic[] = [];
   if (environment !== undefined && environment !== sealed.environment) {
-    found.push(problem('usage', `The plan was sealed for environment "${sealed.environment}", not "${environment}".`));
+    found.push(problem('usage', `The plan was made for environment "${sealed.environment}", not "${environment}".`));
   }
   if (options.amend === true) {
-    found.push(problem('usage', 'A sealed plan cannot be amended.', { hint: 'Make a new plan.' }));
+    found.push(problem('usage', 'A plan file cannot be amended.', { hint: 'Make a new plan.' }));
   }
   if (found.length > 0) throw refuse(...found);
 }

@@ -36,7 +36,7 @@ export async function browse(): Promise<void> {
   }
   function choose(place: number): void {
     if (hits.length === 0) {
-      detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'Nobody fits.']));
+      detail.replaceChildren(elementOf(['soft', rows.count === 0 ? 'No row.' : 'No match.']));
       remember();
       return;
     }
