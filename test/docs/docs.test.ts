@@ -251,8 +251,8 @@ describe('ARCHITECTURE.md', () => {
     }
   });
 
-  it('names only files that exist', () => {
-    for (const [, path = ''] of ARCHITECTURE.matchAll(/`((?:src|test|\.scripts|schemas)\/[\w./-]+\.\w+)`/g)) {
+  it.each(['ARCHITECTURE.md', 'docs/internals/contributing.md'])('names only files that exist: %s', (page) => {
+    for (const [, path = ''] of read(page).matchAll(/`((?:src|test|\.scripts|schemas)\/[\w./-]+\.\w+)`/g)) {
       expect(existsSync(join(ROOT, path)), path).toBe(true);
     }
   });

@@ -81,7 +81,7 @@ describe('while something is sent', () => {
     await page.goto(`${pages.base}/doubt`);
     await page.getByLabel('Note, kept permanently').fill('half a note');
     await page.locator('input[name=line]').first().check();
-    await page.getByLabel('Note, kept for ever').focus();
+    await page.getByLabel('Note, kept permanently').focus();
     await page.locator('#live[data-state=live]').waitFor();
     withLedger(project.path('.handbill/ledger.db'), (ledger) =>
       recordRun(ledger, { campaign: 'newer', atMs: NOW + 9e6 }, [{ state: 'in-doubt', reason: 'timeout' }]),
