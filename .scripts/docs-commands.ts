@@ -14,9 +14,9 @@ export async function commandsPage(): Promise<string> {
   return page('Commands', INTRO, overview(), exitTable(), ...sections);
 }
 
-const INTRO = `Every command with what it takes, as \`handbill COMMAND --help\` says it. \`<...>\` stands for a value that is
-needed, \`[...]\` for one that can be left out, \`...\` for several. Results go to stdout, progress and diagnostics to stderr.
-\`NO_COLOR\` switches colours off, \`HANDBILL_LEDGER\` stands in for \`--ledger\`, \`HANDBILL_LEDGER_WAIT\` and
+const INTRO = `Every command with what it takes, as \`handbill COMMAND --help\` says it. \`<...>\` is a required value,
+\`[...]\` an optional one, \`...\` several. Results go to stdout, progress and diagnostics to stderr.
+\`NO_COLOR\` switches colours off, \`HANDBILL_LEDGER\` sets \`--ledger\`, \`HANDBILL_LEDGER_WAIT\` and
 \`HANDBILL_LEASE\` are of [shared ledgers](shared-ledger.md). Durations are \`30s\`, \`5m\`, \`24h\`, \`7d\`
 or ISO 8601 (\`PT30S\`). What \`--format json\` prints is described in [formats.md](formats.md).`;
 

@@ -127,7 +127,7 @@ export const FILES = {
   },
   'other-project': {
     cause:
-      'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has a handbill.yaml of its own inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could take over where messages go, who must approve and whom is known to have got them.',
+      'A repository, or a folder outside of git, has one project: one handbill.yaml, and one ledger. The campaign has a handbill.yaml of its own inside that project, is outside of it or behind a link that leads out, or there are several projects and none of them is around the current folder. A second handbill.yaml could change where messages go, who must approve and who is known to have got them.',
     fix: 'Remove the inner handbill.yaml, or go to the folder of the project that you mean. [Which project and which ledger](project.md#which-project-and-which-ledger) says how it is found.',
     example: { files: { 'hello/handbill.yaml': '{}\n' } },
   },

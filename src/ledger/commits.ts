@@ -244,7 +244,7 @@ export function commitStore(
 }
 
 /** Ends a transaction in which a row is not the recipient that was to be claimed: row by row it is said which. */
-const SOMEBODY_ELSE = new Error('a row is somebody else');
+const SOMEBODY_ELSE = new Error('a row has another recipient');
 
 /**
  * J4: the lock was lost, and another start put another list in the place of this one while it was being sent to. Row

@@ -30,14 +30,14 @@ export interface InitResult {
   readonly made: readonly string[];
   /** Files that existed, and were left as they are. */
   readonly kept: readonly string[];
-  /** What should be known or done besides. */
+  /** What else to know or do. */
   readonly notes: readonly string[];
   /** The next commands, in order. */
   readonly next: readonly string[];
 }
 
 /**
- * Makes a project to start from: it validates, previews and is sent to the sandbox as it stands.
+ * Makes a project to start from: it validates, previews and is sent to the sandbox at once.
  *
  * @throws HandbillError exit 2: answers that cannot be used, files that exist; then nothing was written
  */

@@ -30,7 +30,7 @@ export interface ListenOptions {
   readonly host?: string;
   /**
    * The environment of what comes to the path itself. When absent, the only one beside the sandbox; where there are
-   * several, nobody knows. Each environment has a path of its own besides: `/webhooks/production`.
+   * several, nobody knows. Each environment also has a path of its own: `/webhooks/production`.
    */
   readonly environment?: string;
   /** Called when a group of events is on the disk, with what was new of it. */
@@ -45,7 +45,7 @@ export interface Listening {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** Whose events come to that URL; null: nobody says. */
+  /** Whose events come to that URL; null: unknown. */
   readonly environment: string | null;
   /** Each has a URL of its own, which ends in its name. */
   readonly environments: readonly string[];

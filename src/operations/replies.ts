@@ -25,7 +25,7 @@ export interface ReceivedReply {
   readonly to: string | null;
   readonly channel: Channel | null;
   readonly text: string;
-  /** What counts: as somebody reviewed it, else as its words say. */
+  /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
@@ -41,7 +41,7 @@ export interface ReceivedReply {
   readonly line: number | null;
   readonly key: string | null;
   readonly variant: string | null;
-  /** Who read it, and when; null: nobody did. */
+  /** Who reviewed it, and when; null: not reviewed. */
   readonly reviewedBy: string | null;
   readonly reviewedAt: string | null;
 }

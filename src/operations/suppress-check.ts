@@ -27,7 +27,7 @@ interface CheckOptions {
 /** What the lists of a project hold, and what would keep its campaigns from being sent. */
 interface SuppressionCheck extends Omit<HashKeyState, 'problem'> {
   readonly version: 1;
-  /** In the ledger, as they stand. */
+  /** In the ledger, unchanged. */
   readonly addresses: number;
   readonly files: readonly string[];
   readonly problems: readonly Diagnostic[];

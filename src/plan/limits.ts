@@ -63,7 +63,7 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
   const may = costMicros === estimate.costMicros ? 'costs' : 'may cost';
   const message = `The plan ${may} ${money(costMicros, estimate)}; limits.maxCost allows ${money(mostMicros, estimate)}.`;
   const own = worst.dearest === null ? '' : ` (${money(worst.dearest.costMicros, estimate)})`;
-  const hint = `This row has the dearest message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
+  const hint = `This row has the most expensive message${own}: raise limits.maxCost, shorten the message, or send to fewer recipients.`;
   return [...found, problem('too-expensive', message, { at: rowOf(campaign, worst.dearest?.line ?? null), hint })];
 }
 

@@ -1,18 +1,18 @@
 import { checkNumbers, PORT, type ProjectOptions, present, settle } from '../operations/library/options.ts';
 import { closedBy } from '../operations/library/serving.ts';
 
-/** Which pages are served, and to whom. */
+/** Which pages are served, and for which hosts. */
 export interface ServeOptions extends ProjectOptions {
   /** TCP port; 0 takes a free one. Default: 4012. */
   readonly port?: number;
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Everybody has to
+   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Users have to
    * sign in then, and nothing that is sent is encrypted. Default: none.
    */
   readonly allowRemote?: readonly string[];
-  /** Whoever is signed in may resolve doubts, review replies and change the list of suppressions. Default: false. */
+  /** Signed-in users may resolve doubts, review replies and change the list of suppressions. Default: false. */
   readonly allowActions?: boolean;
   /** Campaign files, folders or names that are shown. Default: all of the project. */
   readonly campaigns?: readonly string[];
@@ -29,7 +29,7 @@ export interface Serving extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4012/`. */
   readonly url: string;
   readonly port: number;
-  /** What signs a browser in: whoever has it may read and, where that is allowed, act. Null where nobody need sign in. */
+  /** What signs a browser in: its holder may read and, where that is allowed, act. Null where no sign-in is needed. */
   readonly signInUrl: string | null;
   /** Path of the ledger. */
   readonly ledger: string;

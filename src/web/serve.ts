@@ -24,11 +24,11 @@ export interface ServeOptions extends Pick<CommandContext, 'cwd' | 'env'> {
   /** Address to listen on; `127.0.0.1` when absent. */
   readonly host?: string;
   /**
-   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Everybody has to
+   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Users have to
    * sign in then, with the address that is printed, and nothing that is sent is encrypted.
    */
   readonly allowRemote?: readonly string[];
-  /** Whoever is signed in may resolve doubts, review replies and change the list of suppressions. */
+  /** Signed-in users may resolve doubts, review replies and change the list of suppressions. */
   readonly allowActions?: boolean;
   /** Campaign files, folders or names that are shown; all of the project when absent. */
   readonly campaigns?: readonly string[];
@@ -42,7 +42,7 @@ export interface Serving {
   /** Such as `http://127.0.0.1:4012/`. */
   readonly url: string;
   readonly port: number;
-  /** What signs a browser in: whoever has it may read and, where that is allowed, act. Null where nobody need sign in. */
+  /** What signs a browser in: its holder may read and, where that is allowed, act. Null where no sign-in is needed. */
   readonly signInUrl: string | null;
   /** Path of the ledger. */
   readonly ledger: string;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 
@@ -15,6 +15,39 @@ const FORBIDDEN: readonly { what: string; pattern: RegExp }[] = [
   },
   { what: 'where a package was fetched from', pattern: new RegExp(`"${'resolved'}": "https?:`) },
 ];
+
+/** Words with which a sentence does not say who or what it means, or that are not the term of the field. */
+const UNCLEAR =
+  /\b(?:nobody|somebody|anybody|everybody|whoever|whomever|whom|for ever|dearest|dearer|besides|stands?|cures?)\b/gi;
+
+/** Rooms of src whose messages are not plain yet. */
+const NOT_YET = ['content', 'http', 'recipients', 'templates', 'webhook'];
+
+describe('what people read says who and what', () => {
+  const pages = globSync(['README.md', 'campaigns/README.md', 'docs/**/*.md', 'schemas/*.json'], { cwd: root });
+
+  test.each(pages)('%s', (page) => {
+    // Code is as it is written; so is what the examples of diagnostics print, which the messages below are tested for.
+    const code = page === 'docs/diagnostics.md' ? /```[\s\S]*?```/g : /`[^`\n]*`/g;
+    const text = textOf(page).replaceAll(code, (found) => found.replaceAll(/[^\n]/g, ''));
+    expect(unclearWords(text)).toEqual([]);
+  });
+
+  const sources = globSync('src/**/*.ts', { cwd: root }).filter((path) => !NOT_YET.includes(path.split('/')[1] ?? ''));
+
+  test('messages in src', () => {
+    expect(sources.length).toBeGreaterThan(100);
+    expect(sources.flatMap((path) => unclearWords(textsIn(textOf(path))).map((found) => `${path}: ${found}`))).toEqual(
+      [],
+    );
+  });
+
+  test('an unclear word is found, in a page and in a message', () => {
+    expect(unclearWords('first\nNobody is sent to.')).toEqual(['2: Nobody']);
+    expect(unclearWords('understanding, standard')).toEqual([]);
+    expect(textsIn("// somebody\nconst a = 'for everybody', nobody;")).toBe("\n'for everybody'");
+  });
+});
 
 test('files in git name no machine and no registry', () => {
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -58,3 +91,23 @@ function wordProblems(file: string, text: string): string[] {
       FORBIDDEN.filter(({ pattern }) => pattern.test(line)).map(({ what }) => `${file}:${index + 1}: ${what}`),
     );
 }
+
+function unclearWords(text: string): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) => [...line.matchAll(UNCLEAR)].map(([word]) => `${index + 1}: ${word}`));
+}
+
+/** The texts of several words in a source, each on its line; comments and names of code are left out. */
+function textsIn(source: string): string {
+  return source
+    .replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, (comment) => comment.replaceAll(/[^\n]/g, ''))
+    .split('\n')
+    .map((line) =>
+      /^\s*\/\//.test(line) ? '' : (line.match(TEXTS) ?? []).filter((text) => text.includes(' ')).join(' '),
+    )
+    .map((line) => line.replaceAll(/\$\{[^}]*\}/g, ''))
+    .join('\n');
+}
+
+const TEXTS = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`?/g;

@@ -32,7 +32,7 @@ export interface DoctorCheck {
   readonly check: string;
   /** Which of several: the name of an environment; null where there is one. */
   readonly of: string | null;
-  /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to look at, or nobody asked. */
+  /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to check, or it was not asked for. */
   readonly status: 'ok' | 'warning' | 'problem' | 'skipped';
   readonly message: string;
   /** What to do. */

@@ -44,7 +44,7 @@ export interface Doubt {
   readonly note: string | null;
 }
 
-/** What became of somebody in doubt; `resend`: the next send posts to them once more. */
+/** What became of a recipient in doubt; `resend`: the next send posts once more. */
 export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
 
 /** Who it is about, and what became of them. */
@@ -56,11 +56,11 @@ export interface ResolveDoubtsOptions extends ProjectOptions {
   readonly names?: readonly string[];
   /** First lines of their rows. Default: none. */
   readonly lines?: readonly number[];
-  /** Everybody in doubt in this run. Default: false. */
+  /** All recipients in doubt in this run. Default: false. */
   readonly all?: boolean;
   /** The id that the API gave out; for one recipient that was accepted. Default: not known. */
   readonly messageId?: string;
-  /** Why, for whoever looks at the history. Default: nothing. */
+  /** Why, for the history. Default: nothing. */
   readonly note?: string;
   /** Who says so. */
   readonly by: string;
@@ -68,7 +68,7 @@ export interface ResolveDoubtsOptions extends ProjectOptions {
   readonly confirm?: Confirm<ResolveDoubtsQuestion>;
 }
 
-/** What is about to be recorded, for whoever is asked. */
+/** What is about to be recorded, for the question. */
 export interface ResolveDoubtsQuestion {
   readonly verdict: DoubtVerdict;
   readonly doubts: readonly Doubt[];
@@ -76,7 +76,7 @@ export interface ResolveDoubtsQuestion {
 
 /** What was recorded. */
 export interface ResolveDoubtsResult {
-  /** Nobody where nobody is in doubt and `all` was asked for. */
+  /** Empty where `all` was given and no recipient is in doubt. */
   readonly resolved: readonly Doubt[];
   /** Of the run as it is then. */
   readonly report: Report;
@@ -94,8 +94,8 @@ export async function listDoubts(options: DoubtsOptions = {}): Promise<readonly 
 }
 
 /**
- * `handbill doubt resolve`: records what became of recipients in doubt, all who are named or nobody. Who, when and why
- * is kept for ever.
+ * `handbill doubt resolve`: records what became of recipients in doubt, all who are named or none. Who, when and why
+ * is kept permanently.
  *
  * @param run - id of the run, or name of a campaign that has one run only
  * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)

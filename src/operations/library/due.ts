@@ -21,7 +21,7 @@ export interface DueOptions extends ProjectOptions {
   readonly ifLocked?: 'skip' | 'fail';
   /** Shares the runs with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
-  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address of anybody. */
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
 }
 

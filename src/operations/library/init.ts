@@ -23,14 +23,14 @@ export interface InitResult {
   readonly made: readonly string[];
   /** Files that existed, and were left as they are. */
   readonly kept: readonly string[];
-  /** What should be known or done besides. */
+  /** What else to know or do. */
   readonly notes: readonly string[];
   /** The next commands, in order. */
   readonly next: readonly string[];
 }
 
 /**
- * `handbill init`: makes a project to start from; it validates, previews and is sent to the sandbox as it stands.
+ * `handbill init`: makes a project to start from; it validates, previews and is sent to the sandbox at once.
  *
  * @param folder - relative to `cwd`; made where it does not exist
  * @throws HandbillError exit 2: options that cannot be used, files that exist; then nothing was written

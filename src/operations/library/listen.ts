@@ -10,8 +10,8 @@ export interface ListenOptions extends ProjectOptions {
   readonly host?: string;
   /**
    * The environment of what comes to the path itself. Default: the only one beside the sandbox; where there are several,
-   * nobody knows, and of what comes in there only opt-outs and reports with handbill's own reference count. Each
-   * environment has a path of its own besides: `/webhooks/production`.
+   * it is unknown, and of what comes in there only opt-outs and reports with handbill's own reference count. Each
+   * environment also has a path of its own: `/webhooks/production`.
    */
   readonly environment?: string;
   /** Closes it: what has come in is held and answered first. Default: only `close` does. */
@@ -27,7 +27,7 @@ export interface Recorded {
   /** Delivery reports. */
   readonly reports: number;
   readonly replies: number;
-  /** Events that nobody understands. */
+  /** Events that handbill does not understand. */
   readonly unread: number;
   /** Events that the ledger held already. */
   readonly known: number;
@@ -42,7 +42,7 @@ export interface Listening extends AsyncDisposable {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** Whose events come to that URL; null: nobody says. */
+  /** Whose events come to that URL; null: unknown. */
   readonly environment: string | null;
   /** Each has a URL of its own, which ends in its name. */
   readonly environments: readonly string[];

@@ -12,7 +12,7 @@ export interface PlanOptions extends ProjectOptions {
   readonly recipients?: string;
   /** Bad rows are skipped instead of refusing the plan. Default: as `recipients.onInvalid` says. */
   readonly skipInvalid?: boolean;
-  /** Signs the plan, as whoever made it. Default: it is not signed. */
+  /** Signs the plan as its planner. Default: it is not signed. */
   readonly sign?: SigningKey;
 }
 
@@ -20,15 +20,15 @@ export interface PlanOptions extends ProjectOptions {
 export interface SigningKey {
   /** A private SSH key, or a public one whose private half is in ssh-agent. Default: HANDBILL_SIGNING_KEY in `env`. */
   readonly key?: string;
-  /** Somebody sits at the terminal of this process and can be asked for a passphrase. Default: false. */
+  /** A person at the terminal of this process can be asked for a passphrase. Default: false. */
   readonly interactive?: boolean;
   /** Called with what ssh-keygen says. */
   readonly onSaid?: (text: string) => void;
 }
 
-/** What is signed, and by whom. */
+/** What is signed, and with which key. */
 export interface ApproveOptions extends ProjectOptions, SigningKey {
-  /** A list, where it lies elsewhere than for whoever planned. Default: that of the plan. */
+  /** The list, if it is not where the planner had it. Default: that of the plan. */
   readonly recipients?: string;
   /** Does not compare the plan with this checkout. Default: false, it does. */
   readonly unchecked?: boolean;
@@ -39,7 +39,7 @@ export interface ApproveOptions extends ProjectOptions, SigningKey {
 /** What is looked at. */
 export type CheckApprovalOptions = Omit<ApproveOptions, 'confirm' | keyof SigningKey>;
 
-/** What is about to be signed, for whoever signs; and what it came to. */
+/** What is about to be signed, for the signer; and the result. */
 export interface ApproveQuestion {
   readonly plan: SealedPlan;
   /** Its inputs and figures are those of this checkout; false where that was not looked at. */
@@ -49,7 +49,7 @@ export interface ApproveQuestion {
 }
 
 /**
- * `handbill plan`: checks every row and seals what was looked at - counts, parts, cost and the hashes of all inputs.
+ * `handbill plan`: checks every row and makes a plan: counts, parts, cost and the hashes of all inputs.
  * Written to a file as JSON, it is what `send --plan` takes.
  *
  * @param target - a campaign file, its folder, or its name
@@ -67,7 +67,7 @@ export async function plan(target: string, options: PlanOptions = {}): Promise<S
 /**
  * Reads a plan from its file.
  *
- * @throws HandbillError exit 2 where it is no plan, or was changed after it was sealed
+ * @throws HandbillError exit 2 where it is no plan, or was changed after it was made
  */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<SealedPlan> {
   const { readPlanFile } = await import('../plan.ts');
@@ -77,8 +77,8 @@ export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'
 /**
  * `handbill approve`: compares a plan with this checkout and adds a signature to its file.
  *
- * @returns the plan with the new signature, as it stands in the file then
- * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or nobody confirmed
+ * @returns the plan with the new signature, as it is in the file then
+ * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or it was not confirmed
  */
 export async function approve(file: string, options: ApproveOptions = {}): Promise<ApproveQuestion> {
   const { key, recipients, unchecked, interactive, onSaid, confirm } = options;

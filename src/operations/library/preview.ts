@@ -44,7 +44,7 @@ export interface PreviewFallback {
 export interface PreviewRow {
   /** First line of the row in its file. */
   readonly line: number;
-  /** Null where the row names nobody. */
+  /** Null where the row has no address. */
   readonly key: string | null;
   readonly to: string | null;
 }
@@ -71,7 +71,7 @@ export type PreviewDecision =
   /** Such a row refuses the whole run. */
   | (PreviewRow & { readonly decision: 'invalid'; readonly reason: SkipReason; readonly problem: Diagnostic });
 
-/** Somebody is sent to. */
+/** A recipient is sent to. */
 export interface PreviewSend extends PreviewRow {
   readonly decision: 'send';
   readonly key: string;
@@ -111,7 +111,7 @@ export interface PreviewResult {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** A dry run. Nothing is opened before somebody asks. */
+/** A dry run. Nothing is opened before you read from it. */
 export interface Preview {
   /**
    * Every decision, in list order. Each loop reads the list anew, in a stream, and closes what it opened when it ends,

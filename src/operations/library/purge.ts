@@ -8,7 +8,7 @@ export interface PurgeOptions extends ProjectOptions {
   readonly environment?: string;
   /** Only runs of this campaign; suppressions are left as they are then. Default: every one. */
   readonly campaign?: string;
-  /** Runs too in which somebody is in doubt, failed, deferred or pending. Default: false, they are left and named. */
+  /** Also purge runs with recipients in doubt, failed, deferred or pending. Default: false, they are left and named. */
   readonly withOpen?: boolean;
   /** Says what would be done, and changes nothing. Default: false. */
   readonly dryRun?: boolean;
@@ -29,7 +29,7 @@ export interface PurgedRun {
   readonly open: number;
 }
 
-/** One that stays as it is: somebody in it has no final outcome, or another process is at it. */
+/** One that stays as it is: a recipient in it has no final outcome, or another process has it. */
 export interface LeftRun extends PurgedRun {
   readonly why: 'open' | 'held';
 }

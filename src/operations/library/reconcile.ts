@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import type { Diagnostic } from '../../errors.ts';
 import { type ProjectOptions, present, settle } from './options.ts';
 
-/** How exported reports are taken over. */
+/** How exported reports are imported. */
 export interface ReconcileOptions extends ProjectOptions {
   /** Does everything on a copy of the ledger, which is removed. Default: false. */
   readonly dryRun?: boolean;
   /** The environment that the reports and replies are of. Default: the only one beside the sandbox. */
   readonly environment?: string;
-  /** What a file `-` stands for: bytes, such as a stream. Default: nothing; `-` is an empty file. */
+  /** The content of a file `-`: bytes, such as a stream. Default: nothing; `-` is an empty file. */
   readonly input?: AsyncIterable<Uint8Array>;
 }
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../errors.ts';
 import type { Channel, ReplyMeaning } from '../../model.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
 
-/** Which replies are asked for: those whom all that is given names. */
+/** Which replies: those that match all that is given. */
 export interface RepliesOptions extends ProjectOptions {
   /** Name of a campaign, or id of a run: only replies to its messages. Default: all. */
   readonly campaign?: string;
@@ -21,7 +21,7 @@ export interface ReceivedReply {
   readonly to: string | null;
   readonly channel: Channel | null;
   readonly text: string;
-  /** What counts: as somebody reviewed it, else as its words say. */
+  /** The meaning that counts: from a review, else from its words. */
   readonly meaning: ReplyMeaning;
   /** When it was written, ISO 8601 in UTC; null where the event does not say. */
   readonly at: string | null;
@@ -37,7 +37,7 @@ export interface ReceivedReply {
   readonly line: number | null;
   readonly key: string | null;
   readonly variant: string | null;
-  /** Who read it, and when; null: nobody did. */
+  /** Who reviewed it, and when; null: not reviewed. */
   readonly reviewedBy: string | null;
   readonly reviewedAt: string | null;
 }
@@ -101,7 +101,7 @@ export async function listReplies(options: RepliesOptions = {}): Promise<readonl
 }
 
 /**
- * `handbill replies review`: enters what replies mean, of all that are named or of none. Whoever opts out by it is
+ * `handbill replies review`: enters what replies mean, of all that are named or of none. An address that opts out by it is
  * suppressed.
  *
  * @param ids - of replies, as `listReplies` has them

@@ -2,11 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Channel, Delivery, EarlierMessage, LegOutcome, Outcome, OutcomeState, Report } from '../../model.ts';
 import { type ProjectOptions, settle } from './options.ts';
 
-/** Which recipients of a run are asked for: those whom all that is given names. */
+/** Which recipients of a run: those that match all that is given. */
 export interface OutcomesOptions extends ProjectOptions {
   /** Only with these outcomes. Default: all. */
   readonly outcomes?: readonly OutcomeState[];
-  /** Only about whom this came back; `none`: nothing did. Default: all. */
+  /** Only with this delivery state; `none`: no report. Default: all. */
   readonly deliveries?: readonly (Delivery | 'none')[];
 }
 
@@ -25,7 +25,7 @@ export interface LegResult {
   readonly messageId: string | null;
   /** What the API said of a refusal; text from outside, never trusted. */
   readonly error: string | null;
-  /** What came back about the message; null: nothing did. */
+  /** The delivery state of the message; null: no report. */
   readonly delivery: Delivery | null;
   /** SMS parts; null on other channels. */
   readonly parts: number | null;
@@ -36,14 +36,14 @@ export interface LegResult {
   readonly updatedAt: string | null;
 }
 
-/** What became of one row of the list: of its last leg, where it has several. */
+/** The outcome of one row of the list: of its last channel step, where it has several. */
 export interface RecipientOutcome extends LegResult {
   /** First line of the row in its file. */
   readonly line: number;
-  /** Null after a purge, and where the row names nobody. */
+  /** Null after a purge, and where the row has no address. */
   readonly key: string | null;
   readonly variant: string | null;
-  /** Every leg in order, the last included; absent where there is one only. */
+  /** Every channel step in order, the last included; absent where there is one only. */
   readonly legs?: readonly LegResult[];
   /** The address that the list has by now, where it is not the one that the message went to; absent else. */
   readonly listTo?: string;
@@ -73,7 +73,7 @@ export async function listRuns(options: ProjectOptions = {}): Promise<readonly R
 }
 
 /**
- * `handbill report`: the summary of a run, with what came back until now.
+ * `handbill report`: the summary of a run, with the delivery reports until now.
  *
  * @param run - id of a run, or name of a campaign for its newest one
  * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)

@@ -80,7 +80,7 @@ export interface SandboxReports {
 /**
  * `handbill sandbox`: serves the messaging API on this machine, with scripted answers. Reachable from this machine only.
  *
- * @throws HandbillError exit 2 when the host is not a loopback address, the key cannot stand in a header, the file of
+ * @throws HandbillError exit 2 when the host is not a loopback address, the key is not allowed in a header, the file of
  *   devices is wrong, or the port or the receipts file cannot be had
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

@@ -40,7 +40,7 @@ export interface CallerOptions extends ProjectOptions {
   readonly environment?: string;
   /** Program that is called, and its first arguments, absolute. Default: this Node.js with the script of this package. */
   readonly program?: readonly string[];
-  /** Under whom a service of systemd runs. Default: the user of this process. */
+  /** The user of a systemd service. Default: the user of this process. */
   readonly user?: string;
   /** File with variables that the caller reads first, relative to `cwd`. Default: none. */
   readonly envFile?: string;

@@ -42,26 +42,26 @@ export interface SendOptions extends ProjectOptions {
   readonly wait?: boolean;
   /** Shares the run with every worker (`handbill worker`) of the ledger, which has to be a shared one. Default: false. */
   readonly workers?: boolean;
-  /** Tries recipients again whom the API refused. Default: false. */
+  /** Tries recipients again that the API refused. Default: false. */
   readonly retryRejected?: boolean;
   /**
    * Sends the message to recipients whose address was corrected in the list after it had gone out: a second message, at the
    * new address, once for each. `confirm` is asked in every environment, the sandbox too. Default: false.
    */
   readonly resendChanged?: boolean;
-  /** The variant that everybody gets who was not in the test; the run remembers it. Default: as the campaign says. */
+  /** The variant for all recipients outside the test; the run remembers it. Default: as the campaign says. */
   readonly winner?: string;
   /** Begins a new ledger although this project has sent before. Default: false. */
   readonly newLedger?: boolean;
   /** Receives delivery reports and replies meanwhile, and stays for those of the last messages. Default: it does not. */
   readonly listen?: SendListenOptions;
-  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address of anybody. */
+  /** Called with a line when a shared ledger is lost in the middle, and when it is back; it holds no address. */
   readonly log?: (line: string) => void;
   /** How often a loop is shown how far it is, in ms, where anything has changed. Default: 250. */
   readonly progressEveryMs?: number;
 }
 
-/** How a start receives what comes back. */
+/** How a start receives delivery reports and replies. */
 export interface SendListenOptions {
   /** TCP port; 0 takes a free one. Default: 4011, and a free one for the sandbox. */
   readonly port?: number;
@@ -77,7 +77,7 @@ export interface SendListenOptions {
   readonly log?: (line: string) => void;
 }
 
-/** What is about to be sent, for whoever is asked. */
+/** What is about to be sent, for the question. */
 export interface SendQuestion {
   readonly campaign: string;
   readonly environment: string;
@@ -126,11 +126,11 @@ export interface SendResult {
 
 /**
  * `handbill send`: sends a campaign, or continues what an earlier start left. Nothing is posted unless everything was
- * checked; nobody is posted to twice. Await it for the result, or loop over it to see how far it is.
+ * checked; no recipient is posted to twice. Await it for the result, or loop over it to see how far it is.
  *
  * Several campaigns can be sent at once in one process. What goes wrong for a recipient is in the report.
  *
- * @param target - a campaign file, its folder, or its name; or a sealed plan, of which any change of its inputs is refused
+ * @param target - a campaign file, its folder, or its name; or a plan file, of which any change of its inputs is refused
  * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (the ledger cannot
  *   be used), 130 (told to stop before any request)
  */
@@ -239,7 +239,7 @@ function given({ environment, occurrence, recipients, skipInvalid }: SealedPlan)
   return { environment, occurrence, skipInvalid, ...(recipients === null ? {} : { recipients }) };
 }
 
-/** A plan says for which environment it was sealed; nothing else may be said beside it. */
+/** A plan says for which environment it was made; nothing else may be said beside it. */
 function refuseOthers(sealed: SealedPlan, options: SendOptions): void {
   const { environment } = options;
   const found: Diagnostic[] = [];

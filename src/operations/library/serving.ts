@@ -8,7 +8,7 @@ interface Closing extends AsyncDisposable {
  * The end of something that serves: `close`, the signal, or a failure, whichever comes first; closing twice is closing
  * once.
  *
- * @param failed - resolves with the reason when it serves nobody any more
+ * @param failed - resolves with the reason when it has stopped serving
  */
 export function closedBy(
   stop: () => Promise<void>,

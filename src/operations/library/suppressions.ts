@@ -4,15 +4,15 @@ import { type ProjectOptions, present, settle } from './options.ts';
 
 export type { SuppressionAnswer, SuppressionEntry };
 
-/** Why and how long somebody is not sent to. */
+/** Why and how long an address is not sent to. */
 export interface AddSuppressionsOptions extends ProjectOptions {
-  /** For whoever looks at the list. Default: none. */
+  /** For people who read the list. Default: none. */
   readonly reason?: string;
-  /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: for ever. */
+  /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: without end. */
   readonly until?: string;
 }
 
-/** Whom the check is about. */
+/** The addresses to check. */
 export interface CheckSuppressionsOptions extends ProjectOptions {
   /** Numbers, email addresses, `contact:ID`s or hashes, each of which gets an answer. Default: none. */
   readonly addresses?: readonly string[];
@@ -31,7 +31,7 @@ export interface Suppression {
   /** With the id of its key, as suppression files have it; null for an address that is known. */
   readonly hash: string | null;
   readonly reason: string | null;
-  /** ISO 8601 in UTC; null: for ever. */
+  /** ISO 8601 in UTC; null: without end. */
   readonly until: string | null;
   /** Where it comes from: `user`, a file, a reply. */
   readonly source: string;
@@ -40,7 +40,7 @@ export interface Suppression {
 
 /** What the lists of a project hold, and what would keep its campaigns from being sent. */
 export interface SuppressionCheck {
-  /** In the ledger, as they stand. */
+  /** In the ledger, unchanged. */
   readonly addresses: number;
   readonly hashes: number;
   /** Id of the key of those hashes; null without any. */
@@ -87,7 +87,7 @@ export async function removeSuppressions(
 }
 
 /**
- * `handbill suppress import`: adds everybody in a suppression file; a bad row refuses the file.
+ * `handbill suppress import`: adds all rows of a suppression file; a bad row refuses the file.
  *
  * @param file - CSV with a column `msisdn`, `email`, `contact` or `hash`, relative to `cwd`
  * @returns the file as the user would name it, how many entries it has, and how many of them were added
