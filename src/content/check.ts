@@ -1,7 +1,7 @@
 import type { Channel, JsonObject } from '../model.ts';
+import type { ContentCheck, ContentProblem } from './check-values.ts';
 import { checkEmail } from './email.ts';
 import { checkMessagingApp } from './messaging-app.ts';
-import type { ContentCheck, ContentProblem } from './problem.ts';
 import { checkRcs } from './rcs.ts';
 import { checkVoice } from './voice.ts';
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../model.ts';
+import type { ContentCheck } from './check-values.ts';
 import {
   advise,
   charactersIn,
@@ -9,8 +10,7 @@ import {
   mappingOf,
   overLimit,
 } from './check-values.ts';
-import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-headers.ts';
-import type { ContentCheck } from './problem.ts';
+import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-content.ts';
 
 /** What an email can hold (DOMAIN 3.3). What is longer than advised arrives, but not as it was meant. */
 export const EMAIL_LIMITS = {

@@ -1,21 +1,22 @@
 import type { JsonObject } from '../model.ts';
+import { adviseMediaType, type ButtonLimits, checkButtons, checkMediaUrl, kindOf } from './buttons.ts';
 import {
   advise,
+  type ContentCheck,
+  charactersIn,
+  checkCount,
   checkFilled,
   checkLabel,
   checkLength,
+  checkUnique,
   type Findings,
   hasText,
   invalid,
   mappingOf,
   mappingsOf,
   nameOf,
+  overLimit,
 } from './check-values.ts';
-import { adviseMediaType, checkMediaUrl } from './media.ts';
-import { checkAppButtons } from './messaging-app-buttons.ts';
-import { checkCarousel } from './messaging-app-cards.ts';
-import { checkList } from './messaging-app-list.ts';
-import type { ContentCheck } from './problem.ts';
 
 /** What the largest messaging app takes outside of its templates. Lengths are in characters. */
 export const MESSAGING_APP_LIMITS = {
@@ -116,4 +117,156 @@ function adviseBare(found: Findings, content: JsonObject, header: JsonObject): v
     const message = `${nameOf(pointer)} is shown only in messages with buttons or a list.`;
     advise(found, pointer, message, 'Say it in the text.');
   }
+}
+
+export const CAROUSEL_LIMITS = {
+  minCards: 2,
+  maxCards: 10,
+  replies: 2,
+  /** Title and description together, in characters. */
+  text: 160,
+} as const;
+
+/** Cards beside each other: each with an image or video, and all with the same kind and number of buttons. */
+function checkCarousel(found: Findings, cards: readonly JsonObject[]): void {
+  const { minCards, maxCards } = CAROUSEL_LIMITS;
+  if (cards.length < minCards) {
+    const message = `A carousel has ${minCards} to ${maxCards} cards, but there is ${cards.length} here.`;
+    overLimit(found, '/cards', message, 'For a single one, write "header", "text" and "buttons".');
+  }
+  checkCount(found, '/cards', cards.length, maxCards, 'cards');
+  const first = cards[0] === undefined ? '' : shapeOf(cards[0]);
+  for (const [i, card] of cards.entries()) {
+    checkCard(found, `/cards/${i}`, card);
+    if (shapeOf(card) === first) continue;
+    const message = `"cards[${i}]" has other buttons than "cards[0]".`;
+    invalid(found, `/cards/${i}`, message, 'Give all cards the same kind and number of buttons.');
+  }
+  checkReplies(found, cards);
+}
+
+function shapeOf(card: JsonObject): string {
+  return mappingsOf(card['buttons']).map(kindOf).join(' ');
+}
+
+function checkCard(found: Findings, at: string, card: JsonObject): void {
+  checkCardText(found, at, card);
+  if (card['media'] === undefined) {
+    invalid(found, at, `${nameOf(at)} has no "media".`, 'Give each card an image or video.');
+  } else checkMedia(found, `${at}/media`, mappingOf(card['media']));
+  checkAppButtons(found, `${at}/buttons`, mappingsOf(card['buttons']), CAROUSEL_LIMITS.replies);
+}
+
+function checkCardText(found: Findings, at: string, { title, description }: JsonObject): void {
+  // A text that is not known yet only makes it longer.
+  const length = lengthOf(title) + lengthOf(description);
+  if (length <= CAROUSEL_LIMITS.text) return;
+  overLimit(
+    found,
+    `${at}/${typeof description === 'string' ? 'description' : 'title'}`,
+    `The text of ${nameOf(at)} has ${length} characters; ${found.channel} takes at most ${CAROUSEL_LIMITS.text}.`,
+    `Shorten it by ${length - CAROUSEL_LIMITS.text}.`,
+  );
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? charactersIn(value) : 0;
+}
+
+function checkMedia(found: Findings, at: string, media: JsonObject): void {
+  checkMediaUrl(found, `${at}/url`, media['url']);
+  for (const key of ['height', 'thumbnail']) {
+    if (media[key] === undefined) continue;
+    invalid(found, `${at}/${key}`, `On ${found.channel}, images have no "${key}".`, 'Remove it.');
+  }
+}
+
+/** Answers of different cards must be told apart as well. */
+function checkReplies(found: Findings, cards: readonly JsonObject[]): void {
+  const seen = new Set<string>();
+  for (const [c, card] of cards.entries()) {
+    const replies = mappingsOf(card['buttons']).map(({ reply }) => reply);
+    for (const [b, reply] of replies.entries()) {
+      if (typeof reply !== 'string' || !seen.has(reply)) continue;
+      const pointer = `/cards/${c}/buttons/${b}/reply`;
+      const hint = 'Give each one its own, so that answers can be told apart.';
+      invalid(found, pointer, `${nameOf(pointer)} is already used on another card.`, hint);
+    }
+    for (const reply of replies) if (typeof reply === 'string') seen.add(reply);
+  }
+}
+
+/** Lengths are in characters. */
+export const LIST_LIMITS = {
+  button: 20,
+  sections: 10,
+  /** In all sections together. */
+  rows: 10,
+  sectionTitle: 24,
+  rowId: 200,
+  rowTitle: 24,
+  rowDescription: 72,
+} as const;
+
+/** A list to choose from, in sections. */
+function checkList(found: Findings, list: JsonObject): void {
+  checkLabel(found, '/list/button', list['button'], LIST_LIMITS.button);
+  const sections = mappingsOf(list['sections']);
+  checkCount(found, '/list/sections', sections.length, LIST_LIMITS.sections, 'sections');
+  for (const [i, section] of sections.entries()) checkSection(found, `/list/sections/${i}`, section, sections.length);
+  checkRows(found, sections);
+}
+
+function checkSection(found: Findings, at: string, section: JsonObject, sections: number): void {
+  const { title } = section;
+  if (title !== undefined) checkLabel(found, `${at}/title`, title, LIST_LIMITS.sectionTitle);
+  else if (sections > 1) {
+    const message = `${nameOf(at)} has no title, which it needs beside other sections.`;
+    invalid(found, at, message, 'Give it a "title".');
+  }
+  for (const [i, row] of mappingsOf(section['rows']).entries()) {
+    const pointer = `${at}/rows/${i}`;
+    checkFilled(found, `${pointer}/id`, row['id']);
+    checkLength(found, `${pointer}/id`, row['id'], LIST_LIMITS.rowId);
+    checkLabel(found, `${pointer}/title`, row['title'], LIST_LIMITS.rowTitle);
+    checkLength(found, `${pointer}/description`, row['description'], LIST_LIMITS.rowDescription);
+  }
+}
+
+/** Rows count in all sections together, and each has an id of its own. */
+function checkRows(found: Findings, sections: readonly JsonObject[]): void {
+  const rows = sections.flatMap((section, s) =>
+    mappingsOf(section['rows']).map((row, r) => ({ row, pointer: `/list/sections/${s}/rows/${r}` })),
+  );
+  const tooMany = rows[LIST_LIMITS.rows];
+  if (tooMany !== undefined) {
+    const message = `The list has ${rows.length} rows in all; ${found.channel} takes at most ${LIST_LIMITS.rows}.`;
+    overLimit(found, tooMany.pointer, message);
+  }
+  checkUnique(
+    found,
+    rows.map(({ row }) => row['id']),
+    (i) => `${rows[i]?.pointer ?? ''}/id`,
+  );
+}
+
+const LIMITS: ButtonLimits = { kinds: ['reply', 'url'], label: 20, id: 256, ids: false };
+
+/** The app opens one address from a message, or from a card. */
+const MAX_LINKS = 1;
+
+/**
+ * One set of buttons: replies, or a link, and never both.
+ *
+ * @param maxReplies - how many replies this set may have
+ */
+function checkAppButtons(found: Findings, at: string, buttons: readonly JsonObject[], maxReplies: number): void {
+  const link = buttons.findIndex((button) => button['url'] !== undefined);
+  const reply = buttons.findIndex((button) => button['reply'] !== undefined);
+  if (link >= 0 && reply >= 0) {
+    const hint = 'Write replies only, or a link only.';
+    invalid(found, `${at}/${Math.max(link, reply)}`, `${nameOf(at)} mixes replies and links.`, hint);
+  } else if (link >= 0) checkCount(found, at, buttons.length, MAX_LINKS, 'link buttons');
+  else checkCount(found, at, buttons.length, maxReplies, 'reply buttons');
+  checkButtons(found, at, buttons, LIMITS);
 }

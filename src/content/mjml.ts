@@ -1,6 +1,8 @@
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import {
+  findFlaw,
+  flattenValues,
   type Hidden,
   hideExpressions,
   isExpression,
@@ -9,8 +11,7 @@ import {
   type Shown,
   showExpressions,
   splitOutside,
-} from './mjml-expressions.ts';
-import { findFlaw, flattenValues } from './mjml-markup.ts';
+} from './mjml-markup.ts';
 
 /** HTML that still holds every Handlebars expression of the MJML, and the way back to where each was written. */
 export interface CompiledMjml {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../model.ts';
-import { type ButtonLimits, checkButtons } from './buttons.ts';
+import { type ButtonLimits, checkButtons, checkMediaUrl } from './buttons.ts';
+import type { ContentCheck } from './check-values.ts';
 import {
   advise,
   checkCount,
@@ -12,8 +13,6 @@ import {
   nameOf,
   overLimit,
 } from './check-values.ts';
-import { checkMediaUrl } from './media.ts';
-import type { ContentCheck } from './problem.ts';
 
 /** What the reference pages of RCS providers agree on. Lengths are in characters. */
 export const RCS_LIMITS = {

@@ -1,6 +1,6 @@
 import type { Json } from '../model.ts';
+import type { ContentCheck } from './check-values.ts';
 import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit } from './check-values.ts';
-import type { ContentCheck } from './problem.ts';
 
 /** What a call can hold (DOMAIN 3.4). */
 export const VOICE_LIMITS = {

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, realpath, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { problem, refuse } from '../errors.ts';
 import { isInside } from '../util/paths.ts';
-import { readBlobs } from './blobs.ts';
-import type { GitPlace } from './git.ts';
-import { listTree, type TreeEntry } from './tree.ts';
+import { type GitPlace, runGit, streamGit } from './git.ts';
 
 /** Files up to this size are taken whatever they are; larger ones only where a YAML file names them. */
 const SMALL_BYTES = 1024 * 1024;
@@ -104,4 +104,134 @@ async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: 
     const real = await realpath(path).catch(() => null);
     if (real === null || !isInside(into, real)) await unlink(path);
   }
+}
+
+/** A file or a link below the folder that git was run in. */
+interface TreeEntry {
+  /** Path relative to that folder, with `/`. */
+  readonly path: string;
+  readonly kind: 'file' | 'link';
+  readonly oid: string;
+  readonly size: number;
+}
+
+/** More files than this are not a project of campaigns. */
+const MAX_ENTRIES = 50_000;
+
+/**
+ * The files of a commit below the folder in which git is run. Submodules are left out, as is what no project keeps
+ * its campaigns in (`node_modules`). Paths are checked: a commit that was made by hand can hold any name.
+ *
+ * @throws HandbillError exit 2: `unknown-revision` where the commit cannot be listed, `file-too-large`
+ */
+async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
+  const { status, stdout } = await runGit(place, ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit]);
+  if (status !== 0) throw unlisted(commit);
+  const entries: TreeEntry[] = [];
+  for (const record of stdout.split('\0')) {
+    const [, mode = '', type, oid = '', size = '', path = ''] =
+      /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-|BAD)\t(.*)$/s.exec(record) ?? [];
+    if (type !== 'blob' || !isHarmless(path)) continue;
+    // What git cannot read is not the same as what is not there.
+    if (!/^\d/.test(size)) throw unlisted(commit);
+    entries.push({ path, kind: mode === '120000' ? 'link' : 'file', oid, size: Number(size) });
+    if (entries.length > MAX_ENTRIES) {
+      const message = `The project holds more than ${MAX_ENTRIES} files in git.`;
+      const hint = 'Put a handbill.yaml into the folder of the campaigns: that is then the project.';
+      throw refuse(problem('file-too-large', message, { hint }));
+    }
+  }
+  return entries;
+}
+
+function unlisted(commit: string): Error {
+  const hint = 'This is a partial or damaged clone: fetch what is missing first, or use a full clone.';
+  return refuse(problem('unknown-revision', `git cannot list the files of ${commit.slice(0, 12)}.`, { hint }));
+}
+
+function isHarmless(path: string): boolean {
+  const parts = path.split('/');
+  return parts.every(
+    (part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git' && part !== 'node_modules',
+  );
+}
+
+/** Takes the bytes of one object, piece by piece. */
+type Sink = (piece: Buffer) => Promise<void>;
+
+/**
+ * Reads objects as git holds them: no filter, no textconv, no conversion of line ends. `open` is asked for each in
+ * order, and `close` called when it is complete.
+ *
+ * @throws HandbillError exit 2, `unknown-revision`, where an object is missing (a partial clone)
+ */
+async function readBlobs(
+  place: GitPlace,
+  oids: readonly string[],
+  open: (index: number) => Promise<{ readonly write: Sink; readonly close: () => Promise<void> }>,
+): Promise<void> {
+  if (oids.length === 0) return;
+  const { stdout, done } = streamGit(place, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
+  const reader = createReader(stdout);
+  // An error of the process is thrown below; until then nobody else listens.
+  done.catch(() => undefined);
+  try {
+    for (const [index, oid] of oids.entries()) {
+      const head = await reader.line();
+      const size = new RegExp(`^${oid} blob (\\d+)$`).exec(head ?? '')?.[1];
+      if (size === undefined) throw missing(oid);
+      const { write, close } = await open(index);
+      try {
+        await reader.bytes(Number(size), write, oid);
+      } finally {
+        await close();
+      }
+      await reader.bytes(1, async () => undefined, oid);
+    }
+    await done;
+  } finally {
+    stdout.destroy();
+  }
+}
+
+interface Reader {
+  line(): Promise<string | null>;
+  bytes(count: number, write: Sink, oid: string): Promise<void>;
+}
+
+function createReader(stream: Readable): Reader {
+  const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let rest: Buffer = Buffer.alloc(0);
+  const more = async (): Promise<boolean> => {
+    const next = await pieces.next();
+    if (next.done === true) return false;
+    rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
+    return true;
+  };
+  return {
+    async line() {
+      for (let end = rest.indexOf(0x0a); ; end = rest.indexOf(0x0a)) {
+        if (end !== -1) {
+          const line = rest.toString('latin1', 0, end);
+          rest = rest.subarray(end + 1);
+          return line;
+        }
+        if (rest.length > 1000 || !(await more())) return null;
+      }
+    },
+    async bytes(count, write, oid) {
+      for (let left = count; left > 0; ) {
+        if (rest.length === 0 && !(await more())) throw missing(oid);
+        const piece = rest.subarray(0, left);
+        rest = rest.subarray(piece.length);
+        left -= piece.length;
+        await write(piece);
+      }
+    },
+  };
+}
+
+function missing(oid: string): Error {
+  const hint = 'This is a partial or damaged clone: fetch what is missing first, or use a full clone.';
+  return refuse(problem('unknown-revision', `git could not read the object ${oid.slice(0, 12)}.`, { hint }));
 }

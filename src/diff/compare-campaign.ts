@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import { decisions } from '../plan/decide.ts';
+import type { Plan } from '../plan/plan.ts';
 import { identityHash } from '../plan/settings.ts';
-import { compareRows } from './compare-rows.ts';
-import { maskedAddresses } from './examples.ts';
-import { hideAddresses } from './hide.ts';
-import { lendFiles } from './lend-files.ts';
-import { chooseLists, type ListOptions } from './lists.ts';
+import { mask } from '../util/mask.ts';
+import { compareRows, createGatherer } from './compare-rows.ts';
 import { type CampaignOnSide, gatherSide, readOnSide } from './read-campaign-side.ts';
 import type { CampaignDiff, Figures, TextsDiff } from './result.ts';
-import { createGatherer } from './rows.ts';
-import { changedRules, isMessageText, readRules } from './rules.ts';
-import type { Placed, Side } from './side.ts';
-import { changedSources, columnsShown, type ScopedChange } from './sources.ts';
+import { changedRules, hideAddresses, isMessageText, readRules } from './rules.ts';
+import { chooseLists, type ListOptions, lendFiles, type Placed, type Side } from './side.ts';
+import { changedSources, columnsShown, type ScopedChange } from './texts.ts';
 
 export interface CompareOptions extends ListOptions {
   readonly now: number;
@@ -150,4 +148,26 @@ function commonColumns(old: CampaignOnSide | null, now: CampaignOnSide | null): 
   if (old?.plan == null || now?.plan == null) return [];
   const common = old.plan.columns.filter((name) => now.plan?.columns.includes(name));
   return columnsShown([old.plan.campaign, now.plan.campaign], common).slice(0, MAX_COLUMNS);
+}
+
+/**
+ * The masked addresses of some rows. The list is read once more up to the last of them: to remember an address for
+ * every recipient, in case it should be shown, would take more memory than all the rest.
+ */
+async function maskedAddresses(
+  plan: Plan,
+  rows: Iterable<number>,
+  skipInvalid: boolean,
+): Promise<ReadonlyMap<number, string>> {
+  const wanted = new Set(rows);
+  const masked = new Map<number, string>();
+  if (wanted.size === 0) return masked;
+  for await (const batch of decisions(plan, { skipInvalid, wanted: (row) => wanted.has(row) })) {
+    for (const { row, to } of batch) {
+      wanted.delete(row);
+      if (to !== null) masked.set(row, mask(to));
+    }
+    if (wanted.size === 0) break;
+  }
+  return masked;
 }

@@ -1,6 +1,208 @@
+import { problem, refuse } from '../errors.ts';
+import type { Decision, LegMessage, SendDecision } from '../model.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
-import type { Rows } from './rows.ts';
-import type { ScopedChange } from './sources.ts';
+import type { ScopedChange } from './texts.ts';
+
+/**
+ * What is remembered of the rows of both sides so that they can be joined: numbers alone, no text. A recipient takes
+ * about 45 bytes and 4 for each column on each side, and the key once.
+ */
+interface Rows {
+  /** Position of every key that either side has. */
+  readonly keys: ReadonlyMap<string, number>;
+  readonly sides: readonly [SideRows, SideRows];
+  /** Words for decisions, by their number in `SideRows.decision`; 0: this side does not have the key. */
+  readonly words: readonly string[];
+}
+
+/** One side; every array is read at the position of the key. */
+interface SideRows {
+  readonly decision: Uint8Array;
+  /** 1 and up: the position of the variant in the campaign; 0: none. */
+  readonly variant: Uint8Array;
+  /** The row of the list, so that it can be found again. */
+  readonly row: Uint32Array;
+  /** Hash of the message of the first leg (or of all that may be got), and of the fallbacks. */
+  readonly first: Float64Array;
+  readonly rest: Float64Array;
+  /** Hash of the address. */
+  readonly to: Uint32Array;
+  /** Hashes of cells: `columns` for each key. */
+  readonly cells: Uint32Array;
+  /** Rows whose address could not be understood: they have no key. */
+  readonly nameless: number;
+  readonly duplicates: number;
+}
+
+/** Takes the decisions of one side after the other. */
+export interface Gatherer {
+  add(side: 0 | 1, decision: Decision): void;
+  rows(): Rows;
+}
+
+/** A Map takes no more than 16.7 million keys; what is larger is no list to be compared in a pull request. */
+const MAX_KEYS = 10_000_000;
+const FIRST_CAPACITY = 1024;
+
+type Columns = readonly number[];
+
+/**
+ * @param columns - the same columns on both sides, by their positions in each list
+ * @param variants - names of each side's variants, in order
+ */
+export function createGatherer(
+  columns: readonly [Columns, Columns],
+  variants: readonly [readonly string[], readonly string[]],
+): Gatherer {
+  const keys = new Map<string, number>();
+  const words: string[] = [''];
+  const wordNumbers = new Map<string, number>();
+  const stride = columns[0].length;
+  const sides = [createSide(stride), createSide(stride)] as const;
+
+  const wordOf = (word: string): number => {
+    const known = wordNumbers.get(word);
+    if (known !== undefined) return known;
+    wordNumbers.set(word, words.length);
+    return words.push(word) - 1;
+  };
+  const positionOf = (key: string): number => {
+    const known = keys.get(key);
+    if (known !== undefined) return known;
+    if (keys.size >= MAX_KEYS) throw tooMany();
+    // A copy: the key may be a slice that would keep a whole piece of the file in memory.
+    keys.set(` ${key}`.slice(1), keys.size);
+    return keys.size - 1;
+  };
+
+  return {
+    add(side, decision) {
+      const held = sides[side];
+      if (decision.decision === 'skip' && decision.reason === 'duplicate') held.duplicates += 1;
+      else if (decision.key === null) held.nameless += 1;
+      else {
+        const at = positionOf(decision.key);
+        held.reserve(at);
+        const word = wordOf(wordFor(decision));
+        // Whoever is left out by a segment in one row and meant in another is meant.
+        if (held.decision[at] !== 0 && decision.decision !== 'send') return;
+        held.decision[at] = word;
+        held.row[at] = decision.row;
+        held.to[at] = hash32(decision.to ?? '');
+        held.variant[at] = 0;
+        held.first[at] = 0;
+        held.rest[at] = 0;
+        if (decision.decision === 'defer') held.first[at] = hashAll(decision.mayGet);
+        if (decision.decision !== 'send') return;
+        held.variant[at] = decision.variant === null ? 0 : variants[side].indexOf(decision.variant) + 1;
+        held.first[at] = hashMessage(decision);
+        held.rest[at] = decision.fallbacks.length === 0 ? 0 : hashAll(decision.fallbacks);
+        cellsOf(decision, columns[side], held.cells, at * stride);
+      }
+    },
+    rows: () => ({ keys, sides, words }),
+  };
+}
+
+/** A decision as one word, with its reason. */
+function wordFor(decision: Decision): string {
+  return 'reason' in decision && decision.reason !== null
+    ? `${decision.decision} (${decision.reason})`
+    : decision.decision;
+}
+
+function cellsOf({ recipient }: SendDecision, columns: Columns, into: Uint32Array, at: number): void {
+  for (let i = 0; i < columns.length; i += 1) into[at + i] = hash32(recipient.values[columns[i] ?? -1] ?? '');
+}
+
+interface GrowingSide {
+  decision: Uint8Array;
+  variant: Uint8Array;
+  row: Uint32Array;
+  first: Float64Array;
+  rest: Float64Array;
+  to: Uint32Array;
+  cells: Uint32Array;
+  nameless: number;
+  duplicates: number;
+  reserve(position: number): void;
+}
+
+function createSide(stride: number): GrowingSide {
+  let capacity = FIRST_CAPACITY;
+  const side: GrowingSide = {
+    decision: new Uint8Array(capacity),
+    variant: new Uint8Array(capacity),
+    row: new Uint32Array(capacity),
+    first: new Float64Array(capacity),
+    rest: new Float64Array(capacity),
+    to: new Uint32Array(capacity),
+    cells: new Uint32Array(capacity * stride),
+    nameless: 0,
+    duplicates: 0,
+    reserve(position) {
+      if (position < capacity) return;
+      while (position >= capacity) capacity *= 2;
+      side.decision = grown(Uint8Array, side.decision, capacity);
+      side.variant = grown(Uint8Array, side.variant, capacity);
+      side.row = grown(Uint32Array, side.row, capacity);
+      side.first = grown(Float64Array, side.first, capacity);
+      side.rest = grown(Float64Array, side.rest, capacity);
+      side.to = grown(Uint32Array, side.to, capacity);
+      side.cells = grown(Uint32Array, side.cells, capacity * stride);
+    },
+  };
+  return side;
+}
+
+function grown<T extends Uint8Array | Uint32Array | Float64Array>(
+  make: new (size: number) => T,
+  old: T,
+  size: number,
+): T {
+  const larger = new make(size);
+  larger.set(old);
+  return larger;
+}
+
+/** Everything of a message but its address, which is compared by itself. */
+function hashMessage(message: LegMessage): number {
+  const { channel, text, content, variables, metaData } = message;
+  if (content === null && variables === null && metaData === null) return hash53(text ?? '', CHANNEL_SEEDS[channel]);
+  return hash53(JSON.stringify([text, content, variables, metaData]), CHANNEL_SEEDS[channel]);
+}
+
+function hashAll(messages: readonly LegMessage[]): number {
+  return hash53(messages.map((message) => `${message.to} ${hashMessage(message)}`).join('\n'), 0);
+}
+
+const CHANNEL_SEEDS = { sms: 1, rcs: 2, 'messaging-app': 3, email: 4, voice: 5 } as const;
+
+/**
+ * 53 bits of a text: two multiplications a character, a tenth of what SHA-256 takes. Only texts of one recipient are
+ * ever compared with each other, so that one change in 9e15 goes unseen.
+ */
+function hash53(text: string, seed: number): number {
+  let high = 0xdeadbeef ^ seed;
+  let low = 0x41c6ce57 ^ seed;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    high = Math.imul(high ^ unit, 2654435761);
+    low = Math.imul(low ^ unit, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return 4294967296 * (2097151 & low) + (high >>> 0);
+}
+
+function hash32(text: string): number {
+  return hash53(text, 0) >>> 0;
+}
+
+function tooMany(): Error {
+  const message = `The two lists have more than ${MAX_KEYS.toLocaleString('en-GB')} recipients together.`;
+  return refuse(problem('file-too-large', message, { hint: 'Compare smaller lists, or use preview on each side.' }));
+}
 
 /** Recipients who are shown of each kind. */
 const EXAMPLES = 5;
@@ -10,7 +212,7 @@ const MAX_GROUPS = 20;
 const MAX_TOLD_APART = 5_000;
 
 /** What the joined rows come to; examples are rows of their list, to be looked up. */
-export interface Compared {
+interface Compared {
   readonly recipients: Omit<RecipientsDiff, 'addedExamples' | 'removedExamples'>;
   readonly addedRows: readonly number[];
   readonly removedRows: readonly number[];
@@ -31,7 +233,7 @@ interface Group {
 }
 
 /** What the messages of the two sides are made of. */
-export interface Texts {
+interface Texts {
   readonly changes: readonly ScopedChange[];
   /** The columns whose cells were gathered, in order; at most 31. */
   readonly columns: readonly string[];

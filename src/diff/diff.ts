@@ -8,8 +8,8 @@ import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts
 import { checkout } from './checkout.ts';
 import { type CompareOptions, compareCampaign, isUnchanged } from './compare-campaign.ts';
 import type { GitPlace } from './git.ts';
+import { type Range, type Revision, readRange } from './git.ts';
 import type { CampaignDiff, Diff, RuleChange } from './result.ts';
-import { type Range, type Revision, readRange } from './revision.ts';
 import { changedRules, readRules } from './rules.ts';
 import { type CampaignFile, campaignFiles, namedCampaign, type Placed, projectFiles, type Side } from './side.ts';
 

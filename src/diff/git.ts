@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { problem, refuse } from '../errors.ts';
+import { type HandbillError, problem, refuse } from '../errors.ts';
+import { isInside } from '../util/paths.ts';
 
 /** Where git is run, and what of the environment it may see. */
 export interface GitPlace {
@@ -12,7 +14,7 @@ export interface GitPlace {
 }
 
 /** What git said; a status above 0 is for the caller to explain. */
-export interface GitAnswer {
+interface GitAnswer {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -109,4 +111,110 @@ function cannotRun(error: Error): Error {
   }
   const why = code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' ? 'it lists more files than handbill reads' : code;
   return refuse(problem('git-unavailable', `git could not be run: ${why || error.message}.`));
+}
+
+/** A commit that was named, and how it came to be compared with. */
+export interface Revision {
+  /** As the user wrote it. */
+  readonly name: string;
+  readonly commit: string;
+  /** The commit is the merge base of what was named and the other side; it differs from the commit of that name. */
+  readonly isMergeBase: boolean;
+}
+
+/** What is compared with what; `after` null is the work tree. */
+export interface Range {
+  readonly before: Revision;
+  readonly after: Revision | null;
+  /** Why it is not the merge base, where one was to be expected. */
+  readonly note: string | null;
+}
+
+/**
+ * Reads `REV`, `REV..REV2` and `REV...REV2`. One revision alone is compared with the work tree, from the merge base
+ * with HEAD on, as a pull request is: what happened on the other branch meanwhile is no part of the change.
+ *
+ * @throws HandbillError exit 2: `git-unavailable` outside of a repository, `unknown-revision`
+ */
+export async function readRange(place: GitPlace, written: string): Promise<Range> {
+  await checkRepository(place);
+  const [, left = written, dots = '', right = ''] = /^(.*?)(\.\.\.?)(.*)$/s.exec(written) ?? [];
+  if (dots === '') return await fromBase(place, left, null, await commitOf(place, 'HEAD'));
+  const after = { name: right || 'HEAD', commit: await commitOf(place, right || 'HEAD'), isMergeBase: false };
+  if (dots === '...') return await fromBase(place, left || 'HEAD', after, after.commit);
+  const name = left || 'HEAD';
+  return { before: { name, commit: await commitOf(place, name), isMergeBase: false }, after, note: null };
+}
+
+async function fromBase(place: GitPlace, name: string, after: Revision | null, other: string): Promise<Range> {
+  const commit = await commitOf(place, name);
+  const { status, stdout } = await runGit(place, ['merge-base', '--end-of-options', commit, other]);
+  const base = stdout.trim();
+  if (status === 0 && base !== '') {
+    return { before: { name, commit: base, isMergeBase: base !== commit }, after, note: null };
+  }
+  if (await isShallow(place)) {
+    const message = `This clone does not reach back to where "${shown(name)}" and HEAD part.`;
+    throw refuse(problem('unknown-revision', message, { hint: DEEPEN }));
+  }
+  const note = `${shown(name)} has no commit in common with the other side: the two are compared as they are.`;
+  return { before: { name, commit, isMergeBase: false }, after, note };
+}
+
+/** Git must not take another repository, further up, for that of the project: its files would all be missing. */
+async function checkRepository(place: GitPlace): Promise<void> {
+  const { status, stdout, stderr } = await runGit(place, ['rev-parse', '--show-toplevel']);
+  if (status === 0) {
+    const root = await realpath(stdout.replace(/\r?\n$/, '')).catch(() => null);
+    if (root !== null && isInside(root, place.folder)) return;
+  }
+  if (stderr.includes('dubious ownership')) {
+    const hint = 'If you trust it: git config --global --add safe.directory FOLDER';
+    throw refuse(
+      problem('git-unavailable', 'git refuses this repository, because it belongs to another user.', { hint }),
+    );
+  }
+  const hint = 'diff compares with what git holds: run it in a clone, inside the work tree.';
+  throw refuse(problem('git-unavailable', 'This folder is not in the work tree of a git repository.', { hint }));
+}
+
+async function commitOf(place: GitPlace, name: string): Promise<string> {
+  // No name in git begins with a dash; it could only be meant as an option of git.
+  if (name === '' || name.startsWith('-') || /\p{Cc}/u.test(name) || name.length > 1000)
+    throw await unknown(place, name);
+  const { status, stdout } = await runGit(place, [
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    '--end-of-options',
+    `${name}^{commit}`,
+  ]);
+  const commit = stdout.trim();
+  if (status !== 0 || !/^[0-9a-f]{40,64}$/.test(commit)) throw await unknown(place, name);
+  return commit;
+}
+
+async function unknown(place: GitPlace, name: string): Promise<HandbillError> {
+  if ((await runGit(place, ['rev-list', '--all', '--max-count=1'])).stdout.trim() === '') {
+    const hint = 'Commit what there is (git add, git commit); diff says from then on what changes.';
+    const message = 'This repository holds no commit yet: there is nothing to compare with.';
+    return refuse(problem('unknown-revision', message, { hint }));
+  }
+  if (name === 'HEAD') {
+    const message = 'The current branch holds no commit yet: it left no other branch, from which it could be compared.';
+    return refuse(problem('unknown-revision', message, { hint: 'Commit first, or name both sides: REV..REV2' }));
+  }
+  const hint = (await isShallow(place)) ? DEEPEN : 'Name a branch, a tag or a commit, such as origin/main.';
+  return refuse(problem('unknown-revision', `git knows no commit "${shown(name)}" here.`, { hint }));
+}
+
+async function isShallow(place: GitPlace): Promise<boolean> {
+  return (await runGit(place, ['rev-parse', '--is-shallow-repository'])).stdout.trim() === 'true';
+}
+
+const DEEPEN =
+  'This clone is shallow. Fetch the history: `git fetch --unshallow`, or `fetch-depth: 0` for actions/checkout.';
+
+function shown(name: string): string {
+  return name.length <= 100 ? name : `${name.slice(0, 100)}…`;
 }

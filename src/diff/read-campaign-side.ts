@@ -9,9 +9,9 @@ import { loadPrices } from '../plan/prices.ts';
 import { duplicatesIn } from '../plan/second-look.ts';
 import { readSuppressions, suppressionView } from '../plan/suppression.ts';
 import { unitsOf } from '../util/money.ts';
-import { hidePersonal } from './hide.ts';
+import type { Gatherer } from './compare-rows.ts';
 import type { Figures, Finding } from './result.ts';
-import type { Gatherer } from './rows.ts';
+import { hidePersonal } from './rules.ts';
 import type { CampaignFile, Side } from './side.ts';
 
 /** A campaign of one side on its way: what was read of it, and what is wrong with it. */

@@ -1,5 +1,5 @@
-import { open, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { copyFile, mkdir, open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { findCampaign } from '../campaign/find.ts';
 import { peekCampaign } from '../campaign/names.ts';
 import { PROJECT_FILE, type ProjectPlace } from '../campaign/place.ts';
@@ -37,7 +37,7 @@ export interface Placed {
 }
 
 /** What of a list is there: the file, only what stands for it in a clone without Git LFS, or nothing. */
-export type ListState = 'here' | 'lfs-pointer' | 'absent';
+type ListState = 'here' | 'lfs-pointer' | 'absent';
 
 /** The campaign files of a side: with handbill.yaml, all below it, else those of `campaigns/` and of the current folder. */
 export async function campaignFiles(side: Side): Promise<CampaignFile[]> {
@@ -79,7 +79,7 @@ export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, 
 }
 
 /** Where the list of a campaign is to be found on a side; null where the campaign lists its recipients itself. */
-export async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
+async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
   const read = await readSmallFile(file.path, MAX_YAML_BYTES);
   const yaml = 'fault' in read ? null : readYaml(read.bytes, file.place).yaml;
   const written = valueAt(yaml?.value, '/recipients/csv') ?? valueAt(yaml?.value, '/recipients');
@@ -89,7 +89,7 @@ export async function listOf(side: Side, file: CampaignFile): Promise<string | n
 }
 
 /** Whether a list is there; it is not parsed. */
-export async function listState(path: string): Promise<ListState> {
+async function listState(path: string): Promise<ListState> {
   if (!(await isFile(path))) return 'absent';
   const handle = await open(path, 'r').catch(() => null);
   if (handle === null) return 'here';
@@ -105,6 +105,133 @@ export async function listState(path: string): Promise<ListState> {
 const LFS = 'version https://git-lfs.github.com/spec/v';
 
 async function isFile(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+export interface ListOptions {
+  /** A list that both sides are read with; relative to the current folder of the command, made absolute. */
+  readonly recipients: string | null;
+  /** An empty file, for a campaign whose list is nowhere. */
+  readonly emptyList: string;
+  /** How the sides are called in sentences. */
+  readonly names: readonly [before: string, after: string];
+}
+
+/** Which list each side is read with, and what that means for the comparison. */
+interface ChosenLists {
+  readonly before: ChosenList;
+  readonly after: ChosenList;
+  /** Each side has a list of its own. */
+  readonly areComparable: boolean;
+  readonly notes: readonly string[];
+}
+
+interface ChosenList {
+  /** In place of the campaign's own; null: its own. */
+  readonly path: string | null;
+  readonly isHere: boolean;
+}
+
+const OWN: ChosenList = { path: null, isHere: true };
+
+/**
+ * Chooses the lists. One that is not in git on one side - because it must not be, or because it lies in Git LFS - is
+ * taken from the other side: texts, parts and cost of the same people can still be compared, only not who they are.
+ */
+export async function chooseLists(
+  before: Placed | null,
+  after: Placed | null,
+  { recipients, emptyList, names }: ListOptions,
+): Promise<ChosenLists> {
+  if (recipients !== null) {
+    const given = { path: recipients, isHere: true };
+    const notes = ['Both sides are read with the list that was passed, so that recipients are not compared.'];
+    return { before: given, after: given, areComparable: false, notes };
+  }
+  const [old, now] = [await lookAt(before), await lookAt(after)];
+  const chosen = (own: Found, other: Found): ChosenList => {
+    if (own.state === 'here') return OWN;
+    if (other.state === 'here' && other.path !== null) return { path: other.path, isHere: true };
+    return { path: emptyList, isHere: false };
+  };
+  const notes: string[] = [];
+  for (const [found, other, name, otherName] of [
+    [old, now, names[0], names[1]],
+    [now, old, names[1], names[0]],
+  ] as const) {
+    if (found.state === 'here') continue;
+    const what = found.state === 'absent' ? 'is not there' : 'is only a pointer of Git LFS';
+    const then =
+      other.state === 'here' && other.path !== null
+        ? `: both sides are read with that of ${otherName}, and recipients are not compared.`
+        : ': recipients, parts and cost are not compared.';
+    notes.push(`The list ${found.shown} ${what} (${name})${then}${found.state === 'absent' ? '' : ` ${LFS_HINT}`}`);
+  }
+  return {
+    before: chosen(old, now),
+    after: chosen(now, old),
+    areComparable: old.state === 'here' && now.state === 'here',
+    notes,
+  };
+}
+
+const LFS_HINT = 'Fetch it with `git lfs pull`, or `lfs: true` for actions/checkout.';
+
+interface Found {
+  /** `here` also where the campaign lists its recipients itself, or this side has no campaign. */
+  readonly state: ListState;
+  readonly path: string | null;
+  /** From the root of the project. */
+  readonly shown: string;
+}
+
+async function lookAt(placed: Placed | null): Promise<Found> {
+  const path = placed === null ? null : await listOf(placed.side, placed.file);
+  if (placed === null || path === null) return { state: 'here', path: null, shown: '' };
+  return { state: await listState(path), path, shown: fromRoot(placed.side.root, path) };
+}
+
+/**
+ * Copies into an older side what its campaign needs and git does not hold, from the work tree: suppression lists, which
+ * hold personal data, and prices. Without them the side could not be read at all.
+ *
+ * @returns a sentence for each file
+ */
+export async function lendFiles({ side, file }: Placed, workTree: Side): Promise<readonly string[]> {
+  if (side.root === workTree.root) return [];
+  const needed = [
+    ...(await namesIn(file.path, ['/suppressions'])),
+    ...(side.place.file === null
+      ? []
+      : await namesIn(side.place.file, ['/suppressions', '/prices', '/defaults/suppressions'])),
+  ];
+  const notes: string[] = [];
+  for (const path of new Set(needed)) {
+    if (!isInside(side.root, path) || (await isRegular(path))) continue;
+    const own = join(workTree.root, relative(side.root, path));
+    const real = await realpath(own).catch(() => null);
+    if (real === null || !isInside(workTree.root, real) || !(await isRegular(real))) continue;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await copyFile(real, path);
+    notes.push(`${fromRoot(side.root, path)} is not in git: both sides are read with that of the work tree.`);
+  }
+  return notes;
+}
+
+/** The files that a YAML file names at some of its keys, alone or in a list. */
+async function namesIn(yamlPath: string, pointers: readonly string[]): Promise<readonly string[]> {
+  const read = await readSmallFile(yamlPath, MAX_YAML_BYTES);
+  const value = 'fault' in read ? null : readYaml(read.bytes, yamlPath).yaml?.value;
+  const names = pointers.flatMap((pointer) => [valueAt(value, pointer)].flat());
+  return names.flatMap((name) =>
+    typeof name === 'string' && name !== '' && !name.includes('\0') ? [resolve(dirname(yamlPath), name)] : [],
+  );
+}
+
+async function isRegular(path: string): Promise<boolean> {
   return await stat(path).then(
     (found) => found.isFile(),
     () => false,

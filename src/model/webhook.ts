@@ -45,7 +45,7 @@ export interface HmacScheme {
   readonly toleranceMs: number;
 }
 
-/** Where the parts of an event are, over what holds for shapes that are common (`src/webhook/shapes.ts`). */
+/** Where the parts of an event are, over what holds for shapes that are common (`src/webhook/fields.ts`). */
 export interface EventMapping {
   /** JSON pointers to arrays of events, or to an event that is wrapped; null: the usual ones. */
   readonly events: readonly string[] | null;

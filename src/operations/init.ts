@@ -3,7 +3,7 @@ import { lstat, mkdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { checkCountry, checkSender } from '../campaign/check-values.ts';
 import { PROJECT_FILE, projectsAround, repositoryOf } from '../campaign/place.ts';
-import { SENDER_COUNTRIES } from '../content/sender-countries.ts';
+import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Channel } from '../model.ts';
 import { exampleSender } from '../scaffold/people.ts';

@@ -8,7 +8,7 @@ import { environmentOf } from '../plan/plan.ts';
 import { settleByReports } from '../run/evidence.ts';
 import { againMs, TIMERS } from '../run/timers.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
-import type { Record as HoldEvents } from '../webhook/receive-group.ts';
+import type { Record as HoldEvents } from '../webhook/receive-request.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './event-interpreter.ts';
 import { joinReplies } from './join-replies.ts';

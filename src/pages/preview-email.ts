@@ -1,5 +1,5 @@
 import { mappingOf } from '../content/check-values.ts';
-import { textOf } from '../content/describe-parts.ts';
+import { textOf } from '../content/describe.ts';
 import type { JsonObject } from '../model.ts';
 import type { PreviewNode } from './preview-nodes.ts';
 

@@ -1,6 +1,6 @@
 import { describeContent } from '../content/describe.ts';
 import { smsParts } from '../content/sms.ts';
-import { unicodeCauses } from '../content/unicode-causes.ts';
+import { unicodeCauses } from '../content/unicode.ts';
 import type { Channel, JsonObject, Leg, LegMessage, Variables } from '../model.ts';
 import { countOf } from '../report/words.ts';
 import { emailNode } from './preview-email.ts';

@@ -1,5 +1,5 @@
 import { mappingOf, mappingsOf } from '../content/check-values.ts';
-import { buttonLines, labelOf, textOf } from '../content/describe-parts.ts';
+import { buttonLines, labelOf, textOf } from '../content/describe.ts';
 import type { Json, JsonObject } from '../model.ts';
 import type { PreviewNode } from './preview-nodes.ts';
 

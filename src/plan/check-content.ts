@@ -1,4 +1,4 @@
-import type { ContentProblem } from '../content/problem.ts';
+import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Campaign, Content, Json, JsonObject, Leg } from '../model.ts';
 import { pointerTo } from '../util/json.ts';

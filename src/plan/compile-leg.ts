@@ -1,4 +1,4 @@
-import { normaliseText } from '../content/normalise-text.ts';
+import { normaliseText } from '../content/unicode.ts';
 import type { Content, JsonObject, Leg } from '../model.ts';
 import { type CompiledTemplate, RenderError } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
@@ -74,7 +74,7 @@ function fillIn(text: CompiledTemplate | null, content: CompiledContent | null):
 /** What makes a text of HTML is loaded only where there is HTML. */
 async function emailFinisher(content: Content | null): Promise<EmailFinisher> {
   const { emailContent } = await import('../content/email-content.ts');
-  const { unsubscribeHeaders } = await import('../content/email-headers.ts');
+  const { unsubscribeHeaders } = await import('../content/email-content.ts');
   const { loadHtmlText } = await import('../content/html-text.ts');
   const textOfHtml = content?.texts.has('/html') === true ? await loadHtmlText() : () => '';
   return (tree, text) => {

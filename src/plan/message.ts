@@ -1,7 +1,6 @@
-import { normaliseText } from '../content/normalise-text.ts';
-import type { ContentProblem } from '../content/problem.ts';
+import type { ContentProblem } from '../content/check-values.ts';
 import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
-import { transliterate } from '../content/transliterate.ts';
+import { normaliseText, transliterate } from '../content/unicode.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import type { JsonObject, Leg, LegMessage, Replacement, SmsFacts, Variables } from '../model.ts';
 import type { TemplateValues } from '../templates/compile.ts';

@@ -1,5 +1,5 @@
 import { createSenderCheck, senderAdvice } from '../content/senders.ts';
-import { unicodeCauses } from '../content/unicode-causes.ts';
+import { unicodeCauses } from '../content/unicode.ts';
 import { type Code, type Diagnostic, type Position, warning } from '../errors.ts';
 import type { JsonObject, Leg, LegMessage, SendDecision, SkipDecision } from '../model.ts';
 import { doubtAbout, type NumberDoubt } from '../recipients/phone.ts';

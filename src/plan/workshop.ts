@@ -1,4 +1,4 @@
-import type { ContentProblem } from '../content/problem.ts';
+import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Campaign, Channel, JsonObject, Leg, SourceText, Variables } from '../model.ts';
 import { type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';

@@ -33,7 +33,7 @@ export function createWebhookLog(note: Note): WebhookLog {
   };
 }
 
-/** As `webhook/receive-log.ts` writes it. */
+/** As `webhook/receive-request.ts` writes it. */
 const REFUSED = /^refused: (\d{3}), (.*?)(?: \((\d+) times\))?$/s;
 const TROUBLE = /^not stored|by a bug/;
 

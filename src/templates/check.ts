@@ -5,23 +5,36 @@ import {
   type Call,
   content,
   type Expression,
+  type Loc,
   type MustacheStatement,
   mustache,
+  type OutBlock,
   type OutExpression,
   type OutStatement,
+  type PartialStatement,
   type Program,
   type Statement,
+  textLiteral,
 } from './ast.ts';
-import { IN_CONDITIONS } from './call.ts';
-import { Handlebars } from './engine.ts';
 import { warnOfText } from './entities.ts';
-import { checkExpression, checkGiven, checkHelper } from './expression.ts';
-import { SIGNATURES } from './helpers/helpers.ts';
-import { isSpacedColumn, resolveName, resolvePath } from './names.ts';
-import { needs } from './needs.ts';
-import { checkPartial } from './partial.ts';
-import { slice } from './position.ts';
-import { type Checked, deeper, enter, notAllowed, type Place, reportAt, type State, type Statements } from './state.ts';
+import { checkExpression, checkGiven, checkHelper, IN_CONDITIONS } from './expression.ts';
+import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
+import { isSpacedColumn, needs, resolveName, resolvePath } from './names.ts';
+import { Handlebars, type Parsed, parseTemplate } from './parse.ts';
+import { type Located, offsetOf, slice } from './position.ts';
+import {
+  type Checked,
+  deeper,
+  enter,
+  enterText,
+  type Given,
+  notAllowed,
+  type Place,
+  report,
+  reportAt,
+  type State,
+  type Statements,
+} from './state.ts';
 
 /** Checks a program and everything in it; what is wrong is reported and left out of what is returned. */
 export function checkProgram(program: Program, place: Place, state: State): Statements {
@@ -174,3 +187,119 @@ function noSuchBlock(name: string, statement: BlockStatement, place: Place, stat
 }
 
 const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
+
+/**
+ * Puts a partial in its place: its statements, with the values that it is given where their names stand. So every name
+ * in it is checked against what is known at this place, and nothing is left to be found out when a row is rendered.
+ */
+function checkPartial(
+  statement: PartialStatement,
+  place: Place,
+  state: State,
+  checkProgram: (program: Program, place: Place, state: State) => Statements,
+): Statements {
+  const name = nameOf(statement, place, state);
+  const scope = checkGivens(statement, place, state);
+  if (name === null) return [];
+  const source = state.partials.get(name);
+  if (source === undefined) {
+    const { hint } = didYouMean(name, state.partials.keys());
+    reportAt(state, place, statement.name.loc, 'unknown-partial', `No partial is called "${name}".`, hint);
+    return [];
+  }
+  if (place.within.includes(name)) {
+    const circle = [...place.within.slice(place.within.indexOf(name)), name].join(' -> ');
+    reportAt(state, place, statement.name.loc, 'partial-cycle', `Partials include each other in a circle: ${circle}.`);
+    return [];
+  }
+  const parsed = parsedOnce(name, source, state);
+  if (parsed === null || !enterText(state, place, statement.loc, parsed.bytes)) return [];
+  const inside = deeper(place, { located: parsed.located, scope, within: [...place.within, name] });
+  const checked = checkProgram(parsed.program, inside, state);
+  const { body, lineEnd } = atItsPlace(checked, parsed.located, place.located, statement);
+  return [...(statement.indent ? [indented(statement.indent, body)] : body), ...lineEnd];
+}
+
+function nameOf(statement: PartialStatement, place: Place, state: State): string | null {
+  const { name, params } = statement;
+  if (params[0] !== undefined) {
+    const hint = 'Give single values: {{> greeting name=first_name}}.';
+    notAllowed(state, place, params[0].loc, 'A partial sees every column, and takes named values only.', hint);
+  }
+  if (name.type === 'SubExpression') {
+    return notAllowed(state, place, name.loc, 'The name of a partial must be written in the template.');
+  }
+  if (name.type === 'PathExpression' && name.data) {
+    return notAllowed(state, place, name.loc, `"${name.original}" is not available.`);
+  }
+  return writtenName(name, place);
+}
+
+function writtenName(name: Exclude<Expression, { type: 'SubExpression' }>, place: Place): string {
+  if (name.type === 'PathExpression') return name.original;
+  return name.type === 'StringLiteral' ? name.value : slice(place.located, name.loc);
+}
+
+/** What the partial is given, checked here whether it uses it or not, beside what is known here already. */
+function checkGivens({ hash }: PartialStatement, place: Place, state: State): ReadonlyMap<string, Given> {
+  if (hash === undefined) return place.scope;
+  const scope = new Map(place.scope);
+  for (const { key, value } of hash.pairs) {
+    checkExpression(value, deeper(place, { mandatory: false }), state);
+    scope.set(key, { expression: value, place });
+  }
+  return scope;
+}
+
+function parsedOnce(name: string, source: Parsed['located']['source'], state: State): Parsed | null {
+  const known = state.parsed.get(name);
+  if (known !== undefined) return known;
+  const parsed = parseTemplate(source);
+  const found = 'program' in parsed ? parsed : null;
+  if (!('program' in parsed)) report(state, parsed);
+  state.parsed.set(name, found);
+  return found;
+}
+
+function indented(indent: string, body: Statements): OutBlock {
+  return block(OWN_HELPERS.indent, textLiteral(indent), body, null);
+}
+
+/** Editors and YAML end a text with a line end; a message, or a partial inside a line, has none. */
+export function withoutFinalLineEnd(body: readonly OutStatement[]): readonly OutStatement[] {
+  return splitLineEnd(body).body;
+}
+
+function splitLineEnd(body: readonly OutStatement[]): { body: readonly OutStatement[]; lineEnd: string } {
+  const last = body.at(-1);
+  const lineEnd = last?.type === 'ContentStatement' ? (/\r?\n$/.exec(last.value)?.[0] ?? '') : '';
+  if (last?.type !== 'ContentStatement' || lineEnd === '') return { body, lineEnd: '' };
+  return { body: [...body.slice(0, -1), content(last.value.slice(0, -lineEnd.length))], lineEnd };
+}
+
+/**
+ * A partial's statements, and the line end that fits its place. Alone on its line, a partial brings the line end of its
+ * file along, because Handlebars takes the one after the tag away; a file without one is given one, or the next line
+ * would be joined to it. Anywhere else the last line end of the file is left out.
+ */
+function atItsPlace(
+  whole: readonly OutStatement[],
+  partial: Located,
+  located: Located,
+  { loc, strip }: PartialStatement,
+): { readonly body: readonly OutStatement[]; readonly lineEnd: readonly OutStatement[] } {
+  const { body, lineEnd } = splitLineEnd(whole);
+  if (strip.close || !isAlone(located, loc)) return { body, lineEnd: [] };
+  if (lineEnd !== '') return { body, lineEnd: [content(lineEnd)] };
+  return { body, lineEnd: partial.source.text.endsWith('\n') ? [] : [content('\n')] };
+}
+
+/** Nothing but white space stands before and after it on its line, and the line has an end. */
+function isAlone(located: Located, { start, end }: Loc): boolean {
+  const { text } = located.source;
+  const from = offsetOf(located, start);
+  const to = offsetOf(located, end);
+  const next = text.indexOf('\n', to);
+  const before = text.slice(text.lastIndexOf('\n', from - 1) + 1, from);
+  return next >= 0 && before.trim() === '' && text.slice(to, next).trim() === '';
+}

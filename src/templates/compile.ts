@@ -1,19 +1,16 @@
 import type { Diagnostic } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import { type OutStatement, program } from './ast.ts';
-import { checkProgram } from './check.ts';
-import { Handlebars } from './engine.ts';
+import { checkProgram, withoutFinalLineEnd } from './check.ts';
 import { createHelpers, type HelperFunction } from './helpers/helpers.ts';
-import { TEMPLATE_LIMITS } from './limits.ts';
-import { withoutFinalLineEnd } from './line-end.ts';
-import { parseTemplate } from './parse.ts';
-import { RenderError } from './render-error.ts';
+import { Handlebars, parseTemplate } from './parse.ts';
+import { TEMPLATE_LIMITS } from './position.ts';
 import type { State } from './state.ts';
 import type { TemplateValues } from './values.ts';
+import { RenderError } from './values.ts';
 
 export { columnTag } from './names.ts';
-export { RenderError } from './render-error.ts';
-export { createValues, type TemplateValues } from './values.ts';
+export { createValues, RenderError, type TemplateValues } from './values.ts';
 
 export interface TemplateOptions {
   /** The columns of the list, in order: all that a template can name. */

@@ -1,9 +1,28 @@
-import { type Call, type Expression, type Literal, textLiteral } from './ast.ts';
-import { checkCall } from './call.ts';
+import { didYouMean } from '../util/suggest.ts';
+import {
+  type Call,
+  callOf,
+  type Expression,
+  type HashPair,
+  type Literal,
+  type OutExpression,
+  textLiteral,
+} from './ast.ts';
 import { warnOfText } from './entities.ts';
-import { resolvePath } from './names.ts';
+import { OWN_HELPERS, SIGNATURES } from './helpers/helpers.ts';
+import type { CheckedCall, Parameter, Signature } from './helpers/signature.ts';
+import { columnsIn, isSpacedColumn, needs, resolvePath } from './names.ts';
 import { slice } from './position.ts';
-import { type Checked, deeper, enter, type Place, reportAt, type State } from './state.ts';
+import {
+  type CheckExpression,
+  type Checked,
+  deeper,
+  enter,
+  notAllowed,
+  type Place,
+  reportAt,
+  type State,
+} from './state.ts';
 
 /** Checks one argument: a column, a literal, or a helper in parentheses. Null when something is wrong; it is reported. */
 export function checkExpression(expression: Expression, place: Place, state: State): Checked | null {
@@ -50,4 +69,154 @@ function checkLiteral(literal: Literal, place: Place, state: State): Checked | n
     message,
     `Write "${written}" in quotes, or [${written}] for a column.`,
   );
+}
+
+/** Helpers of Handlebars that are switched off: they read outside the row, or write to the console. */
+const SWITCHED_OFF: ReadonlySet<string> = new Set(['lookup', 'log', 'each', 'with']);
+
+/** Checks a helper with its arguments, in `{{...}}` or in parentheses. Null when something is wrong; it is reported. */
+function checkCall(call: Call, place: Place, state: State, check: CheckExpression): Checked | null {
+  const name = nameOf(call.path, place);
+  const signature = name === null ? undefined : SIGNATURES.get(name);
+  if (name === null || signature === undefined) return noSuchHelper(name, call, place, state, check);
+  if (isSpacedColumn(call.params, place, state)) return null;
+  const counted = countArguments(name, signature, call, place, state);
+  const checked = checkArguments(name, signature, call, place, state, check);
+  if (!counted || checked === null) return null;
+  const wrong = signature.verify?.(checked) ?? null;
+  if (wrong !== null) return misuse(call, place, state, wrong, signature);
+  return { kind: signature.gives, out: lower(name, signature, checked, place, state) };
+}
+
+/** The helper's name; null where something else than a bare name stands. */
+function nameOf(path: Expression, place: Place): string | null {
+  if (path.type !== 'PathExpression' || path.data || path.depth > 0 || path.parts.length !== 1) return null;
+  const [name = ''] = path.parts;
+  return slice(place.located, path.loc) === name ? name : null;
+}
+
+function noSuchHelper(name: string | null, call: Call, place: Place, state: State, check: CheckExpression): null {
+  const { loc } = call.path;
+  const written = slice(place.located, loc);
+  if (isSpacedColumn([call.path, ...call.params], place, state)) return null;
+  if (name !== null && SWITCHED_OFF.has(name)) return notAllowed(state, place, loc, `"${name}" is not available.`);
+  for (const param of [...call.params, ...(call.hash?.pairs ?? []).map((pair) => pair.value)])
+    check(param, place, state);
+  if (name === 'if' || name === 'unless') {
+    const hint = `Write {{#${name} ...}}...{{/${name}}}.`;
+    return reportAt(state, place, loc, 'helper-arguments', `"${name}" is a block.`, hint);
+  }
+  const isColumn = state.columns.has(written) || place.scope.has(written);
+  const hint = isColumn
+    ? `"${written}" is a column, and takes no values.`
+    : didYouMean(written, SIGNATURES.keys()).hint;
+  return reportAt(state, place, loc, 'unknown-helper', `No helper is called "${written}".`, hint);
+}
+
+function misuse(call: Call, place: Place, state: State, message: string, { example }: Signature): null {
+  return reportAt(state, place, call.path.loc, 'helper-arguments', message, `For example ${example}.`);
+}
+
+function countArguments(name: string, signature: Signature, call: Call, place: Place, state: State): boolean {
+  const count = call.params.length;
+  const most = signature.rest === undefined ? signature.positional.length : Number.POSITIVE_INFINITY;
+  if (count >= signature.atLeast && count <= most) return true;
+  const wanted = signature.positional.slice(0, count < signature.atLeast ? signature.atLeast : undefined);
+  const names = wanted.map((p) => p.name).join(', ');
+  const message =
+    count < signature.atLeast ? `"${name}" needs more: ${names}.` : `"${name}" takes no more than ${names}.`;
+  misuse(call, place, state, message, signature);
+  return false;
+}
+
+function checkArguments(
+  name: string,
+  signature: Signature,
+  call: Call,
+  place: Place,
+  state: State,
+  check: CheckExpression,
+): CheckedCall | null {
+  const positional = call.params.map((param, i) => {
+    const parameter = signature.positional[i] ?? signature.rest;
+    // What `default` stands in for need not be there.
+    const own = name === 'default' && i === 0 ? { ...place, mandatory: false } : place;
+    return parameter === undefined ? null : checkArgument(name, parameter, param, own, state, check);
+  });
+  const named = checkNamed(name, signature, call.hash?.pairs ?? [], place, state, check);
+  if (named === null || !positional.every((p) => p !== null)) return null;
+  return { positional, named, label: labelOf(positional[0]) };
+}
+
+function checkNamed(
+  name: string,
+  signature: Signature,
+  pairs: readonly HashPair[],
+  place: Place,
+  state: State,
+  check: CheckExpression,
+): ReadonlyMap<string, OutExpression> | null {
+  const found = new Map<string, OutExpression>();
+  let right = true;
+  for (const { key, value, loc } of pairs) {
+    const parameter = signature.named.get(key);
+    if (parameter === undefined || found.has(key)) {
+      right = false;
+      const known = [...signature.named.keys()];
+      const message = found.has(key) ? `${key}= stands there twice.` : `"${name}" knows no ${key}=.`;
+      const hint =
+        known.length === 0 ? `"${name}" takes no named values.` : `It knows ${known.map((k) => `${k}=`).join(', ')}.`;
+      reportAt(state, place, loc, 'helper-arguments', message, didYouMean(key, known).hint ?? hint);
+    }
+    const checked = checkArgument(name, parameter ?? ANY, value, place, state, check);
+    if (checked === null) right = false;
+    else found.set(key, checked);
+  }
+  return right ? found : null;
+}
+
+const ANY: Parameter = { name: 'value', accepts: 'condition' };
+
+function checkArgument(
+  name: string,
+  parameter: Parameter,
+  expression: Expression,
+  place: Place,
+  state: State,
+  check: CheckExpression,
+): OutExpression | null {
+  const checked = check(expression, place, state);
+  if (checked === null) return null;
+  const { kind, out } = checked;
+  const wrong = (message: string, hint?: string) =>
+    reportAt(state, place, expression.loc, 'helper-arguments', message, hint);
+  if (kind === 'condition' && parameter.accepts === 'text') {
+    return wrong(`"${name}" needs a text as ${parameter.name}, and a comparison is none.`, IN_CONDITIONS);
+  }
+  if (out.type === 'StringLiteral') {
+    const message = parameter.check?.(out.value) ?? null;
+    return message === null ? out : wrong(message);
+  }
+  return parameter.literal ? wrong(`The ${parameter.name} of "${name}" must be written in the template.`) : out;
+}
+
+export const IN_CONDITIONS = 'Comparisons stand in {{#if (...)}} and in other comparisons.';
+
+/** The call as it is compiled. */
+function lower(name: string, signature: Signature, checked: CheckedCall, place: Place, state: State): OutExpression {
+  const params = signature.arrange(checked, state.settings);
+  const [value, fallback] = params;
+  if (name !== 'default' || !place.mandatory || value === undefined || fallback === undefined) {
+    return callOf(name, params);
+  }
+  // A fallback that may itself be empty: one of the columns must then be filled.
+  if (needs(fallback).length === 0) return callOf(name, params);
+  const columns = [...new Set([...columnsIn(value), ...columnsIn(fallback)])].map((c) => JSON.stringify(c));
+  return callOf(OWN_HELPERS.defaultOrRefuse, [value, fallback, textLiteral(columns.join(', '))]);
+}
+
+/** ` in the column "x"`, for messages about a value; empty where it comes from no column. */
+function labelOf(value: OutExpression | undefined): string {
+  const [column] = value === undefined ? [] : columnsIn(value);
+  return column === undefined ? '' : ` in the column ${JSON.stringify(column)}`;
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../util/suggest.ts';
 import { columnPath, type Expression, type Loc, type OutExpression, type PathExpression } from './ast.ts';
+import { OWN_HELPERS } from './helpers/helpers.ts';
 import { slice, span } from './position.ts';
 import { notAllowed, type Place, reportAt, type State } from './state.ts';
 
@@ -11,7 +12,7 @@ export function columnTag(name: string): string {
   return `{{${columnName(name)}}}`;
 }
 
-export function columnName(name: string): string {
+function columnName(name: string): string {
   const plain = /^[\p{L}_][\p{L}\p{M}\p{N}_-]*$/u.test(name) && !RESERVED.has(name) && !BLOCK_NAMES.has(name);
   return plain ? name : `[${name.replace(/[\\\]]/g, '\\$&')}]`;
 }
@@ -20,7 +21,7 @@ export function columnName(name: string): string {
 const RESERVED: ReadonlySet<string> = new Set(['else', 'true', 'false', 'null', 'undefined', 'this', 'as']);
 
 /** What a name stands for: a column, or what the partial was given for it. */
-export type Resolved = { readonly column: OutExpression } | { readonly given: string };
+type Resolved = { readonly column: OutExpression } | { readonly given: string };
 
 /** Resolves a path to a column or to a partial's value; reports what is wrong with it. */
 export function resolvePath(path: PathExpression, place: Place, state: State): Resolved | null {
@@ -119,3 +120,17 @@ export function isSpacedColumn(words: readonly Expression[], place: Place, state
 }
 
 const MOST_WORDS = 8;
+
+/** Columns that an expression reads, in the order in which they stand there. */
+export function columnsIn(expression: OutExpression): readonly string[] {
+  if (expression.type === 'PathExpression') return expression.parts;
+  return expression.type === 'SubExpression' ? expression.params.flatMap(columnsIn) : [];
+}
+
+/** Columns that must not be empty for an expression to say something: none where a `default` steps in. */
+export function needs(expression: OutExpression): readonly string[] {
+  if (expression.type === 'PathExpression') return expression.parts;
+  if (expression.type !== 'SubExpression') return [];
+  const [name] = expression.path.parts;
+  return name === 'default' || name === OWN_HELPERS.defaultOrRefuse ? [] : expression.params.flatMap(needs);
+}

@@ -1,11 +1,16 @@
+import { createRequire } from 'node:module';
 import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
-import type { Program } from './ast.ts';
-import { Handlebars } from './engine.ts';
-import { TEMPLATE_LIMITS, tooDeeplyNested } from './limits.ts';
-import { type Located, locate } from './position.ts';
-import { syntaxProblem } from './syntax-error.ts';
-import { findTooDeep } from './tokens.ts';
+import type { Loc, Program } from './ast.ts';
+import { at, type Located, locate, locOf, offsetOf, slice, TEMPLATE_LIMITS, tooDeeplyNested } from './position.ts';
+
+/**
+ * Handlebars as the one file that it publishes for browsers: the same code in 10 ms, where its 45 files take 25. Nor
+ * does that file teach `require` to load templates, which the entry for Node does to the whole process.
+ */
+export const Handlebars = createRequire(import.meta.url)(
+  'handlebars/dist/handlebars.min.js',
+) as typeof import('handlebars');
 
 export interface Parsed {
   readonly located: Located;
@@ -37,4 +42,266 @@ export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_L
   } catch (error) {
     return syntaxProblem(located, error);
   }
+}
+
+interface Finding {
+  readonly message: string;
+  readonly loc: Loc;
+  readonly hint?: string;
+}
+
+/** Turns what Handlebars' parser threw (a drawing and a list of token names) into a place and a sentence. */
+function syntaxProblem(located: Located, error: unknown): Diagnostic {
+  const thrown = error instanceof Error ? error.message : String(error);
+  const { message, loc, hint } = fromException(error, thrown) ?? fromParser(located, thrown);
+  return problem('template-syntax', message, { ...at(located, loc), ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Errors that Handlebars raises after the grammar was satisfied: they carry a place of their own. */
+function fromException(error: unknown, thrown: string): Finding | null {
+  const { lineNumber, column } = error as { lineNumber?: unknown; column?: unknown };
+  if (typeof lineNumber !== 'number' || typeof column !== 'number') return null;
+  const start = { line: lineNumber, column };
+  const text = thrown.replace(/ - \d+:\d+$/, '');
+  const mismatch = /^(.*) doesn't match (.*)$/s.exec(text);
+  if (mismatch !== null) {
+    const [, open = '', close = ''] = mismatch;
+    const loc = { start, end: { line: lineNumber, column: column + open.length } };
+    return { message: `{{#${open}}} is closed by {{/${close}}}.`, loc, hint: `Close it with {{/${open}}}.` };
+  }
+  const path = /^Invalid path: (.*)$/s.exec(text);
+  if (path !== null) return { message: `"${path[1]}" is not a name.`, loc: { start, end: start } };
+  return { message: `Handlebars cannot read this: ${text}.`, loc: { start, end: start } };
+}
+
+/** Errors of the grammar: the lexer stands at the token that did not fit. */
+function fromParser(located: Located, thrown: string): Finding {
+  const { text } = located.source;
+  const nul = text.indexOf('\0');
+  if (nul >= 0) return { message: 'The template holds a NUL character.', loc: locOf(located, nul, 1) };
+  const token = lastToken();
+  const offset = offsetOf(located, token.loc.start);
+  const raw = thrown.startsWith('Lexical error') ? findUnclosedBlock(text) : null;
+  if (raw !== null) return unclosedBlock(located, raw);
+  return (
+    unclosedTag(located, offset) ??
+    fromToken(located, /got '(\w+)'/.exec(thrown)?.[1] ?? '', offset, thrown) ?? {
+      message: `${shown(token.text)} cannot stand here.`,
+      loc: token.loc,
+    }
+  );
+}
+
+function unclosedTag(located: Located, offset: number): Finding | null {
+  const { text } = located.source;
+  const comment = text.indexOf('{{!--', Math.max(0, text.lastIndexOf('--}}', offset)));
+  if (comment >= 0 && !/--~?\}\}/.test(text.slice(comment))) {
+    return { message: 'A comment is never closed.', loc: locOf(located, comment, 5), hint: 'Close it with --}}.' };
+  }
+  const open = text.lastIndexOf('{{', offset);
+  if (open < 0 || text.includes('}}', open)) return null;
+  return { message: '"{{" is never closed.', loc: locOf(located, open, 2), hint: 'Close it with }}.' };
+}
+
+function fromToken(located: Located, token: string, offset: number, thrown: string): Finding | null {
+  const { text } = located.source;
+  switch (token) {
+    case 'EOF': {
+      const block = findUnclosedBlock(text);
+      return block === null ? null : unclosedBlock(located, block);
+    }
+    case 'OPEN_ENDBLOCK':
+      return {
+        message: `${tagAt(text, offset)} closes a block that is not open.`,
+        loc: locOf(located, offset, tagAt(text, offset).length),
+        hint: 'A block is opened with #: {{#if name}}.',
+      };
+    case 'INVERSE':
+    case 'OPEN_INVERSE_CHAIN':
+      return {
+        message: `${tagAt(text, offset)} stands outside {{#if}}, or after the last {{else}}.`,
+        loc: locOf(located, offset, tagAt(text, offset).length),
+        hint: 'A column named "else" is written {{[else]}}.',
+      };
+    case 'INVALID':
+      return invalidCharacter(located, offset);
+    case 'CLOSE':
+    case 'CLOSE_UNESCAPED':
+      return earlyClose(located, offset, thrown);
+    case 'CLOSE_BLOCK_PARAMS':
+      return {
+        message: '"|" cannot stand here.',
+        loc: locOf(located, offset, 1),
+        hint: 'A helper comes first, then its values: {{upper name}}.',
+      };
+    default:
+      return null;
+  }
+}
+
+function unclosedBlock(located: Located, block: Loc): Finding {
+  const { text } = located.source;
+  const offset = offsetOf(located, block.start);
+  const name = /^[{~#^>*\s]*([^\s}]+)/.exec(text.slice(offset))?.[1] ?? '';
+  const tag = slice(located, block) + name;
+  const close = tag.startsWith('{{{{') ? '}}}}' : '}}';
+  return {
+    message: `${tag}${close} is never closed.`,
+    loc: locOf(located, offset, tag.length),
+    hint: `Close it with ${close === '}}' ? '{{' : '{{{{'}/${name}${close}.`,
+  };
+}
+
+/** The characters that Handlebars allows in no name, outside square brackets. */
+const NOT_IN_NAMES = /[!"#%-,;->@[\\\]^`{-~]/;
+
+function invalidCharacter(located: Located, offset: number): Finding {
+  const { text } = located.source;
+  const first = text.charAt(offset);
+  if (first === '"' || first === "'") {
+    return { message: `A text that begins with ${first} is never closed.`, loc: locOf(located, offset, 1) };
+  }
+  if (first === '[') return { message: 'A "[" is never closed.', loc: locOf(located, offset, 1) };
+  const culprit = text.slice(offset).search(NOT_IN_NAMES);
+  const place = culprit < 0 ? offset : offset + culprit;
+  const tag = insideTag(text, offset);
+  return {
+    message: `${shown(text.charAt(place))} cannot stand here.`,
+    loc: locOf(located, place, 1),
+    ...(tag === '' || tag.includes(']') ? {} : { hint: `If that is the name of a column, write {{[${tag}]}}.` }),
+  };
+}
+
+function earlyClose(located: Located, offset: number, thrown: string): Finding {
+  const { text } = located.source;
+  const open = text.lastIndexOf('{{', offset - 1);
+  const tag = text.slice(open, offset);
+  const loc = locOf(located, offset, text.startsWith('}}}', offset) ? 3 : 2);
+  if (/^\{\{[{~#^>&/]*\s*$/.test(tag)) {
+    const empty = locOf(located, open, offset - open + 2);
+    return { message: 'The tag is empty.', loc: empty, hint: 'Write the name of a column: {{name}}.' };
+  }
+  if (thrown.includes("got 'CLOSE_UNESCAPED'")) {
+    return { message: '"}}}" closes a tag that "{{" opened.', loc, hint: 'Use as many braces on both sides.' };
+  }
+  if (text.charAt(open - 1) === '{' || tag.startsWith('{{{')) {
+    return { message: '"}}" closes a tag that "{{{" opened.', loc, hint: 'Use as many braces on both sides.' };
+  }
+  if (thrown.includes("'CLOSE_SEXPR'")) return { message: 'A "(" is never closed.', loc };
+  if (thrown.includes("Expecting 'EQUALS'")) {
+    return { message: 'A value stands after a named one.', loc, hint: 'Named values (name=value) come last.' };
+  }
+  return { message: 'The tag ends too early.', loc };
+}
+
+function tagAt(text: string, offset: number): string {
+  const end = text.indexOf('}}', offset);
+  return end < 0 ? text.slice(offset) : text.slice(offset, end + 2);
+}
+
+/** What stands between the braces around an offset; empty when it is long or runs over several lines. */
+function insideTag(text: string, offset: number): string {
+  const open = text.lastIndexOf('{{', offset);
+  const inside = tagAt(text, open)
+    .replace(/^\{\{[{~#^>&/]*|~?\}\}$/g, '')
+    .trim();
+  return inside.length > 60 || inside.includes('\n') ? '' : inside;
+}
+
+function shown(text: string): string {
+  return text === '' ? 'The end of the template' : `"${text}"`;
+}
+
+/** What Handlebars' lexer keeps (jison): where it stands, also after the parser gave up. Not in its declarations. */
+interface Lexer {
+  yy?: object;
+  readonly yylloc: LexerPlace;
+  readonly match: string;
+  setInput(text: string): void;
+  lex(): number;
+}
+
+interface LexerPlace {
+  readonly first_line: number;
+  readonly first_column: number;
+  readonly last_line: number;
+  readonly last_column: number;
+}
+
+const { lexer, terminals_: names } = (
+  Handlebars as unknown as { Parser: { lexer: Lexer; terminals_: Readonly<Record<number, string>> } }
+).Parser;
+
+/** Where the lexer stopped. Only right after a failed parse: parsing is synchronous, the lexer is one. */
+function lastToken(): { readonly loc: Loc; readonly text: string } {
+  return { loc: place(), text: lexer.match };
+}
+
+/** The first place that is nested deeper than `limit`, or null. Linear in the length of the text. */
+function findTooDeep(text: string, limit: number): Loc | null {
+  let found: Loc | null = null;
+  walk(text, (open, loc) => {
+    if (open.length > limit) found = loc;
+    return found === null;
+  });
+  return found;
+}
+
+/** The innermost block that is open where the text ends, or null. */
+function findUnclosedBlock(text: string): Loc | null {
+  let last: Loc | null = null;
+  walk(text, (open) => {
+    last = open.findLast((o) => o.kind === 'block')?.loc ?? null;
+    return true;
+  });
+  return last;
+}
+
+interface Open {
+  readonly kind: 'block' | 'chain' | 'parenthesis';
+  readonly loc: Loc;
+}
+
+const OPENS: Readonly<Record<string, Open['kind']>> = {
+  OPEN_BLOCK: 'block',
+  OPEN_INVERSE: 'block',
+  OPEN_RAW_BLOCK: 'block',
+  OPEN_PARTIAL_BLOCK: 'block',
+  OPEN_INVERSE_CHAIN: 'chain',
+  OPEN_SEXPR: 'parenthesis',
+};
+
+/** Calls `visit` after each token that opens or closes something, with what is open then, until it says false. */
+function walk(text: string, visit: (open: readonly Open[], loc: Loc) => boolean): void {
+  const open: Open[] = [];
+  lexer.yy ??= {};
+  lexer.setInput(text);
+  try {
+    for (;;) {
+      const name = names[lexer.lex()];
+      if (name === undefined || name === 'EOF') return;
+      const kind = OPENS[name];
+      if (kind !== undefined) open.push({ kind, loc: place() });
+      else if (name === 'CLOSE_SEXPR') closeLast(open, 'parenthesis');
+      else if (name === 'OPEN_ENDBLOCK' || name === 'END_RAW_BLOCK') closeLast(open, 'block');
+      else continue;
+      if (!visit(open, place())) return;
+    }
+  } catch {
+    // Not even tokens: the parser will say where.
+  }
+}
+
+/** Takes the last one of a kind away, and what was opened inside it. */
+function closeLast(open: Open[], kind: Open['kind']): void {
+  const index = open.findLastIndex((o) => o.kind === kind);
+  if (index >= 0) open.length = index;
+}
+
+function place(): Loc {
+  const { first_line, first_column, last_line, last_column } = lexer.yylloc;
+  return {
+    start: { line: first_line, column: first_column },
+    end: { line: last_line, column: last_column },
+  };
 }

@@ -2,9 +2,8 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { SourceText } from '../model.ts';
 import type { Expression, Loc, OutExpression, OutStatement } from './ast.ts';
 import type { Kind, Settings } from './helpers/signature.ts';
-import { TEMPLATE_LIMITS, tooDeeplyNested } from './limits.ts';
 import type { Parsed } from './parse.ts';
-import { at, type Located } from './position.ts';
+import { at, type Located, TEMPLATE_LIMITS, tooDeeplyNested } from './position.ts';
 
 /** What is known and found while one template is checked, its partials included. */
 export interface State {

@@ -33,3 +33,26 @@ export function createValues(
   Row.prototype = Object.freeze(Object.create(null));
   return (values) => new Row(values);
 }
+
+/** Empty, or white space only: what `default`, `{{#if}}` and required columns count as no value. */
+export function isEmpty(value: string): boolean {
+  // Most cells begin with a printable character; trim() is left for those that do not.
+  return value.length === 0 || (value.charCodeAt(0) <= 32 || value.charCodeAt(0) >= 160 ? value.trim() === '' : false);
+}
+
+/** Why one row cannot be rendered: a value that the template needs is missing, or cannot be read. */
+export class RenderError extends Error {
+  override readonly name = 'RenderError';
+  readonly reason: 'missing-variable' | 'render-error';
+
+  constructor(message: string, reason: 'missing-variable' | 'render-error' = 'render-error') {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** A cell's value for a message: quoted, and cut so that it cannot fill the screen. */
+export function quoted(value: string): string {
+  const cut = value.length > 40 ? `${value.slice(0, 40)}…` : value;
+  return JSON.stringify(cut);
+}

@@ -1,10 +1,11 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
 
-export type SecretOrProblem =
+type SecretOrProblem =
   | { readonly secret: string /** Where it was found, for a sentence about it. */; readonly place: string }
   | { readonly problem: Diagnostic };
 
@@ -108,4 +109,17 @@ async function readLine(handle: FileHandle): Promise<string> {
 
 function no(...args: Parameters<typeof problem>): SecretOrProblem {
   return { problem: problem(...args) };
+}
+
+/**
+ * Whether two texts are the same, in a time that says nothing of where they differ. Hashes of them are compared,
+ * because `timingSafeEqual` throws where lengths differ.
+ */
+export function isSame(given: string | Uint8Array, expected: string | Uint8Array): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
+}
+
+/** Whether one of several is the same. All of them are looked at, so that time does not say which it was. */
+export function isOneOf(given: string | Uint8Array, expected: readonly (string | Uint8Array)[]): boolean {
+  return expected.reduce<boolean>((found, one) => isSame(given, one) || found, false);
 }

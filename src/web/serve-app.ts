@@ -10,7 +10,7 @@ import { type Content, servePage, type View } from '../pages/serve-layout.ts';
 import { messagePage } from '../pages/serve-message.ts';
 import { html } from '../util/html.ts';
 import { receiveBody } from '../util/receive-body.ts';
-import { isSame } from '../webhook/same.ts';
+import { isSame } from '../util/secret.ts';
 import { ACTIONS, act } from './serve-actions.ts';
 import type { Live } from './serve-live.ts';
 import { makePage, troublePage } from './serve-make.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parse, serialize } from 'hono/utils/cookie';
 import type { Notice } from '../pages/serve-layout.ts';
-import { isSame } from '../webhook/same.ts';
+import { isSame } from '../util/secret.ts';
 
 /** Somebody who opened the address that the start printed. */
 export interface Session {

@@ -1,16 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hash } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Scheme, WebhookEvent } from '../model.ts';
 import { isAnnouncedTooLarge, receiveBody } from '../util/receive-body.ts';
-import type { Verifier } from './proof.ts';
-import { answerEmpty, refuse } from './receive-answer.ts';
-import type { Group } from './receive-group.ts';
-import type { SeenIds } from './receive-ids.ts';
-import type { RefusalLog } from './receive-log.ts';
 import type { Connections } from './server-connections.ts';
+import type { Verifier } from './verify.ts';
 import { challengeOf } from './verify.ts';
 
 /** The events of a body, as `createInterpreter` reads it. */
-export interface Reading {
+interface Reading {
   readonly events: readonly WebhookEvent[];
   /** Why none of it was read: sentences without anything that the body holds. */
   readonly problems: readonly { readonly message: string; readonly status: 400 | 413 }[];
@@ -33,7 +30,7 @@ export interface Desk {
 }
 
 /** Where a request came in. */
-export interface Place {
+interface Place {
   /** Whose events these are; empty: nobody says. */
   readonly environment: string;
   /** What stands behind the path, where that is the secret; else null. */
@@ -102,4 +99,245 @@ function read(desk: Desk, body: Buffer, nowMs: number): Reading {
     desk.log.refused(200, `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`);
     return { events: [{ kind: 'unread', body: body.toString('utf8') }], problems: [] };
   }
+}
+
+/** How long, and how much, a sender may go on sending what nobody wants, after it has its answer. */
+const LINGER_MS = 500;
+const LINGER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Answers without a body: senders look at the status alone. Goes straight to Node's response, which costs half of what
+ * a web `Response` does (as measured for the sandbox).
+ */
+function answerEmpty(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
+  if (outgoing.destroyed || outgoing.headersSent) return;
+  outgoing.writeHead(status, { 'Content-Length': 0, ...headers });
+  outgoing.end();
+}
+
+/**
+ * Refuses a request, and lets the connection go: whoever is refused has to begin anew, so that connections that are
+ * kept open belong to senders who have proved themselves. What is still coming is read for a moment and thrown away,
+ * because closing at once would take the answer away from a sender that is writing (RFC 9112, 9.6).
+ */
+export function refuse(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  if (outgoing.destroyed || outgoing.headersSent) return;
+  outgoing.shouldKeepAlive = false;
+  if (incoming.complete) {
+    answerEmpty(outgoing, status, { ...headers, Connection: 'close' });
+    return;
+  }
+  outgoing.writeHead(status, { 'Content-Length': 0, ...headers, Connection: 'close' });
+  // The answer is complete with its headers; the end of the response would close the connection.
+  outgoing.flushHeaders();
+  const cut = (): void => void incoming.socket.destroy();
+  const timer = setTimeout(cut, LINGER_MS);
+  timer.unref();
+  const end = (): void => {
+    clearTimeout(timer);
+    outgoing.end();
+  };
+  // What is read from the connection: extensions of chunks are no part of a body.
+  const before = incoming.socket.bytesRead;
+  incoming.on('data', () => {
+    if (incoming.socket.bytesRead - before > LINGER_BYTES) cut();
+  });
+  incoming.on('end', end);
+  incoming.on('error', end);
+}
+
+/**
+ * Holds events durably that came in for an environment (empty: nobody says which); when it throws or rejects, none of
+ * them is held.
+ */
+export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;
+
+/** Collects the events of requests that come in together, so that they share one commit. */
+interface Group {
+  /** Resolves when the events are held. Rejects with what `record` threw. */
+  add(events: readonly WebhookEvent[]): Promise<void>;
+  /** Resolves when nothing waits any more. */
+  idle(): Promise<void>;
+}
+
+interface Waiting {
+  readonly events: readonly WebhookEvent[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Events of one commit, about: others who write to the ledger wait as long as it takes (some 20 ms). */
+const MOST_EVENTS = 1_000;
+
+/** Turns of the event loop without another request, after which a group is complete. */
+const QUIET_TURNS = 2;
+
+/** A group is complete after so long in any case. */
+const LONGEST_GATHERING_MS = 4;
+
+/**
+ * Everything that can be read by now is recorded together. The more comes in while a commit blocks the loop, the larger
+ * the next group: nothing need be tuned, and a single event does not wait. One turn of the loop would not do, because
+ * Node accepts only one new connection in each: 50 senders that connect at once were 50 commits.
+ */
+export function createGroup(record: (events: readonly WebhookEvent[]) => void | Promise<void>): Group {
+  let waiting: Waiting[] = [];
+  let flushing: Promise<void> | null = null;
+
+  const takeSome = (): readonly Waiting[] => {
+    let events = 0;
+    let count = 0;
+    // At least one request, however many events it has: its events are held together or not at all.
+    while (count < waiting.length && (count === 0 || events < MOST_EVENTS)) {
+      events += waiting[count]?.events.length ?? 0;
+      count++;
+    }
+    const some = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    return some;
+  };
+
+  const gather = async (): Promise<void> => {
+    const beganMs = performance.now();
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() - beganMs < LONGEST_GATHERING_MS; ) {
+      const before = waiting.length;
+      await turn();
+      quiet = waiting.length > before ? 0 : quiet + 1;
+    }
+  };
+
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await gather();
+      const some = takeSome();
+      try {
+        // Awaited only where there is something to wait for: the answers go out in the same turn then.
+        const pending = record(some.flatMap((one) => one.events));
+        if (pending !== undefined) await pending;
+        for (const one of some) one.resolve();
+      } catch (error) {
+        for (const one of some) one.reject(error);
+      }
+    }
+    flushing = null;
+  };
+
+  return {
+    add(events) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ events, resolve, reject });
+        flushing ??= flush();
+      });
+    },
+    async idle() {
+      while (flushing !== null) await flushing;
+    },
+  };
+}
+
+/** The end of this turn of the event loop: everything that could be read has been. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Ids of requests that were received, with what they brought. */
+interface SeenIds {
+  /**
+   * Whether this id came with another body before. One that comes with the same body again is an honest retry: nobody
+   * knows whether the sender got its answer.
+   */
+  isReused(id: string, body: Uint8Array, nowMs: number): boolean;
+  /** What it brought is not held: the sender may say it again in other bytes. */
+  forget(id: string): void;
+}
+
+/** Entries of a generation: some 50 MB in all, which 800 requests a second reach after 10 minutes. */
+const MOST_IDS = 250_000;
+
+/**
+ * Remembers ids for at least twice the tolerance: a signature may be dated that far ahead, and is good that long after.
+ * Whoever has only copied a request cannot send something else under its id; whatever is forgotten when a flood of ids
+ * fills the memory is still held only once, because the ledger knows events by what they say.
+ *
+ * @param toleranceMs of the scheme
+ */
+export function rememberIds(toleranceMs: number, most = MOST_IDS): SeenIds {
+  // Three generations of one tolerance each: what moves out of the last is older than two.
+  let generations: readonly Map<string, string>[] = [new Map()];
+  let beganMs = Number.NEGATIVE_INFINITY;
+  const advance = (nowMs: number): Map<string, string> => {
+    const [newest = new Map<string, string>()] = generations;
+    const old = nowMs - beganMs >= toleranceMs;
+    if (!old && newest.size < most) return newest;
+    if (old) beganMs = nowMs;
+    const next = new Map<string, string>();
+    generations = [next, ...generations.slice(0, 2)];
+    return next;
+  };
+  return {
+    isReused(id, body, nowMs) {
+      const newest = advance(nowMs);
+      const key = digest(id);
+      const content = digest(body);
+      for (const generation of generations) {
+        const known = generation.get(key);
+        if (known !== undefined) return known !== content;
+      }
+      newest.set(key, content);
+      return false;
+    },
+    forget(id) {
+      const key = digest(id);
+      for (const generation of generations) generation.delete(key);
+    },
+  };
+}
+
+/** 16 bytes as as many characters: ids are as long as senders like. */
+function digest(content: string | Uint8Array): string {
+  return hash('sha256', content, 'buffer').toString('latin1', 0, 16);
+}
+
+/**
+ * Says which requests were refused, and why: nothing of what they held, and never more than a line in ten seconds for
+ * each.
+ */
+interface RefusalLog {
+  refused(status: number, reason: string): void;
+  /** Says what was held back. */
+  flush(): void;
+}
+
+const INTERVAL_MS = 10_000;
+
+/** @param log null: says nothing */
+export function createRefusalLog(log: ((line: string) => void) | null, now: () => number): RefusalLog {
+  const kinds = new Map<string, { saidMs: number; held: number }>();
+  const say = (text: string, count: number): void => log?.(`refused: ${text}${count > 1 ? ` (${count} times)` : ''}`);
+  return {
+    refused(status, reason) {
+      const text = `${status}, ${reason}`;
+      const kind = kinds.get(text) ?? { saidMs: Number.NEGATIVE_INFINITY, held: 0 };
+      kinds.set(text, kind);
+      kind.held++;
+      const nowMs = now();
+      if (nowMs - kind.saidMs < INTERVAL_MS) return;
+      say(text, kind.held);
+      kind.saidMs = nowMs;
+      kind.held = 0;
+    },
+    flush() {
+      for (const [text, kind] of kinds) {
+        if (kind.held > 0) say(text, kind.held);
+        kind.held = 0;
+      }
+    },
+  };
 }

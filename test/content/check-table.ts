@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkContent } from '../../src/content/check.ts';
-import type { ContentProblem } from '../../src/content/problem.ts';
+import type { ContentProblem } from '../../src/content/check-values.ts';
 import type { Channel, JsonObject } from '../../src/model.ts';
 
 /** Content, and the text beside it. */

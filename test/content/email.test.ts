@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { checkEmail, EMAIL_LIMITS } from '../../src/content/email.ts';
-import { emailContent, withPreheader } from '../../src/content/email-content.ts';
-import { MAX_UNSUBSCRIBE_URL, unsubscribeHeaders } from '../../src/content/email-headers.ts';
+import {
+  emailContent,
+  MAX_UNSUBSCRIBE_URL,
+  unsubscribeHeaders,
+  withPreheader,
+} from '../../src/content/email-content.ts';
 import { loadHtmlText } from '../../src/content/html-text.ts';
 import type { JsonObject } from '../../src/model.ts';
 

@@ -4,9 +4,7 @@ import { parse } from 'yaml';
 import { validatorOf } from '../../src/campaign/validators.ts';
 import { checkContent } from '../../src/content/check.ts';
 import { describeContent } from '../../src/content/describe.ts';
-import { MESSAGING_APP_LIMITS } from '../../src/content/messaging-app.ts';
-import { CAROUSEL_LIMITS } from '../../src/content/messaging-app-cards.ts';
-import { LIST_LIMITS } from '../../src/content/messaging-app-list.ts';
+import { CAROUSEL_LIMITS, LIST_LIMITS, MESSAGING_APP_LIMITS } from '../../src/content/messaging-app.ts';
 import { RCS_LIMITS } from '../../src/content/rcs.ts';
 import type { Channel, Json, JsonObject } from '../../src/model.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
-import { SENDER_COUNTRIES } from '../../src/content/sender-countries.ts';
-import { createSenderCheck, isAlphanumericSender, senderAdvice } from '../../src/content/senders.ts';
+import { createSenderCheck, isAlphanumericSender, SENDER_COUNTRIES, senderAdvice } from '../../src/content/senders.ts';
 
 test.each<[label: string, from: string | null, country: string | null, rule: string | null]>([
   ['a name in the United States', 'Riverside', 'US', 'refused'],

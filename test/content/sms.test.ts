@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, it, test } from 'vitest';
-import { GSM_CHARACTERS } from '../../src/content/gsm-alphabet.ts';
-import { normaliseText } from '../../src/content/normalise-text.ts';
-import { isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms.ts';
+import { GSM_CHARACTERS, isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms.ts';
+import { normaliseText } from '../../src/content/unicode.ts';
 
 const FLAG = '🇮🇹';
 const RAINBOW = '🏳️‍🌈';

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { LOOKALIKES } from '../../src/content/lookalikes.ts';
-import { normaliseText } from '../../src/content/normalise-text.ts';
 import { isGsm } from '../../src/content/sms.ts';
-import { transliterate } from '../../src/content/transliterate.ts';
-import { unicodeCauses } from '../../src/content/unicode-causes.ts';
+import { LOOKALIKES, normaliseText, transliterate, unicodeCauses } from '../../src/content/unicode.ts';
 
 /** Any UTF-16 units, half pairs and control characters among them. */
 const anyText = fc

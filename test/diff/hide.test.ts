@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hideAddresses, hidePersonal, isSecret } from '../../src/diff/hide.ts';
+import { hideAddresses, hidePersonal, isSecret } from '../../src/diff/rules.ts';
 
 describe('what could be an address is masked', () => {
   it.each([

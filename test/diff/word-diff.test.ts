@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { shapeOf, wordDiff } from '../../src/diff/word-diff.ts';
+import { shapeOf, wordDiff } from '../../src/diff/texts.ts';
 
 describe('the change of a text in one line', () => {
   it.each<[label: string, before: string, after: string, shape: string]>([

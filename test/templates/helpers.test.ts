@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { RenderError } from '../../src/templates/compile.ts';
-import { readDate } from '../../src/templates/helpers/read-date.ts';
+import { readDate } from '../../src/templates/helpers/date.ts';
 import { render } from './harness.ts';
 
 describe('title', () => {

@@ -1,9 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReplyMeaning } from '../../src/model.ts';
-import { meaningOf } from '../../src/webhook/meaning.ts';
-import { foldWord } from '../../src/webhook/meaning-fold.ts';
-import { START_WORDS, STOP_WORDS, WHOLE_STOP_WORDS } from '../../src/webhook/stop-words.ts';
+import { foldWord, meaningOf, START_WORDS, STOP_WORDS, WHOLE_STOP_WORDS } from '../../src/webhook/meaning.ts';
 
 const read = (text: string, stopWords: readonly string[] = []): ReplyMeaning => meaningOf(text, { stopWords });
 

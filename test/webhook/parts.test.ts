@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { rememberIds } from '../../src/webhook/receive-ids.ts';
-import { isOneOf, isSame } from '../../src/webhook/same.ts';
+import { isOneOf, isSame } from '../../src/util/secret.ts';
+import { rememberIds } from '../../src/webhook/receive-request.ts';
 
 describe('ids', () => {
   const body = (text: string) => Buffer.from(text);

@@ -14,7 +14,7 @@ import { follow, type Pointer } from '../../util/pointer.ts';
 import { jsonText, safe, safeLine } from '../../util/safe.ts';
 import { cut, table } from '../../util/table.ts';
 import type { Level } from '../../webhook/fields.ts';
-import { spelled } from '../../webhook/fields-spelling.ts';
+import { spelled } from '../../webhook/fields.ts';
 import type { Found, Interpretation } from '../../webhook/interpret.ts';
 import { stateOf } from '../../webhook/states.ts';
 import { readTime } from '../../webhook/times.ts';

@@ -1,4 +1,4 @@
-import { isEmpty } from '../empty.ts';
+import { isEmpty } from '../values.ts';
 import { NO_NAMES, type Parameter, type Signature, text } from './signature.ts';
 
 const CONDITION: Parameter = { name: 'condition', accepts: 'condition' };

@@ -1,11 +1,249 @@
 import { type OutExpression, textLiteral } from '../ast.ts';
-import { isEmpty } from '../empty.ts';
-import { quoted, RenderError } from '../render-error.ts';
-import { checkFormat, DATE_PARTS, DATE_PRESETS, formatKey, partsKey, partsOptions } from './date-format.ts';
-import { type DateFormat, patternFormat } from './date-pattern.ts';
-import { createCache, localeName, localeOr } from './locale.ts';
-import { readDate } from './read-date.ts';
-import { type CheckedCall, literal, named, type Signature, text } from './signature.ts';
+import { isEmpty, quoted, RenderError } from '../values.ts';
+import {
+  type CheckedCall,
+  createCache,
+  literal,
+  localeName,
+  localeOr,
+  named,
+  type Signature,
+  text,
+} from './signature.ts';
+
+/** A cell read as a point in time. */
+interface ReadDate {
+  /** `instant` is shown in a time zone; the others are shown as they stand and never shift. */
+  readonly kind: 'date' | 'local' | 'instant';
+  /** Milliseconds since 1970 in UTC; for `date` and `local` those of the same reading on a clock in UTC. */
+  readonly epochMs: number;
+}
+
+/**
+ * Reads `2026-01-02`, `20260102`, `2026-01-02 09:30` (a `T` will do; seconds and fractions too), the same with `Z` or
+ * an offset, Unix seconds (9 or 10 digits) and Unix milliseconds (13 digits). Null for all else: `02/01/2026` is one
+ * day in London and another in New York, and 30 February is none.
+ */
+export function readDate(value: string): ReadDate | null {
+  const trimmed = value.trim();
+  if (/^\d{9,10}$/.test(trimmed)) return { kind: 'instant', epochMs: Number(trimmed) * 1000 };
+  if (/^\d{13}$/.test(trimmed)) return { kind: 'instant', epochMs: Number(trimmed) };
+  const basic = /^(\d{4})(\d\d)(\d\d)$/.exec(trimmed);
+  const match = basic ?? EXTENDED.exec(trimmed);
+  if (match === null) return null;
+  const [, year = '', month = '', day = '', hour, minute = '0', second = '0', fraction = '', zone] = match;
+  const epochMs = epochOf(Number(year), Number(month), Number(day));
+  if (epochMs === null) return null;
+  if (hour === undefined) return { kind: 'date', epochMs };
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const ms = Math.trunc(Number(`0.${fraction}0`) * 1000);
+  const local = epochMs + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms;
+  if (zone === undefined) return { kind: 'local', epochMs: local };
+  const offset = offsetMinutes(zone);
+  return offset === null ? null : { kind: 'instant', epochMs: local - offset * 60_000 };
+}
+
+const EXTENDED =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?([Zz]|[+-]\d\d(?::?\d\d)?))?)?$/;
+
+function epochOf(year: number, month: number, day: number): number | null {
+  const date = new Date(0);
+  // setUTCFullYear, because Date.UTC reads the years 0 to 99 as 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? date.getTime() : null;
+}
+
+function offsetMinutes(zone: string): number | null {
+  if (/^z$/i.test(zone)) return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || '0');
+  if (hours > 23 || minutes > 59) return null;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** A way to write dates, ready to use. */
+interface DateFormat {
+  /** It shows a time of day, which a value without one does not have. */
+  readonly needsTime: boolean;
+  readonly format: (epochMs: number) => string;
+}
+
+type Options = Intl.DateTimeFormatOptions;
+
+interface Token {
+  /** The part of a date that it shows. */
+  readonly part: Intl.DateTimeFormatPartTypes;
+  /**
+   * What is asked of Intl. Minutes get their zero only beside an hour, seconds only beside minutes, and the half of the
+   * day stands only beside an hour of the 12-hour clock.
+   */
+  readonly options: Options;
+  readonly digits?: 1 | 2;
+}
+
+const MINUTE: Options = { hour: '2-digit', hourCycle: 'h23', minute: '2-digit' };
+
+/** Pattern letters. Capital `Y`, `D` and small `ddd` of other tools mean what their users expect: year, day, weekday. */
+const TOKENS: Readonly<Record<string, Token>> = {
+  yyyy: { part: 'year', options: { year: 'numeric' } },
+  yy: { part: 'year', options: { year: '2-digit' }, digits: 2 },
+  MMMM: { part: 'month', options: { month: 'long' } },
+  MMM: { part: 'month', options: { month: 'short' } },
+  MM: { part: 'month', options: { month: '2-digit' }, digits: 2 },
+  M: { part: 'month', options: { month: 'numeric' }, digits: 1 },
+  dd: { part: 'day', options: { day: '2-digit' }, digits: 2 },
+  d: { part: 'day', options: { day: 'numeric' }, digits: 1 },
+  EEEE: { part: 'weekday', options: { weekday: 'long' } },
+  EEE: { part: 'weekday', options: { weekday: 'short' } },
+  HH: { part: 'hour', options: { hour: '2-digit', hourCycle: 'h23' }, digits: 2 },
+  H: { part: 'hour', options: { hour: 'numeric', hourCycle: 'h23' }, digits: 1 },
+  hh: { part: 'hour', options: { hour: '2-digit', hourCycle: 'h12' }, digits: 2 },
+  h: { part: 'hour', options: { hour: 'numeric', hourCycle: 'h12' }, digits: 1 },
+  mm: { part: 'minute', options: MINUTE, digits: 2 },
+  ss: { part: 'second', options: { ...MINUTE, second: '2-digit' }, digits: 2 },
+  a: { part: 'dayPeriod', options: { hour: 'numeric', hourCycle: 'h12' } },
+};
+
+const SYNONYMS: Readonly<Record<string, string>> = {
+  YYYY: 'yyyy',
+  YY: 'yy',
+  DD: 'dd',
+  D: 'd',
+  dddd: 'EEEE',
+  ddd: 'EEE',
+  A: 'a',
+};
+
+const PIECES = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+/g;
+
+type Piece = { readonly literal: string } | Token;
+
+/** A pattern's pieces, or what is wrong with it in one sentence. */
+function readPattern(pattern: string): readonly Piece[] | string {
+  if (pattern.trim() === '') return 'The format is empty.';
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const { 0: whole, 1: inQuotes, 2: letter, index } of pattern.matchAll(PIECES)) {
+    if (index !== end) break;
+    end += whole.length;
+    const token = letter === undefined ? undefined : tokenOf(whole);
+    if (token !== undefined) pieces.push(token);
+    else if (letter !== undefined) return `${quoted(whole)} is no part of a date in the format ${quoted(pattern)}.`;
+    else pieces.push({ literal: inQuotes === undefined ? whole : inQuotes.replaceAll("''", "'") || "'" });
+  }
+  return end === pattern.length ? pieces : `A quote in the format ${quoted(pattern)} is never closed.`;
+}
+
+function tokenOf(letters: string): Token | undefined {
+  const name = Object.hasOwn(SYNONYMS, letters) ? (SYNONYMS[letters] ?? letters) : letters;
+  return Object.hasOwn(TOKENS, name) ? TOKENS[name] : undefined;
+}
+
+/** A date written after a pattern. Throws `RenderError` for a pattern that is none, which the check has refused. */
+function patternFormat(pattern: string, locale: string, timeZone: string): DateFormat {
+  const pieces = readPattern(pattern);
+  if (typeof pieces === 'string') throw new RenderError(pieces);
+  const groups = groupTokens(pieces);
+  const formatters = groups.map((options) => new Intl.DateTimeFormat(locale, { ...options, timeZone }));
+  const placed = pieces.map((piece) =>
+    'literal' in piece ? piece : { ...piece, group: groups.findIndex((options) => includes(options, piece.options)) },
+  );
+  const needsTime = pieces.some((piece) => 'part' in piece && TIME_PARTS.has(piece.part));
+  const format = (epochMs: number): string => {
+    const parts = formatters.map((formatter) => formatter.formatToParts(epochMs));
+    let text = '';
+    for (const piece of placed) {
+      if ('literal' in piece) text += piece.literal;
+      else text += shaped(parts[piece.group]?.find((p) => p.type === piece.part)?.value ?? '', piece.digits);
+    }
+    return text;
+  };
+  return { needsTime, format };
+}
+
+const TIME_PARTS: ReadonlySet<string> = new Set(['hour', 'minute', 'second', 'dayPeriod']);
+
+/**
+ * As few requests to Intl as possible, one for most patterns: it is faster (one takes 2 us), and only in company do
+ * words take their right form (`январь`, but `2 января`). A part that is wanted in two forms needs two requests.
+ */
+function groupTokens(pieces: readonly Piece[]): readonly Options[] {
+  const groups: Options[] = [];
+  for (const piece of pieces) {
+    if ('literal' in piece) continue;
+    const index = groups.findIndex((options) => agrees(options, piece.options));
+    if (index < 0) groups.push({ ...piece.options });
+    else groups[index] = { ...groups[index], ...piece.options };
+  }
+  return groups;
+}
+
+function agrees(a: Options, b: Options): boolean {
+  return Object.entries(b).every(([name, value]) => !Object.hasOwn(a, name) || a[name as keyof Options] === value);
+}
+
+function includes(a: Options, b: Options): boolean {
+  return Object.entries(b).every(([name, value]) => a[name as keyof Options] === value);
+}
+
+/** Numbers as long as the pattern says: en-GB writes `09` where one digit is asked for, others `5` for two. */
+function shaped(value: string, digits: 1 | 2 | undefined): string {
+  if (digits === 2) return value.padStart(2, '0');
+  return digits === 1 ? value.replace(/^0(?=\d)/, '') : value;
+}
+
+/**
+ * How a date is written: a preset, a pattern (`d MMM yyyy`) or parts that the language puts in order. Between the check
+ * and the render it is one string, `preset:long`, `pattern:d MMM`, `parts:weekday=short,day=numeric`, so that it can
+ * stand in the compiled template and be the key of a formatter.
+ */
+const DATE_PRESETS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
+  short: { dateStyle: 'short' },
+  medium: { dateStyle: 'medium' },
+  long: { dateStyle: 'long' },
+  full: { dateStyle: 'full' },
+  time: { timeStyle: 'short' },
+  datetime: { dateStyle: 'medium', timeStyle: 'short' },
+};
+
+const NUMERIC = ['numeric', '2-digit'];
+const NAMES = ['long', 'short', 'narrow'];
+
+/** The parts that a date can be put together from, with the values that Intl.DateTimeFormat takes. */
+const DATE_PARTS: Readonly<Record<string, readonly string[]>> = {
+  weekday: NAMES,
+  year: NUMERIC,
+  month: [...NUMERIC, ...NAMES],
+  day: NUMERIC,
+  hour: NUMERIC,
+  minute: NUMERIC,
+  second: NUMERIC,
+  hourCycle: ['h12', 'h23'],
+  timeZoneName: ['short', 'long', 'shortOffset', 'longOffset', 'shortGeneric', 'longGeneric'],
+};
+
+/** What is wrong with a format that the template names; null when nothing is. */
+function checkFormat(format: string): string | null {
+  if (format === 'iso' || Object.hasOwn(DATE_PRESETS, format)) return null;
+  const pieces = readPattern(format);
+  if (typeof pieces !== 'string') return null;
+  const presets = [...Object.keys(DATE_PRESETS), 'iso'].join(', ');
+  return `${pieces} Use one of ${presets}, or a pattern such as "d MMM yyyy"; words in it stand in 'quotes'.`;
+}
+
+/** The one string for a format that was found right. */
+function formatKey(format: string): string {
+  return Object.hasOwn(DATE_PRESETS, format) || format === 'iso' ? `preset:${format}` : `pattern:${format}`;
+}
+
+function partsKey(parts: ReadonlyMap<string, string>): string {
+  return `parts:${[...parts].map(([name, value]) => `${name}=${value}`).join(',')}`;
+}
+
+function partsOptions(key: string): Intl.DateTimeFormatOptions {
+  return Object.fromEntries(key.split(',').map((part) => part.split('=')));
+}
 
 const PARTS = Object.entries(DATE_PARTS).map(([name, values]) =>
   literal(name, (value) => (values.includes(value) ? null : `${name} is one of ${values.join(', ')}.`)),

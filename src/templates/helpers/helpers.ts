@@ -1,10 +1,9 @@
-import { RenderError } from '../render-error.ts';
+import { RenderError } from '../values.ts';
 import { and, COMPARE_SIGNATURES, eq, ifBlock, indentBlock, ne, not, or, unlessBlock } from './compare.ts';
 import { createDate, DATE_SIGNATURE } from './date.ts';
-import { plainCharacters } from './locale.ts';
-import { createCurrency, createNumber, NUMBER_SIGNATURES } from './number.ts';
-import { createPlural, PLURAL_SIGNATURE } from './plural.ts';
+import { createCurrency, createNumber, createPlural, NUMBER_SIGNATURES, PLURAL_SIGNATURE } from './number.ts';
 import type { Signature } from './signature.ts';
+import { plainCharacters } from './signature.ts';
 import { defaultOrRefuse, defaultTo, lower, TEXT_SIGNATURES, title, trim, upper } from './text.ts';
 
 /** Every helper that a template can call, in the order of the guide. */

@@ -1,8 +1,15 @@
-import { numberLiteral, type OutExpression, textLiteral } from '../ast.ts';
-import { isEmpty } from '../empty.ts';
-import { quoted, RenderError } from '../render-error.ts';
-import { createCache, localeName, localeOr } from './locale.ts';
-import { type CheckedCall, literal, named, type Signature, text } from './signature.ts';
+import { NOTHING, numberLiteral, type OutExpression, textLiteral } from '../ast.ts';
+import { isEmpty, quoted, RenderError } from '../values.ts';
+import {
+  type CheckedCall,
+  createCache,
+  literal,
+  localeName,
+  localeOr,
+  named,
+  type Signature,
+  text,
+} from './signature.ts';
 
 const DECIMALS = literal('decimals', (value) =>
   /^(?:1?\d|20)$/.test(value) ? null : 'decimals= is a whole number from 0 to 20.',
@@ -58,18 +65,18 @@ function isCurrency(code: string): boolean {
  * The cell as a decimal number, digit for digit; null when it is none. Only digits, one decimal point and a sign:
  * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of something else.
  */
-export function readNumber(value: string): Intl.StringNumericLiteral | null {
+function readNumber(value: string): Intl.StringNumericLiteral | null {
   const trimmed = value.trim();
   if (trimmed.length > 40 || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(trimmed)) return null;
   return trimmed.replace(/^\+/, '').replace(/\.$/, '') as Intl.StringNumericLiteral;
 }
 
-export function unreadableNumber(value: string, label: string): RenderError {
+function unreadableNumber(value: string, label: string): RenderError {
   return new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`);
 }
 
 /** Decimals as they stand in the cell: `12.50` stays `12.50`. */
-export function decimalsIn(number: string): number {
+function decimalsIn(number: string): number {
   const point = number.indexOf('.');
   return point < 0 ? 0 : number.length - point - 1;
 }
@@ -109,5 +116,52 @@ export function createCurrency(
     const number = readNumber(value);
     if (number === null) throw unreadableNumber(value, label);
     return finish(formats(`${code}\0${decimals}\0${locale}`).format(number));
+  };
+}
+
+/** The plural categories of CLDR, in the order of the helper's arguments. */
+const CATEGORIES = ['zero', 'one', 'two', 'few', 'many', 'other'] as const;
+
+export const PLURAL_SIGNATURE: Signature = {
+  example: '{{plural count "item" "items"}}',
+  gives: 'text',
+  positional: [text('count'), text('one'), text('other')],
+  atLeast: 1,
+  named: named(localeName(), ...CATEGORIES.map((name) => text(name))),
+  verify: ({ positional, named: names }) => {
+    if (positional.length === 2) return 'The word for one needs the word for more beside it.';
+    if (positional.length === 1 && !names.has('other')) return 'The word for all other numbers is missing (other=).';
+    const twice = positional.length > 1 && (names.has('one') || names.has('other'));
+    return twice ? 'The words for one and other stand there twice.' : null;
+  },
+  arrange: ({ positional: [count, one, other], named: names, label }, settings) => {
+    const words = new Map(names);
+    if (one !== undefined) words.set('one', one);
+    if (other !== undefined) words.set('other', other);
+    return [
+      count ?? NOTHING,
+      words.get('locale') ?? textLiteral(settings.locale),
+      textLiteral(label),
+      ...CATEGORIES.map((name) => words.get(name) ?? NOTHING),
+    ];
+  },
+};
+
+type Words = readonly (string | null)[];
+
+/** The helper `plural`: count, locale, columns, then a word for each category, null where there is none. */
+export function createPlural(): (value: string, locale: string, label: string, ...words: Words) => string {
+  const rules = createCache((key) => {
+    const [decimals = '', locale = ''] = key.split('\0');
+    return new Intl.PluralRules(localeOr(locale), { minimumFractionDigits: Number(decimals) });
+  });
+  // Positions, not rest parameters: Handlebars adds its own options as the last argument.
+  return (value, locale, label, zero, one, two, few, many, other) => {
+    if (isEmpty(value)) return '';
+    const number = readNumber(value);
+    if (number === null) throw unreadableNumber(value, label);
+    const rule = rules(`${Math.min(20, decimalsIn(number))}\0${locale}`).select(Number(number));
+    const word = { zero, one, two, few, many, other }[rule];
+    return word ?? other ?? '';
   };
 }

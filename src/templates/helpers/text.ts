@@ -1,8 +1,6 @@
 import { textLiteral } from '../ast.ts';
-import { isEmpty } from '../empty.ts';
-import { RenderError } from '../render-error.ts';
-import { localeName, localeOr } from './locale.ts';
-import { NO_NAMES, named, type Signature, text } from './signature.ts';
+import { isEmpty, RenderError } from '../values.ts';
+import { localeName, localeOr, NO_NAMES, named, type Signature, text } from './signature.ts';
 
 const VALUE = text('value');
 

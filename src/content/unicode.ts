@@ -1,3 +1,85 @@
+import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms.ts';
+
+/** A character that GSM-7 does not have, and where it stands first. */
+interface UnicodeCause {
+  readonly character: string;
+  readonly codePoint: number;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in UTF-16 units. */
+  readonly column: number;
+}
+
+/**
+ * The characters that force a text into UCS-2, each one once with its first place, in the order in which they appear.
+ * Lines end at LF, CR or CR LF. Empty for a text that GSM-7 can carry.
+ */
+export function unicodeCauses(text: string): readonly UnicodeCause[] {
+  const causes = new Map<number, UnicodeCause>();
+  let line = 1;
+  let lineStart = 0;
+  for (let i = 0; i < text.length; i++) {
+    const codePoint = text.codePointAt(i) ?? 0;
+    if (!isGsmCodePoint(codePoint) && !causes.has(codePoint)) {
+      causes.set(codePoint, { character: String.fromCodePoint(codePoint), codePoint, line, column: i - lineStart + 1 });
+    }
+    if (codePoint > 0xffff) i++;
+    if (codePoint === LF || (codePoint === CR && text.charCodeAt(i + 1) !== LF)) {
+      line++;
+      lineStart = i + 1;
+    }
+  }
+  return [...causes.values()];
+}
+
+function isGsmCodePoint(codePoint: number): boolean {
+  return codePoint <= LAST_GSM_UNIT && SEPTETS[codePoint] !== 0;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** One kind of replacement that was made. */
+interface Replacement {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Replaces typographic characters by the GSM ones that look alike (curly quotes, dashes, the ellipsis, wide spaces,
+ * full-width forms), but only when the *whole* text becomes GSM: otherwise the message is Unicode anyway and the text
+ * comes back unchanged. Letters are never replaced by other letters: a name stays as its owner writes it.
+ * `replaced` lists each pair once, in the order of appearance. The text should be normalised first.
+ */
+export function transliterate(text: string): { text: string; replaced: readonly Replacement[] } {
+  if (isGsm(text)) return { text, replaced: [] };
+  const pairs = new Map<string, string>();
+  let result = '';
+  for (const character of text) {
+    if (isGsm(character)) {
+      result += character;
+      continue;
+    }
+    const lookalike = LOOKALIKES.get(character);
+    if (lookalike === undefined) return { text, replaced: [] };
+    pairs.set(character, lookalike);
+    result += lookalike;
+  }
+  return { text: result, replaced: Array.from(pairs, ([from, to]) => ({ from, to })) };
+}
+
+/**
+ * The text as it is counted and sent: composed (NFC), so that `e` with a combining acute is the `é` that GSM-7 has,
+ * and with LF line ends, because CR LF costs two septets for one break. ASCII without CR comes back as it is.
+ */
+export function normaliseText(text: string): string {
+  const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  return MAY_COMPOSE.test(lines) ? lines.normalize('NFC') : lines;
+}
+
+/** NFC changes nothing below U+0300, the first combining mark (Unicode, `NFC_Quick_Check`). */
+const MAY_COMPOSE = /[\u0300-\uffff]/;
+
 /** Replacement, then the characters that it stands for; escaped where one cannot see them. */
 const GROUPS: readonly (readonly [to: string, from: string])[] = [
   ['"', '«»“”„‟″‶\u02ba\u02ee❝❞〝〞〟'],
