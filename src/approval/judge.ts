@@ -30,7 +30,7 @@ interface Good extends Signed {
 
 /**
  * Judges the signatures of a plan by the rule of its environment: as many approvers as it asks for must have signed,
- * and besides them one more person who may plan. Nobody can be counted twice, so whoever planned, enough others agreed.
+ * and one more person who may plan. No person counts twice, so enough others than the planner agreed.
  * Which of them planned needs not be known, and is nothing that could be forged.
  *
  * @param bytes - what must have been signed
@@ -76,7 +76,7 @@ async function signersOf(rule: Approval): Promise<People> {
   return { approver: approvers.signers, planner: planners.signers };
 }
 
-/** The signature of somebody, or the rest of a sentence about why it does not count. */
+/** The signature of a person, or the rest of a sentence about why it does not count. */
 async function judgeOne(
   text: string,
   bytes: Uint8Array,

@@ -2,10 +2,10 @@ import type { Signer } from '../model.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 
 /**
- * Tells people apart. Whoever shares a name or a key is one person, however many keys and names they have: otherwise
- * somebody with two keys could approve what they planned themselves. Letter case does not make another name.
+ * Tells people apart. Entries that share a name or a key are one person, however many keys and names they have: otherwise
+ * a person with two keys could approve what they planned themselves. Letter case does not make another name.
  *
- * @param signers - everybody who may sign, in whatever role
+ * @param signers - all who may sign, in whatever role
  * @returns the person behind a signature, by its names and the id of its key; the same text for the same person
  */
 export function tellApart(

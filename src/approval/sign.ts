@@ -9,7 +9,7 @@ import { type Env, inPrivateFolder, runSshKeygen } from './ssh-keygen.ts';
 export interface SignOptions {
   readonly cwd: string;
   readonly env: Env;
-  /** Somebody can be asked for a passphrase or a touch of the key. */
+  /** A person can be asked for a passphrase or a touch of the key. */
   readonly interactive: boolean;
   readonly onSaid?: (text: string) => void;
 }

@@ -25,7 +25,7 @@ export async function readSigners(source: SignerSource): Promise<{
 
 /**
  * Reads a file in the format of git's allowed signers (ssh-keygen(1), ALLOWED SIGNERS): names, options, key. Stricter
- * than ssh-keygen where that would leave open who somebody is: names are names, and patterns are for authorities alone.
+ * than ssh-keygen where a person would not be identified: names are names, and patterns are for authorities alone.
  */
 export function parseSigners(
   text: string,
@@ -48,7 +48,7 @@ export function parseSigners(
 
 const EXAMPLE = 'A line is like: ana@example.com ssh-ed25519 AAAA...';
 
-/** Key types begin with these; whatever stands before one is a field of options. */
+/** Key types begin with these; the text before one is a field of options. */
 const KEY_TYPE = /^(ssh-|ecdsa-|sk-)/;
 
 function parseLine(line: string): Signer | { readonly problem: string } {
@@ -82,7 +82,7 @@ const MAX_OPTIONS = 4_000;
 
 type Options = Omit<Signer, 'names' | 'key'>;
 
-/** Null where one is not known, stands twice, or has a value of another form. */
+/** Null where one is unknown, given twice, or has a value of another form. */
 function readOptions(text: string): Options | null {
   const found = new Map<string, string>();
   if (text.length > MAX_OPTIONS) return null;

@@ -9,7 +9,7 @@ import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts
 export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Call {
-  /** Fixed words and paths of our own; whatever comes from data stands behind an option that takes a value. */
+  /** Fixed words and paths of our own; what comes from data is always the value of an option. */
   readonly args: readonly string[];
   /** Where it runs, and where the files lie that `args` name. */
   readonly folder: string;
@@ -17,7 +17,7 @@ export interface Call {
   /** What it reads; `terminal` lets it ask for a passphrase or a touch. */
   readonly input: Uint8Array | 'terminal' | 'nothing';
   readonly timeoutMs: number;
-  /** Told what ssh-keygen says to whoever sits at the terminal. */
+  /** Told what ssh-keygen says to the person at the terminal. */
   readonly onSaid?: (text: string) => void;
 }
 
@@ -97,7 +97,7 @@ function tooOld(): Error {
   return refuse(problem('signing-failed', message, { hint: 'Install OpenSSH 8.7 or newer.' }));
 }
 
-/** Does something in a folder that nobody else can look into; nothing of it is left afterwards. */
+/** Does something in a folder that no other user can read; nothing of it is left afterwards. */
 export async function inPrivateFolder<T>(
   files: Readonly<Record<string, string | Uint8Array>>,
   work: (folder: string) => Promise<T>,

@@ -80,7 +80,7 @@ function timeOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
 }
 
-/** ssh-keygen's own words, where it has any for this, without the place in a file that nobody else knows. */
+/** ssh-keygen's own words, where it has any for this, without the place in a temporary file. */
 function reasonOf(said: string): string {
   const [line = ''] = said.split('\n').filter((one) => one.startsWith('signers:'));
   const words = line.replace(/^signers:\d+: /, '').slice(0, 200);

@@ -45,7 +45,7 @@ export function checkCountry(text: string): Finding<string> {
 }
 
 /**
- * The sender of an SMS (DOMAIN 2.5): a number of at most 15 digits, a short code, or at most 11 letters, digits and
+ * The sender of an SMS: a number of at most 15 digits, a short code, or at most 11 letters, digits and
  * signs with a letter among them.
  */
 export function checkSender(text: string): Finding<string> {

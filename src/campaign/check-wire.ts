@@ -3,7 +3,7 @@ import { parsePointer } from '../util/pointer.ts';
 import { DEFAULT_WIRE } from './defaults.ts';
 import type { WireFile } from './written.ts';
 
-/** Statuses that are never about the recipient, or never say that nothing was done (FAILURES F2 to F6). */
+/** Statuses that are never about the recipient, or never say that nothing was done (failures.md, F2 to F6). */
 const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
 
 /** What handbill itself says in these headers must not be overwritten. */
@@ -38,7 +38,7 @@ const OWN_FIELDS = new Set([
   'addressBook',
 ]);
 
-/** Names that no object from outside may have (SECURITY S12). */
+/** Names that no object from outside may have. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Adds what is wrong with the value at a path below `wire`. */

@@ -1,12 +1,12 @@
 import { CHANNELS, type Channel, type CharacterSet, type Wire } from '../model.ts';
 
-/** What holds where neither the campaign nor handbill.yaml says otherwise: the only place where defaults stand. */
+/** What holds where neither the campaign nor handbill.yaml says otherwise: the only place with defaults. */
 export const DEFAULTS = {
   /** Requests in flight at once. MEASURED: 16 to 128 connections do not differ on loopback. */
   concurrency: 16,
-  /** Requests per recipient in one start (FAILURES rule 11). */
+  /** Requests per recipient in one start (failures.md, rule 11). */
   attempts: 3,
-  /** Total time of one request, in milliseconds: 20 seconds (FAILURES I2). */
+  /** Total time of one request, in milliseconds: 20 seconds (failures.md, I2). */
   timeoutMs: 20_000,
   /** Character set of an SMS: GSM-7 where the text fits into it. */
   characterSet: 'auto',
@@ -35,7 +35,7 @@ export const DEFAULTS = {
   winnerTie: 'first',
   /** Least messages of each variant. */
   winnerMinimum: 50,
-  /** Windows are in the time of each recipient; null for that of whoever's is not known: they wait. */
+  /** Windows are in the time of each recipient; null where it is not known: such recipients wait. */
   windowTimeZone: 'recipient',
   windowUnknown: null,
   windowCountries: false,
@@ -46,7 +46,7 @@ export const DEFAULTS = {
   /** Where events are received, and how a sender proves who it is. */
   webhookPath: '/webhooks',
   webhookScheme: 'standard',
-  /** How far the time of a signature may be from the clock: 5 minutes either way (SECURITY S29). */
+  /** How far the time of a signature may be from the clock: 5 minutes either way. */
   webhookToleranceMs: 5 * 60_000,
   /** A signature over the body alone. */
   webhookHmac: { algorithm: 'sha256', encoding: 'hex', prefix: '', signed: '{body}' },
@@ -67,7 +67,7 @@ const CHANNEL_VALUES: Readonly<Record<Channel, string>> = {
 
 const CHARACTER_SET_VALUES: Readonly<Record<CharacterSet, string>> = { auto: 'Auto', gsm: 'GSM', unicode: 'Unicode' };
 
-// DOMAIN 1.1: what such APIs answer with. What names one message comes before what names the request: an answer can
+// The usual answers of such APIs. What names one message comes before what names the request: an answer can
 // hold both, and delivery reports name the message.
 const MESSAGE_IDS = ['id', 'messageId', 'message_id', 'message_uuid'];
 const REQUEST_IDS = ['batchId', 'bulkId', 'requestId', 'request_id'];
@@ -81,7 +81,7 @@ const MESSAGE_ID_POINTERS: readonly string[] = [
   ...REQUEST_IDS.map((key) => `/data/${key}`),
 ];
 
-// DOMAIN 1.2: problem+json first, then the shapes of others; the most telling sentence before the general one.
+// problem+json first, then the shapes of others; the most telling sentence before the general one.
 const ERROR_POINTERS: readonly string[] = [
   '/detail',
   '/message',

@@ -40,7 +40,7 @@ export function readEnvironments(
   return { environments, diagnostics };
 }
 
-/** The environment that is meant where nobody names one: the only one beside the sandbox; null: there are several. */
+/** The environment that is meant where none is named: the only one beside the sandbox; null: there are several. */
 export function onlyEnvironment({ environments }: Pick<Project, 'environments'>): string | null {
   const [only = SANDBOX, ...more] = [...environments.keys()].filter((name) => name !== SANDBOX);
   return more.length === 0 ? only : null;

@@ -92,7 +92,7 @@ export function explainName(error: ErrorObject, context: Context): Explained {
 
 /**
  * Anything wrong with `apiKey`, `suppressionKey` or `webhook.secrets`. Neither the message nor the line repeats what
- * stands there: it may be the secret.
+ * is there: it may be the secret.
  */
 export function explainApiKey(pointer: string, value: unknown, context: Context): Explained {
   const { subject, path, example, noun } = keyNames(pointer);

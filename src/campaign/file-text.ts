@@ -10,7 +10,7 @@ export interface FileText {
   readonly raw: string;
   /** The place of an offset in UTF-16 units; the mark ends with the line. */
   at(offset: number, length?: number): Where;
-  /** Never shows what stands there: offsets in UTF-16 units, end exclusive. For what has not been shown yet. */
+  /** Never shows what is there: offsets in UTF-16 units, end exclusive. For what has not been shown yet. */
   hide(start: number, end: number): void;
   /** Line and column, both from 1. */
   position(offset: number): { readonly line: number; readonly column: number };

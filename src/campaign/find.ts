@@ -142,7 +142,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /**
  * The campaign files that paths mean, sorted. Without paths: every `campaigns/**\/campaign.yaml` below `cwd`. A file is
  * taken as it is; in a folder, every campaign.yaml and every other YAML file that looks like a campaign, and where there
- * is neither, every YAML file: whoever names a folder of them wants them checked.
+ * is neither, every YAML file: a user who names a folder wants its files checked.
  */
 export async function findCampaigns(
   paths: readonly string[],

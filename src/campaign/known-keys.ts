@@ -28,7 +28,7 @@ function placesOf(kind: FileKind): ReadonlyMap<string, readonly Place[]> {
   const visit = (schema: Schema, at: FileKind, path: readonly string[]): void => {
     const found = resolveSchema(schema, at);
     const { properties = {}, additionalProperties } = found.schema;
-    // What stands higher up comes first; the sandbox has the keys of any environment.
+    // Keys higher up come first; the sandbox has the keys of any environment.
     for (const key of Object.keys(properties)) places.set(key, [...(places.get(key) ?? []), path]);
     // A key of campaigns belongs into the defaults, whatever else has a key of that name.
     const { defaults, ...others } = properties;

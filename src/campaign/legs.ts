@@ -141,7 +141,7 @@ function readLegOf(
   };
 }
 
-/** A variant says what differs: each part of its content stands in the place of the campaign's. */
+/** A variant says what differs: each part of its content replaces that of the campaign. */
 function mergeContent(base: Content | null, own: Content | null): Content | null {
   if (base === null || own === null) return own ?? base;
   const keys = Object.keys(own.tree);

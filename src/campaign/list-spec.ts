@@ -105,7 +105,7 @@ function readWhere(merged: Merged): Where | null {
   return place === null ? null : { query: where, at: place.at };
 }
 
-/** The recipients that stand in the campaign: a row for each, in the columns that any of them has. */
+/** The recipients in the campaign file: a row for each, in the columns that any of them has. */
 function readInline(merged: Merged, report: Report): InlineList | null {
   const { csv, list, contacts } = merged.recipients;
   const given = Object.entries({ csv, list, contacts }).flatMap(([name, one]) => (one === undefined ? [] : [name]));

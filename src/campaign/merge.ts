@@ -9,13 +9,13 @@ import type { YamlFile } from './yaml.ts';
 export interface Merged {
   readonly file: Partial<Omit<CampaignFile, 'recipients'>>;
   readonly recipients: Partial<RecipientsFile>;
-  /** Where the value at a pointer of the merged file was written; null where nobody wrote it. */
+  /** Where the value at a pointer of the merged file was written; null where it was not written. */
   where(pointer: string): Where | null;
   /** The text at a pointer with the place of its first character. */
   text(pointer: string): SourceText | null;
   /** A plain scalar as it was written: `+447700900123`, where YAML reads a number. */
   plain(pointer: string): string | null;
-  /** Something stands there, even if it was reported and left out. */
+  /** There is a value, even if it was reported and left out. */
   isWritten(pointer: string): boolean;
   /** What the campaign file itself says there, whether it is valid or not. */
   own(pointer: string): unknown;

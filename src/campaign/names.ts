@@ -11,7 +11,7 @@ import { MAX_YAML_BYTES, readYaml } from './yaml.ts';
 export interface NamedCampaign {
   readonly name: string;
   readonly file: string;
-  /** Where the name stands, for the diagnostic. */
+  /** Where the name is, for the diagnostic. */
   readonly where?: Partial<Diagnostic>;
 }
 
@@ -55,11 +55,11 @@ export async function peekCampaign(path: string): Promise<string | null> {
   if ('fault' in read) return null;
   const text = Buffer.from(read.bytes).toString('utf8');
   if (/^\s*\{/.test(text)) {
-    // Written as JSON: keys do not stand at the beginning of lines.
+    // Written as JSON: keys are not at the beginning of lines.
     const name = valueAt(readYaml(read.bytes, path).yaml?.value, '/name');
     return typeof name === 'string' && /"(?:template|content|variants)"/.test(text) ? name : null;
   }
-  // Other files have a name and content too, but no recipients besides.
+  // Other files have a name and content too, but no recipients.
   const isCampaign = TEMPLATE.test(text) || (MESSAGE.test(text) && RECIPIENTS.test(text));
   return isCampaign ? (NAME.exec(text)?.[1] ?? null) : null;
 }

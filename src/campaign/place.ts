@@ -179,7 +179,7 @@ type Fault = Pick<Diagnostic, 'code' | 'message' | 'hint'>;
 
 /**
  * Where the ledger of a project is: the real path of a file, or the address of a shared one. A relative path is taken from
- * the root of the project, whoever says it and wherever. The last part is not resolved: a link there must be seen.
+ * the root of the project, wherever they are given. The last part is not resolved: a link there must be seen.
  *
  * @returns with a fault, also where the ledger would be without the name that is at fault
  */
@@ -214,7 +214,7 @@ export interface LedgerUse {
 }
 
 /**
- * Why the ledger of a project must not be used: it would be a second one in the same tree, which does not know whom the
+ * Why the ledger of a project must not be used: it would be a second one in the same tree, which does not know the recipients of the
  * first has sent to.
  */
 export async function secondLedger(root: string, ledger: string, use: LedgerUse): Promise<Diagnostic | null> {

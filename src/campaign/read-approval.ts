@@ -10,7 +10,7 @@ export type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, '
 type Report = (path: readonly (string | number)[], code: Code, message: string, hint: string) => void;
 
 /**
- * The rule of an environment about who must have signed its plans; null where it has none. It stands in handbill.yaml
+ * The rule of an environment about who must have signed its plans; null where it has none. It is in handbill.yaml
  * alone, never in a campaign, which would name its own approvers.
  */
 export function readApproval(
@@ -67,7 +67,7 @@ function signersIn(written: SignerList, key: 'approvers' | 'planners', report: R
   return { signers };
 }
 
-/** Files are read when they are needed; whoever is named here can be counted now. Several keys of one name are one. */
+/** Files are read when they are needed; people named here can be counted now. Several keys of one name are one. */
 function canBeMet({ approvers, planners, approvals }: Approval): boolean {
   if ('file' in approvers) return true;
   const approve = namesOf(approvers.signers);

@@ -5,7 +5,7 @@ import type { Report } from './legs.ts';
 import type { Merged } from './merge.ts';
 import type { CanaryFile, SendFile } from './written.ts';
 
-/** A week: whoever pauses for longer wants another occurrence. */
+/** A week: for a longer pause, use another occurrence. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
 /** `send.canary`: one step, a list of steps, or a mapping with pause and gate; null without one. */

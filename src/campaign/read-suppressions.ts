@@ -10,7 +10,7 @@ import type { YamlFile } from './yaml.ts';
 
 /**
  * Finds the suppression lists: those of handbill.yaml and those of the campaign, each file once. A campaign adds to what
- * the project names and replaces nothing, so that nobody can take a list away by overlooking it. They are read when a
+ * the project names and replaces nothing, so that no list can be dropped by mistake. They are read when a
  * command starts, not here.
  *
  * @param campaign null: only those of the project

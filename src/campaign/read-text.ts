@@ -4,7 +4,7 @@ import type { SourceText } from '../model.ts';
 import { type PathFault, readSmallFile } from '../util/paths.ts';
 import { decodeUtf8 } from './decode.ts';
 
-/** How large a template or partial may be, in bytes (SECURITY S17). */
+/** How large a template or partial may be, in bytes. */
 export const MAX_TEMPLATE_BYTES = 64 << 10;
 
 /** How large the HTML of an email may be, in bytes: Gmail cuts off at 102 KB, and MJML is shorter than its HTML. */
@@ -18,7 +18,7 @@ export interface ReadText {
 
 /**
  * Reads a template file: UTF-8, at most 64 KiB. Lines end with LF afterwards whatever they ended with, because a CR
- * costs a septet in an SMS, and one newline at the end is left out, because editors put it there and nobody means to
+ * costs a septet in an SMS, and one newline at the end is left out, because editors add it and users do not mean to
  * send it.
  *
  * @param file - the path as the user would name it

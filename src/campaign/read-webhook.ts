@@ -22,7 +22,7 @@ export function readWebhook(written: WebhookFile | undefined, folder: string, re
 
 type Report = (pointer: string, fault: Pick<Diagnostic, 'code' | 'message'> & { readonly hint?: string }) => null;
 
-/** Without secrets nobody could prove who it is, so that nothing is received: files of reports are read all the same. */
+/** Without secrets no sender can prove its identity, so nothing is received: files of reports are read all the same. */
 function readReceiver(written: WebhookFile, folder: string, report: Report): Receiver | null {
   const { path = DEFAULTS.webhookPath, secrets } = written;
   const scheme = readScheme(written, report);
@@ -56,7 +56,7 @@ function readScheme(written: WebhookFile, report: Report): Scheme | null {
   return kind === 'hmac' ? hmacOf(hmac, toleranceMs, report) : { kind };
 }
 
-/** An hour: whoever copies a request may not have longer to repeat it. */
+/** An hour: a copied request can be repeated no longer than that. */
 const LONGEST_TOLERANCE_MS = 3_600_000;
 
 function toleranceOf(written: string | undefined, report: Report): number | null {
@@ -94,7 +94,7 @@ function hmacOf(written: WebhookFile['hmac'], toleranceMs: number, report: Repor
   };
 }
 
-/** What is not signed can be changed by whoever copies a request, so that looking at it would be for show. */
+/** What is not signed can be changed in a copied request, so checking it would prove nothing. */
 function signedFault(signed: string, timestampHeader: string | null, idHeader: string | null) {
   const hint = 'For example: signed: "{timestamp}.{body}" with timestampHeader: X-Timestamp';
   const named = [...signed.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '');

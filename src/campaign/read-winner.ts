@@ -7,7 +7,7 @@ import type { CampaignFile } from './written.ts';
 /** A week: what came back after that says nothing about the message any more. */
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
-/** By what `winner` says that the winner of a test is found; null where somebody names it. */
+/** By what `winner` says that the winner of a test is found; null where a person names it. */
 export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: Report): WinnerRule | null {
   if (typeof winner !== 'object') return null;
   const { by, variant, wait, tie, minimum } = winner;

@@ -2,7 +2,7 @@ import type { Wire } from '../model.ts';
 import { DEFAULT_WIRE, eachChannel, wireChannels } from './defaults.ts';
 import type { WireFile } from './written.ts';
 
-/** What is written over the defaults, each setting by itself. Whoever names places for one gives up those of the default. */
+/** What is written over the defaults, each setting by itself. Places that are named for one replace those of the default. */
 export function readWire(written: WireFile): Wire {
   const { channels, characterSets, response = {}, unsupportedChannel, content, ...rest } = written;
   return {
@@ -26,7 +26,7 @@ function readResponse(written: NonNullable<WireFile['response']>): Wire['respons
   const ids = inEntries(written.messageId);
   return {
     ...response,
-    // Whoever names the place of the id knows that it is there: a 2xx without it is not this API's answer.
+    // If the place of the id is configured, the id is there: a 2xx without it is not this API's answer.
     messageIdRequired: written.messageId !== undefined,
     // What is written of the first entry is meant of every entry, where several recipients have one each.
     recipientId: written.recipientId ?? (ids.length > 0 ? ids : response.recipientId),

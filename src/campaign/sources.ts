@@ -64,7 +64,7 @@ export async function readSources(merged: Merged, options: SourcesOptions): Prom
   });
   diagnostics.push(...wrong);
 
-  // A partial that nobody includes changes no message: its faults do not matter here, and its hash is not an input.
+  // A partial that is not included changes no message: its faults do not matter here, and its hash is not an input.
   const included = includedPartials([...legs.flatMap(textsOf), ...expressionsOf(file)], partials);
   const sources = new Map<string, SourceText>();
   const inputs = uniqueInputs(legs.flatMap((read) => read.inputs));

@@ -26,7 +26,7 @@ import type { YamlFile } from './yaml.ts';
 /** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
 export interface Checked<T> {
   readonly value: T;
-  /** The file, with the items of lists counted as in `value`: its pointers find the place of what is wrong besides. */
+  /** The file, with the items of lists counted as in `value`: its pointers find the place of what else is wrong. */
   readonly yaml: YamlFile;
   readonly diagnostics: readonly Diagnostic[];
   /** Pointers of keys that were misspelt: they have been reported, and are not missing. */
@@ -86,7 +86,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
 }
 
 /**
- * Hides every `apiKey`, the `suppressionKey` and the secrets of webhooks, and what stands behind unknown keys of an
+ * Hides every `apiKey`, the `suppressionKey` and the secrets of webhooks, and the values of unknown keys of an
  * environment or of `webhook`: that may be a secret under another name. Before anything is explained, because an error
  * elsewhere may show the same line.
  */

@@ -25,7 +25,7 @@ export function builtValidators(file: string): Validators | null {
     const built = require(file) as Built;
     return built.fingerprint === schemaFingerprint() ? (kind) => built[kind] : null;
   } catch (error) {
-    // The second: it went away while it was loaded, because somebody builds at this moment.
+    // The second: it went away while it was loaded, because a build runs at this moment.
     if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return null;
     throw error;
   }
@@ -45,7 +45,7 @@ export function compiledValidators(): Validators {
 /**
  * Strict, so that a slip in a schema is an error and not a hole. All errors are collected: these files are small, and
  * their depth and number of values are limited before. `patternErrorMessage` is the sentence for a pattern, which
- * editors show too. (SECURITY S13)
+ * editors show too.
  */
 export function createAjv(options: Options = {}): Ajv {
   const { Ajv } = require('ajv') as typeof import('ajv');
@@ -66,7 +66,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', ...FOR
 const BY_NAME: ReadonlySet<string> = new Set(['properties', 'definitions']);
 
 /**
- * A schema without what only editors show. Because errors carry their schema, all of it would stand in the code that the
+ * A schema without what only editors show. Because errors carry their schema, all of it would be in the code that the
  * build writes: 815 KB instead of 740 KB, to be read at each start.
  */
 function withoutAnnotations(schema: Schema): Schema {

@@ -3,7 +3,7 @@ import { type Diagnostic, problem } from '../errors.ts';
 import { pointerTo } from '../util/json.ts';
 import type { FileText } from './file-text.ts';
 
-/** Where a value stands, and how it was written. */
+/** Where a value is, and how it was written. */
 export interface Place {
   /** Offsets in UTF-16 units, end exclusive. */
   readonly key: Range | null;
@@ -26,7 +26,7 @@ const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Turns the parsed tree into plain data: objects have no prototype, keys are as written, numbers are finite, strings
- * are well-formed. Remembers where every value stands.
+ * are well-formed. Remembers where every value is.
  */
 export function readValue(
   root: Node | null,
@@ -176,7 +176,7 @@ class ValueReader {
 
 const MAX_DIAGNOSTICS = 100;
 
-/** An empty value has no characters of its own: it stands where it would begin. */
+/** An empty value has no characters of its own: its place is where it would begin. */
 function rangeOf(node: Node): Range {
   const range = node.range;
   return range === null || range === undefined ? [0, 1] : [range[0], Math.max(range[0] + 1, range[1])];

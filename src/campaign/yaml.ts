@@ -6,7 +6,7 @@ import { type Places, readValue } from './yaml-value.ts';
 
 type CstToken = Parameters<Composer['next']>[0];
 
-/** A YAML file as plain data without prototypes, and where everything in it stands. */
+/** A YAML file as plain data without prototypes, and the place of everything in it. */
 export interface YamlFile {
   readonly text: FileText;
   /** Null, boolean, finite number, string, array, or object without a prototype. */
@@ -168,7 +168,7 @@ function explainSyntax(error: YAMLError, text: FileText): Diagnostic {
       hint: `Put it in quotes: ${written === undefined ? '"* 9 * * *"' : JSON.stringify(written)}`,
     });
   }
-  // After a colon the parser quotes what it found, which could be a key that nobody should see.
+  // After a colon the parser quotes what it found, which could be a secret key.
   const message = `${error.message.replace(/(?<=\S): .*$/s, '').replace(/[.:]?$/, '')}.`;
   const hint = error.message.includes('same column') ? SAME_COLUMN : HINTS[error.code];
   return problem('yaml-syntax', message, { ...where, ...(hint === undefined ? {} : { hint }) });

@@ -16,7 +16,7 @@ export interface Campaign extends Leg {
   readonly timeZone: string;
   readonly validity: Validity | null;
   readonly metaData: JsonObject | null;
-  /** At most 10; empty: everybody gets the campaign's own message. */
+  /** At most 10; empty: all recipients get the campaign's own message. */
   readonly variants: readonly Variant[];
   readonly split: Split;
   /** What goes out when the API says that the recipient cannot receive the leg before; each channel at most once. */
@@ -26,11 +26,11 @@ export interface Campaign extends Leg {
   readonly recipients: ListSpec;
   readonly send: SendSettings;
   readonly limits: Limits;
-  /** When it goes out by itself; null: only when somebody sends it. */
+  /** When it goes out by itself; null: only when `send` is called. */
   readonly schedule: Schedule | null;
   /** Files with addresses, or keyed hashes of them, that must not be sent to; beside the list in the ledger. */
   readonly suppressions: readonly SuppressionFile[];
-  /** Whoever was accepted or is in doubt there gets nothing here. */
+  /** Recipients accepted or in doubt there get nothing here. */
   readonly exclude: readonly Excluded[];
   /** Most messages per person over all campaigns of the environment; empty: no cap. */
   readonly frequency: readonly Frequency[];
@@ -76,11 +76,11 @@ export interface Split {
   readonly seed: string;
   /** Share of all recipients that get nothing, 0 to 1. */
   readonly holdout: number;
-  /** Share that gets the variants first, 0 to 1; null: everybody does. */
+  /** Share that gets the variants first, 0 to 1; null: all do. */
   readonly test: number | null;
-  /** The variant that everybody else gets; null: not decided yet. */
+  /** The variant for the others; null: not decided yet. */
   readonly winner: string | null;
-  /** How the winner is found; null: somebody names it. */
+  /** How the winner is found; null: a person names it. */
   readonly decides: WinnerRule | null;
 }
 
@@ -92,9 +92,9 @@ export interface WinnerRule {
   readonly by: WinnerMetric;
   /** How long after the last message of the test it is decided. */
   readonly waitMs: number;
-  /** What becomes of equal shares: the variant that stands first wins, or none. */
+  /** What becomes of equal shares: the first variant wins, or none. */
   readonly tie: 'first' | 'none';
-  /** Messages of each variant that the share is of; with fewer nobody wins. */
+  /** Messages of each variant that the share is of; with fewer no variant wins. */
   readonly minimum: number;
 }
 
@@ -105,7 +105,7 @@ export type Variables<T> = Readonly<Record<string, T | Readonly<Record<string, T
 export interface Content {
   /** Without `text`, which is the leg's template. */
   readonly tree: JsonObject;
-  /** Where each text of the tree was written, by its JSON pointer; the text of a file stands here, not in the tree. */
+  /** Where each text of the tree was written, by its JSON pointer; the text of a file is here, not in the tree. */
   readonly texts: ReadonlyMap<string, SourceText>;
   /** Where every part of the tree was written, by its JSON pointer; `/text` is the leg's text. */
   readonly places: ReadonlyMap<string, Pick<Diagnostic, 'at' | 'source'>>;
@@ -146,7 +146,7 @@ export interface ListSpec {
   readonly path: string;
   /** The path as the user would name it, for messages. */
   readonly file: string;
-  /** The recipients themselves, where the campaign file lists them; null: they stand in the file. */
+  /** The recipients themselves, where the campaign file lists them; null: they are in the file. */
   readonly inline: InlineList | null;
   readonly kind: AddressKind;
   /** Column with the address. */
@@ -154,7 +154,7 @@ export interface ListSpec {
   /** Columns that together identify the person; none: the address does. */
   readonly key: readonly string[];
   /**
-   * What becomes of a recipient whom an earlier row names: `refuse` stops everything, `skip` sends to the first row only,
+   * What becomes of a duplicate of an earlier row: `refuse` stops everything, `skip` sends to the first row only,
    * `keep` sends to different keys with one address; null: as `keep`, with a warning.
    */
   readonly duplicates: 'refuse' | 'skip' | 'keep' | null;
@@ -176,7 +176,7 @@ export interface ListSpec {
   readonly timeZone: string | null;
   /** Types of columns; a column that is not named holds strings. */
   readonly columns: ColumnTypes;
-  /** Who of the list is meant: a query over the typed columns; null: everybody. */
+  /** Who of the list is meant: a query over the typed columns; null: all. */
   readonly where: Where | null;
 }
 
@@ -191,7 +191,7 @@ export interface Where {
   readonly at: Position;
 }
 
-/** A small list that stands in the campaign file. */
+/** A small list in the campaign file. */
 export interface InlineList {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly line: number; readonly values: readonly string[] }[];
@@ -206,7 +206,7 @@ export interface SendSettings {
   /** Total time of one request, connect to last byte. */
   readonly timeoutMs: number;
   readonly notAfterMs: number | null;
-  /** When somebody may be sent to; null: at any time. */
+  /** When recipients may be sent to; null: at any time. */
   readonly window: SendWindow | null;
   /** Steps in which the list is sent to, with a gate after each; null: all at once. */
   readonly canary: Canary | null;
@@ -245,7 +245,7 @@ export type Period =
   | { readonly kind: 'rolling'; readonly ms: number }
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month' };
 
-/** The list is sent to in steps; after each a gate on what became of everybody so far, and a pause. */
+/** The list is sent to in steps; after each a gate on the results so far, and a pause. */
 export interface Canary {
   /** Recipients that have been sent to when a step ends: a count, or a share of the list. Ascending; then the rest. */
   readonly steps: readonly Threshold[];

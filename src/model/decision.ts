@@ -31,7 +31,7 @@ interface Decided {
   readonly to: string | null;
 }
 
-/** Somebody is sent to; the decision is itself the message of the first leg. */
+/** A recipient is sent to; the decision is itself the message of the first step. */
 export interface SendDecision extends Decided, LegMessage {
   readonly decision: 'send';
   readonly key: string;

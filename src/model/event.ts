@@ -2,7 +2,7 @@ import type { Channel } from './words.ts';
 
 /**
  * What a delivery report can say, the closed set: `queued`, `sent`, `delivered`, `read` follow each other; the others end
- * a message; `unknown` is a word that nobody mapped, which is kept as it was written.
+ * a message; `unknown` is a word without a mapping, which is kept as it was written.
  */
 export const DELIVERY_STATES = [
   'queued',
@@ -35,7 +35,7 @@ export interface DeliveryReport {
   readonly reference: string | null;
   /** The API's. */
   readonly messageId: string | null;
-  /** Whom the message was for: a number as E.164, an email address as lists have it, else as it was written. */
+  /** The recipient of the message: a number as E.164, an email address as lists have it, else as it was written. */
   readonly address: string | null;
   /** The channel that really carried it. */
   readonly channel: Channel | null;
@@ -57,7 +57,7 @@ export interface DeliveryReport {
 export const REPLY_MEANINGS = ['opt-out', 'opt-in', 'review', 'answer'] as const;
 export type ReplyMeaning = (typeof REPLY_MEANINGS)[number];
 
-/** What somebody wrote back. Everything in it comes from outside. */
+/** A reply. Everything in it comes from outside. */
 export interface Reply {
   readonly kind: 'reply';
   /** The provider's id of the reply. */

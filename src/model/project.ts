@@ -42,16 +42,16 @@ export interface Environment {
   readonly concurrency: number | null;
   readonly proxy: string | null;
   readonly wire: Wire;
-  /** Who must have signed a plan before it is sent there; null: nobody. Never for the sandbox. */
+  /** Who must have signed a plan before it is sent there; null: no one. Never for the sandbox. */
   readonly approval: Approval | null;
 }
 
 /** The rule of an environment that accepts approved plans only. */
 export interface Approval {
   readonly approvers: SignerSource;
-  /** Who may plan without being an approver; null: nobody else. */
+  /** Who may plan without being an approver; null: no one else. */
   readonly planners: SignerSource | null;
-  /** How many approvers must have signed besides whoever planned. */
+  /** How many approvers must sign in addition to the planner. */
   readonly approvals: number;
 }
 
@@ -80,7 +80,7 @@ export interface Signer {
 export interface Wire {
   readonly channels: Readonly<Record<Channel, string>>;
   readonly characterSets: Readonly<Record<CharacterSet, string>>;
-  /** Values of `messageType` by what campaigns say; others go as they stand. */
+  /** Values of `messageType` by what campaigns say; others are sent unchanged. */
   readonly messageTypes: Readonly<Record<string, string>>;
   /** `e164` keeps the `+`, `digits` has none, `00` has that instead. */
   readonly msisdn: 'e164' | 'digits' | '00';
@@ -107,7 +107,7 @@ export interface Wire {
     readonly recipients: readonly string[];
     /** Where it lists those alone who were refused. */
     readonly refusedRecipients: readonly string[];
-    /** Inside such an entry: whom it is about, the id of the message, what says that it was refused, and why. */
+    /** Inside such an entry: its recipient, the id of the message, what says that it was refused, and why. */
     readonly recipientAddress: readonly string[];
     readonly recipientId: readonly string[];
     readonly recipientFailed: readonly string[];

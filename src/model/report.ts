@@ -61,13 +61,13 @@ export interface Report {
   readonly deliveries: Readonly<Record<string, number>>;
   /** Delivery reports that name a message of the run and are not about it, by why; absent for none. They count nowhere. */
   readonly unmatchedReports?: Readonly<Partial<Record<UnmatchedReason, number>>>;
-  /** Where somebody replied to a message of the run. */
+  /** Where there are replies to messages of the run. */
   readonly replies?: ReplyTotals;
   /** Recipients whose message did not reach them, as reports say, and whose fallback waits to be sent; absent for none. */
   readonly fallbacksDue?: number;
   /** Recipients whose address was corrected in the list after the message had gone out; absent for none. */
   readonly changed?: readonly ChangedRecipient[];
-  /** Where the campaign has a fallback, or somebody fell back: its legs in order. */
+  /** Where the campaign has a fallback, or a recipient fell back: its channel steps in order. */
   readonly legs?: readonly LegTotals[];
   /** Where the campaign has variants: in its order, where that is known. */
   readonly variants?: readonly VariantResult[];
@@ -130,13 +130,13 @@ export interface Totals {
 /** What became of the recipients of one variant. */
 export interface VariantResult extends Totals {
   readonly name: string;
-  /** Accepted among those of whom it is known: accepted / (accepted + rejected), 0 to 1; null while nobody is. */
+  /** Accepted among those with a known result: accepted / (accepted + rejected), 0 to 1; null while there are none. */
   readonly rate: number | null;
   /** Where the true rate probably lies: the 95 % interval; null while the rate is. */
   readonly low: number | null;
   readonly high: number | null;
   /**
-   * Where anything came back about the run: recipients to whom a report or a reply proves that the message was delivered,
+   * Where anything came back about the run: recipients for which a report or a reply proves that the message was delivered,
    * those of them who read it, those of these who replied and those who opted out.
    */
   readonly delivered?: number;
@@ -145,13 +145,13 @@ export interface VariantResult extends Totals {
   readonly optedOut?: number;
 }
 
-/** Who won a test, or that nobody did, and by what. */
+/** The winner of a test, if there is one, and how it was found. */
 export interface WinnerDecision {
-  /** Null: nobody wins, and somebody has to name one. */
+  /** Null: no variant wins, and a person has to name one. */
   readonly variant: string | null;
-  /** Null: somebody named it. */
+  /** Null: a person named it. */
   readonly by: WinnerMetric | null;
-  /** Why nobody wins, or the first one did: too few messages, equal shares. */
+  /** Why no variant wins, or the first one did: too few messages, equal shares. */
   readonly why: 'sample' | 'tie' | null;
   /** Least messages of each variant. */
   readonly minimum: number;

@@ -35,9 +35,9 @@ export interface HmacScheme {
   readonly header: string;
   readonly algorithm: 'sha256' | 'sha512' | 'sha1';
   readonly encoding: 'hex' | 'base64';
-  /** What stands before the signature in its header, such as `sha256=`. */
+  /** The text before the signature in its header, such as `sha256=`. */
   readonly prefix: string;
-  /** What is signed: `{body}`, `{timestamp}` and `{id}` stand for what came. */
+  /** What is signed: `{body}`, `{timestamp}` and `{id}` are replaced by what came. */
   readonly signed: string;
   /** Header with the time, in Unix seconds, milliseconds or ISO 8601; null: nothing says when it was signed. */
   readonly timestampHeader: string | null;
@@ -76,7 +76,7 @@ export const EVENT_FIELDS = [
 export type EventField = (typeof EVENT_FIELDS)[number];
 
 export interface ReplyRules {
-  /** Words that opt out, beside those that everybody knows. */
+  /** Words that opt out, in addition to the usual ones. */
   readonly stopWords: readonly string[];
   /** A word of opting in takes back an opt-out that was a reply. */
   readonly startLifts: boolean;

@@ -6,7 +6,7 @@ export interface SendWindow {
   readonly holidays: readonly string[];
   /** IANA name; `recipient`: that of each recipient. */
   readonly timeZone: string;
-  /** IANA name of the zone of whoever's is not known; null: they wait. */
+  /** IANA name of the zone for recipients without a known one; null: they wait. */
   readonly unknown: string | null;
   /** The hours of the country of the number hold as well. */
   readonly countries: boolean;

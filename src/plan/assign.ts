@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Split, Variant } from '../model.ts';
 
-/** Which message somebody gets, if any. */
+/** Which message a recipient gets, if any. */
 export type Assignment =
   /** Held out: gets nothing, so that the campaign can be compared with its absence. */
   | { readonly kind: 'holdout' }
@@ -14,12 +14,12 @@ export type Assignment =
 
 /**
  * Divides recipients by their keys alone: the same person gets the same whenever it is asked, however the list is
- * ordered and whoever else is in it. Each question has a hash of its own, so that no answer depends on another: a
- * holdout that is added moves nobody between the variants, and a share that is raised only adds people to those it has.
+ * ordered and who else is in it. Each question has a hash of its own, so that no answer depends on another: a
+ * holdout that is added moves no recipient between the variants, and a share that is raised only adds people to those it has.
  *
  * It is asked for every row. A question that a campaign does not ask costs nothing, one that it asks 0.5 us, and the
  * answers are shared objects. One digest for all three would do as well (its bits are independent), but saves only
- * half a microsecond on average and would tie the questions to the order of the bits for ever.
+ * half a microsecond on average and would tie the questions to the order of the bits.
  *
  * @param split - `winner` must be the name of a variant; throws otherwise
  */

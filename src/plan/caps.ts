@@ -3,19 +3,19 @@ import type { Cap } from '../ledger/records.ts';
 import type { Period, Recipient } from '../model.ts';
 import type { Plan } from './plan.ts';
 
-/** A cap of `frequency` as it stands at one moment for somebody. */
+/** A cap of `frequency` at one moment for one recipient. */
 export interface DatedCap extends Cap {
-  /** Where its day or week is: of several zones that somebody may be in, the one in which it began first. */
+  /** Where its day or week is: of several possible zones, the one in which it began first. */
   readonly zone: string;
 }
 
 /** What `frequency` allows. */
 export interface Caps {
-  /** For everybody in the same zones the same array, until a day ends or, of a rolling period, the clock moves. */
+  /** For all recipients in the same zones the same array, until a day ends or, of a rolling period, the clock moves. */
   of(recipient: Recipient, nowMs: number): readonly DatedCap[];
   /** What a person has had who is capped: `2 messages since 2026-11-21 00:00 in Europe/London`. */
   describe(cap: DatedCap): string;
-  /** A message that is older counts for nobody, wherever they are. */
+  /** A message that is older counts for no recipient, wherever they are. */
   earliestMs(nowMs: number): number;
 }
 
@@ -42,7 +42,7 @@ export async function createCaps(plan: Plan): Promise<Caps> {
   const reader = isByZone ? createZoneReader(recipients, plan.columns) : null;
   const groups: Group[] = [];
   const groupOf = (id: number): Group => {
-    // By position, without holes, which would make every look-up slow; the first one is of those whose zone nobody knows.
+    // By position, without holes, which would make every look-up slow; the first one is of those without a known zone.
     while (groups.length <= id + 1) {
       const zones = groups.length === 0 ? [timeZone] : (reader?.names(groups.length - 1) ?? []);
       groups.push({ zones, caps: [], fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY });

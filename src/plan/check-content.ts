@@ -4,7 +4,7 @@ import type { Campaign, Content, Json, JsonObject, Leg } from '../model.ts';
 import { pointerTo } from '../util/json.ts';
 import type { Workshop } from './workshop.ts';
 
-/** A message that is the same for everybody, with everything filled in. */
+/** A message that is the same for all recipients, with everything filled in. */
 export interface FilledIn {
   readonly content: JsonObject | null;
   readonly text: string | null;
@@ -29,7 +29,7 @@ export function checkAtLoad(leg: Leg, content: Content | null, filledIn: FilledI
   for (const one of found) shop.diagnostics.push(diagnosticOf(one, leg, content, shop.campaign));
 }
 
-/** Of an email with a template of the provider's, what the provider has: subject and HTML need not stand here. */
+/** Of an email with a template of the provider's, what the provider has: subject and HTML need not be here. */
 export function withProviders({ channel, template }: Leg, content: JsonObject): JsonObject {
   return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
 }

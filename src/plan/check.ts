@@ -17,7 +17,7 @@ export interface Checked {
 }
 
 /**
- * A3: looks at every row before anything is sent: hands each batch of decisions to `take`, and throws `HandbillError`
+ * Looks at every row before anything is sent (failures.md, A3): hands each batch of decisions to `take`, and throws `HandbillError`
  * (exit 2) with every invalid row and every limit that is exceeded. Nothing may be sent unless this returns.
  */
 export async function checkList(

@@ -15,7 +15,7 @@ export interface ReadContent {
   readonly isPersonal: boolean;
 }
 
-/** Compiles every text of the content that holds an expression; what holds none is the same for everybody. */
+/** Compiles every text of the content that holds an expression; what holds none is the same for all recipients. */
 export async function compileContent(
   written: Content,
   shop: Workshop,

@@ -15,7 +15,7 @@ export interface CompiledLeg {
   readonly content: CompiledContent | null;
   /** Columns that must not be empty. */
   readonly required: readonly string[];
-  /** Text or content differ from recipient to recipient, so that nobody can share a request with others. */
+  /** Text or content differ from recipient to recipient, so that recipients cannot share a request. */
   readonly isPersonal: boolean;
   /** Makes the last changes to an email; null for every other channel. */
   readonly finishEmail: EmailFinisher | null;

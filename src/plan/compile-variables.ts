@@ -7,7 +7,7 @@ import { compileNamed, isText, type Personalised, type Workshop } from './worksh
 
 type ProviderTemplate = Extract<Leg['template'], { kind: 'provider' }>;
 
-/** The variables of a template of the provider; null where an error stands in the way, or contacts take none. */
+/** The variables of a template of the provider; null where an error prevents them, or contacts take none. */
 export function compileVariables(
   leg: Leg,
   template: ProviderTemplate,
@@ -26,7 +26,7 @@ export function compileVariables(
   const sources = leg.variables ?? defaultVariables(template, shop);
   if (leg.variables !== null && template.needs !== null) checkNeeds(leg.variables, template, shop);
   const compiled = compileNamed(sources, shop);
-  // Whoever writes the variables, or says what is needed, means them to be there; every column is only an offer.
+  // Variables that are written, or listed as needed, must be there; every column is only an offer.
   if (leg.variables !== null || template.needs !== null) addRequired(compiled, required);
   return compiled;
 }
@@ -68,7 +68,7 @@ function defaultVariables(template: ProviderTemplate, shop: Workshop): Variables
   return {};
 }
 
-/** Names that no object from outside may have (SECURITY S12). */
+/** Names that no object from outside may have. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** JSON holds either a value or a group under one name. */

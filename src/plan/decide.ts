@@ -40,15 +40,15 @@ export interface View {
     /** The address that the message went to; absent or null: nothing is known of it. */
     readonly to?: string | null;
   } | null;
-  /** Says which list names somebody who must not be sent to; null: none. */
+  /** Says which list has an address that must not be sent to; null: none. */
   readonly suppressed?: (to: string, key: string) => string | null;
-  /** Says where somebody was reached who must not be reached here as well; null: nowhere. */
+  /** Says which excluded campaign reached this recipient; null: none. */
   readonly excluded?: (to: string, key: string) => string | null;
-  /** Says what somebody was sent already, where that is as much as the cap allows; null: it is less. */
+  /** Says what a recipient was sent already, where that is as much as the cap allows; null: it is less. */
   readonly capped?: (recipient: Recipient) => string | null;
-  /** `send.notAfter` has passed: nobody is sent to any more. */
+  /** `send.notAfter` has passed: no recipient is sent to any more. */
   readonly expired?: boolean;
-  /** Says why somebody is not to be sent to at this hour; null: the window is open. */
+  /** Says why a recipient is not to be sent to at this hour; null: the window is open. */
   readonly closed?: (recipient: Recipient) => Closed | null;
   /** Rows that are passed over without a look: asked once per row, in list order. */
   readonly wanted?: (row: number) => boolean;
@@ -127,7 +127,7 @@ export function decisions(plan: Plan, view: View): Decisions {
 }
 
 interface Unsure {
-  /** Where in the rows it stands, and where in the list. */
+  /** Where it is in the rows, and where in the list. */
   readonly at: number;
   readonly row: number;
   readonly look: UnsureKey['look'];
@@ -146,7 +146,7 @@ function decideRows(
 ): Unsure | null {
   for (let at = first; at < rows.length; at++) {
     const row = rows[at];
-    // Who is wanted is known where the ledger has the rows, and there nobody looks for duplicates any more.
+    // Where the ledger has the rows, it knows which are wanted, and duplicates are not looked for again.
     if (row === undefined || (view.wanted !== undefined && !view.wanted(row.row))) continue;
     try {
       batch.push(decide(row));
@@ -181,7 +181,7 @@ function rowCheck(plan: Plan, { suppressed, excluded, skipInvalid }: View): RowC
   };
 }
 
-/** A2: decides about one row; the rules in the order in which they count. */
+/** Decides about one row; the rules in the order in which they count (failures.md, A2). */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
   const { segment, messages } = stages;
@@ -211,7 +211,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     const assigned = assign(key);
     if (assigned.kind === 'holdout') return skip(recipient, 'holdout');
     const closed = view.closed?.(recipient) ?? null;
-    // Whoever waits for an opening is asked again when it opens: what they were sent today says nothing of tomorrow.
+    // A recipient that waits for an opening is checked again when it opens: today's messages say nothing of tomorrow.
     const capped = closed?.decision === 'defer' ? null : (view.capped?.(recipient) ?? null);
     if (capped !== null) return skip(recipient, 'frequency-cap', capped);
     if (view.expired === true) return skip(recipient, 'expired');
@@ -262,7 +262,7 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   };
 }
 
-/** What becomes of a recipient whom an earlier row names; null: it is sent to all the same. */
+/** The decision for a duplicate of an earlier row; null: it is sent to all the same. */
 function leftOut(
   { campaign: { recipients } }: Plan,
   view: View,
@@ -285,7 +285,7 @@ function leftOut(
   };
 }
 
-/** Whoever is left out by `recipients.where`, and was not sent to before; the key only where the row has one. */
+/** A row left out by `recipients.where` and not sent to before; the key only where the row has one. */
 function excluded(row: Row, values: readonly string[], { stages }: Plan, view: View): SkipDecision | DoneDecision {
   const recipient = stages.recipient(row);
   const { key, to } = recipient;
@@ -310,7 +310,7 @@ function done(
 const WENT_OUT: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'in-doubt']);
 
 /**
- * Whoever waits must be able to get any variant and fallback: what is wrong with one is wrong before the first request.
+ * A recipient that waits must be able to get any variant and fallback: what is wrong with one is wrong before the first request.
  */
 function deferred(
   plan: Plan,

@@ -11,7 +11,7 @@ export function partsText(parts: number): string | null {
   return parts === 1 ? '1 part' : `${number(parts)} parts`;
 }
 
-/** `12.30 EUR`, or from the cheapest to the dearest where fallbacks may change it; and what those cost who wait. */
+/** `12.30 EUR`, or from the cheapest to the most expensive where fallbacks may change it; and the cost of those that wait. */
 export function costText({ costMicros, currency, unpriced, fallback, waiting }: Estimate): string | null {
   if (costMicros === null) return null;
   const amountOf = (range: CostRange): string => {
@@ -23,7 +23,7 @@ export function costText({ costMicros, currency, unpriced, fallback, waiting }: 
   return unpriced === 0 ? amount : `${amount} and ${number(unpriced)} without a price`;
 }
 
-/** Whom fallbacks are for, and how many parts they add at most. */
+/** The recipients of fallbacks, and how many parts they add at most. */
 export function fallbackText({ fallback }: Estimate): string | null {
   if (fallback === null) return null;
   const parts = partsText(fallback.parts);

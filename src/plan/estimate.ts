@@ -25,21 +25,21 @@ export interface Estimate {
   readonly variants: Readonly<Record<string, number>>;
   /** Recipients whose turn comes later, by the rule that says so. */
   readonly deferred: Readonly<Record<string, number>>;
-  /** When the first window opens of those who wait for one, where somebody does: ISO 8601 in UTC. */
+  /** When the first window opens of those who wait for one, where there are any: ISO 8601 in UTC. */
   readonly opensAt?: string;
-  /** Cost of those whose turn comes later, of the cheapest and of the dearest message that they may get. */
+  /** Cost of those whose turn comes later, of the cheapest and of the most expensive message that they may get. */
   readonly waiting: CostRange | null;
   /** What fallbacks may add; null where the campaign has none. */
   readonly fallback: FallbackEstimate | null;
 }
 
-/** Nobody knows before who can receive what: from nobody who needs a fallback to everybody. */
+/** Who can receive what is unknown in advance: from no fallback at all to one for every recipient. */
 export interface FallbackEstimate {
   /** Recipients who have a fallback. */
   readonly recipients: number;
   /** Parts of all SMS fallbacks together. */
   readonly parts: number;
-  /** Cost of the whole campaign in millionths: of the cheapest and of the dearest leg of each; null without prices. */
+  /** Cost of the whole campaign in millionths: of the cheapest and of the most expensive step of each; null without prices. */
   readonly costMicros: CostRange | null;
 }
 

@@ -26,13 +26,13 @@ export interface Expander {
 }
 
 export interface SharedRequest extends SendRequest {
-  /** Whom the request is for, in its order. */
+  /** The recipients of the request, in its order. */
   readonly addressees: readonly { readonly to: string; readonly reference: string }[];
 }
 
 /**
  * Returns what makes the requests. All that is the same for everyone is turned into JSON once for each leg, so that
- * a recipient costs the text, the address and the reference. Fields stand in the order of the API's document
+ * a recipient costs the text, the address and the reference. Fields are in the order of the API's document
  * (section 2.1); optional ones only when they were written.
  */
 export function createExpander(
@@ -145,7 +145,7 @@ const NUMBERS: Readonly<Record<Environment['wire']['msisdn'], (to: string) => st
   '00': (to) => `"00${to.slice(1)}"`,
 };
 
-/** A contact has no place for metadata of its own: it stands with the message's, which is for one contact. */
+/** A contact has no place for metadata of its own: it is with that of the message, which is for one contact. */
 function contact({ message, reference }: Entry, campaign: Campaign, { wire }: Environment): string {
   const metaData = { ...campaign.metaData, ...message.metaData, [wire.referenceName]: reference };
   const contacts = JSON.stringify([{ id: message.to }]);

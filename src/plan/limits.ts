@@ -21,7 +21,7 @@ export function adviseLength(campaign: Campaign, { longest }: Pick<Estimate, 'lo
 export function checkLimits(campaign: Campaign, estimate: Estimate, worst: WorstRows): readonly Diagnostic[] {
   const { maxRecipients, maxParts } = campaign.limits;
   const found: Diagnostic[] = [];
-  // Whoever waits is sent to later, when nobody looks at the limit again.
+  // Recipients that wait are sent to later, without another look at the limit.
   const recipients = Object.values(estimate.deferred).reduce((sum, count) => sum + count, estimate.send);
   if (maxRecipients !== null && recipients > maxRecipients) {
     const message = `${recipients} recipients; limits.maxRecipients allows ${maxRecipients}.`;
@@ -55,7 +55,7 @@ function checkCost(campaign: Campaign, estimate: Estimate, worst: WorstRows): re
     const hint = 'This row is the first of them: add its destination to the price list, or take limits.maxCost out.';
     found.push(problem('no-price', message, { at: rowOf(campaign, worst.unpriced), hint }));
   }
-  // Whatever it may come to: with a fallback, or for those who wait, the dearest message of everybody.
+  // Whatever it may come to: with a fallback, or for those who wait, the most expensive message of each recipient.
   const now = estimate.fallback?.costMicros?.high ?? estimate.costMicros;
   const costMicros = now + (estimate.waiting?.high ?? 0);
   const mostMicros = Math.round(maxCost * MICROS_PER_UNIT);

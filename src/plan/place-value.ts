@@ -22,7 +22,7 @@ function isMapping(value: Json | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Makes the function that gives other names to keys, however deep they stand. */
+/** Makes the function that gives other names to keys, however deep they are. */
 export function renamed(names: Readonly<Record<string, string>>): (value: Json) => Json {
   const rename = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(rename);

@@ -28,7 +28,7 @@ export interface Plan {
   readonly check: CheckContent | null;
   /** Most recipients of one request; 1 where each has a text, or a contact, of its own. */
   readonly recipientsPerRequest: number;
-  /** handbill's own id for somebody on a channel. */
+  /** handbill's own id for a recipient on a channel. */
   readonly referenceOf: ReferenceOf;
   /** Makes the requests; `startMs` is the run's first start, which dates a relative validity. */
   expander(startMs: number): Expander;

@@ -12,18 +12,18 @@ import type { Plan } from './plan.ts';
 export interface Reached {
   /** For the claims, which see what other processes do meanwhile. */
   readonly reach: Reach;
-  /** Occurrences that `exclude` names and that nobody has sent, perhaps by a slip. */
+  /** Occurrences that `exclude` names and that were not sent, perhaps by a typing mistake. */
   readonly warnings: readonly Diagnostic[];
-  /** What somebody may get at most at this moment. */
+  /** The most that a recipient may get at this moment. */
   capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
   view(now: () => number): Pick<View, 'excluded' | 'capped'>;
 }
 
 /**
- * Reads whom other runs of the environment reached, as far as `exclude` and `frequency` ask for it. Null where neither
- * does, or where there is no ledger: then nobody was reached.
+ * Reads the contact history of other runs of the environment, as far as `exclude` and `frequency` ask for it. Null where neither
+ * does, or where there is no ledger: then there is no history.
  *
- * @throws HandbillError (exit 2): `exclude` names a campaign that nobody knows, or a rule asks about a run whose
+ * @throws HandbillError (exit 2): `exclude` names an unknown campaign, or a rule asks about a run whose
  * personal
  *   data was purged: it would let people through
  */
@@ -79,7 +79,7 @@ function cappedView(reach: Reach, caps: Caps, now: () => number): NonNullable<Vi
   };
 }
 
-/** A slip in a name would let everybody through whom it was to keep out. */
+/** A typing mistake in a name would let through all recipients that it was to exclude. */
 function unknownCampaigns(campaign: Campaign, ledger: Pick<Ledger, 'runs'> | null): readonly Diagnostic[] {
   const strange = campaign.exclude.filter(({ unknown }) => unknown !== null);
   if (strange.length === 0) return [];

@@ -5,7 +5,7 @@ import { isTest } from '../util/occurrence-name.ts';
 /** Six bits each of what SHA-256 begins with: 132 bits. */
 const CHARACTERS = 22;
 
-/** What the reference of a message to a tester begins with: whoever looks at the API's side sees that it is a test. */
+/** What the reference of a message to a tester begins with: readers of the provider's log see that it is a test. */
 const TEST_MARK = 'test-';
 
 /**

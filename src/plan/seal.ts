@@ -21,7 +21,7 @@ export interface SealedPlan {
   readonly estimate: Estimate;
   /** SHA-256 over all of the above. */
   readonly seal: string;
-  /** SSH signatures of all of the above, the seal included; absent: nobody signed. */
+  /** SSH signatures of all of the above, the seal included; absent: not signed. */
   readonly signatures?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function readSealedPlan(text: string, file: string): SealedPlan | Diagnos
     return invalid('This is not a plan: it is not JSON.');
   }
   if (!isPlan(plan)) return invalid('This is not a plan that handbill wrote.');
-  // What a reader sees in the file must be what is sealed and signed: a key that stands twice would be read as its last.
+  // What a reader sees in the file must be what is signed: of a duplicate key, the last value would be read.
   if (!isSpelt(plan, withoutSpaces(text))) return invalid('The plan is not spelt as handbill writes it.');
   return isWhole(plan) ? plan : invalid('The plan was changed after it was made.');
 }
@@ -115,7 +115,7 @@ function isInstant(value: unknown): boolean {
   );
 }
 
-/** The figures that are shown to whoever approves; they say nothing about what is sent. */
+/** The figures that are shown to approvers; they say nothing about what is sent. */
 function isEstimate(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false;
   const { rows, send, parts, unpriced, costMicros, currency, fallback, waiting } = value as Partial<
@@ -151,7 +151,7 @@ export function changedInputs(
   now: readonly InputFile[],
   since: string,
 ): readonly Diagnostic[] {
-  // There is one list and one set of settings: the same bytes may lie elsewhere for somebody else.
+  // There is one list and one set of settings: the same bytes may be elsewhere on another machine.
   const id = ({ role, file }: InputFile) => `${role}\n${role === 'settings' || role === 'recipients' ? '' : file}`;
   const old = new Map(before.map((input) => [id(input), input]));
   const found: Diagnostic[] = [];

@@ -16,7 +16,7 @@ export function duplicatesIn({ campaign, stages }: Plan, hashOf?: KeyHash): Dupl
 
 /**
  * Hands the recipients of a whole list to `look`, because only the list can say whether a key or an address is new. It
- * yields an empty batch for each piece that was read, so that whoever takes the decisions can stop meanwhile.
+ * yields an empty batch for each piece that was read, so that the consumer of the decisions can stop meanwhile.
  *
  * @param from the row at which that was asked
  * @returns the digest of the bytes that were looked at: the decisions are worth nothing if theirs is another
@@ -43,7 +43,7 @@ export async function* lookAgain(
   return digest;
 }
 
-/** The recipient whom a decision about this row compares with others; none where it is decided before that. */
+/** The recipient that a decision about this row compares with others; none where it is decided before that. */
 function give(row: Row, { segment, recipient }: Stages, take: (recipient: Recipient) => void): void {
   if (segment !== null && row.values !== null && segment.judge(row.values) === 'out') return;
   const found = recipient(row);

@@ -3,7 +3,7 @@ import type { Campaign, Environment, InputFile, SourceText, Variables } from '..
 import { isText } from './workshop.ts';
 
 /**
- * What decides about a message besides files: the defaults that the project gave and the environment's address and
+ * What decides about a message in addition to files: the defaults that the project gave and the environment's address and
  * `wire`. Pace (rate, concurrency, attempts, timeout), prices and suppressions are left out: they may change between
  * two starts of a run without changing what anyone receives.
  */
@@ -46,7 +46,7 @@ export function settingsInput(campaign: Campaign, environment: Environment): Inp
   return { role: 'settings', file: campaign.project.file ?? campaign.file, sha256: digest(settings) };
 }
 
-/** What is said, wherever it stands. */
+/** The given settings, from any place. */
 function textsOf(sources: Variables<SourceText>): object {
   return Object.fromEntries(
     Object.entries(sources).map(([name, source]) => [name, isText(source) ? source.text : textsOf(source)]),

@@ -15,7 +15,7 @@ import { type CheckContent, compileNamed, type Workshop } from './workshop.ts';
 
 /** What is done to a row, in order. */
 export interface Stages {
-  /** Null: everybody is meant. */
+  /** Null: all recipients. */
   readonly segment: Segment | null;
   readonly recipient: (row: Row) => Recipient | InvalidRow;
   readonly values: (values: readonly string[]) => TemplateValues;
@@ -26,7 +26,7 @@ export interface Stages {
   readonly fallbacks: readonly FallbackMessage[];
 }
 
-/** One message that somebody may get. */
+/** One message that a recipient may get. */
 export interface Message {
   /** Null for the campaign's own. */
   readonly variant: string | null;
@@ -46,7 +46,7 @@ export interface FallbackMessage extends Message {
 }
 
 export interface CompiledStages {
-  /** Null where an error stands in the way. */
+  /** Null where an error prevents it. */
   readonly stages: Stages | null;
   readonly diagnostics: readonly Diagnostic[];
   readonly isPersonal: boolean;

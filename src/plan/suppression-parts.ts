@@ -16,7 +16,7 @@ export interface ReadPart extends Part {
   readonly faults: ListFaults;
 }
 
-/** What was read of lists that several campaigns name: whoever looks at many campaigns reads each list once. */
+/** What was read of lists that several campaigns name: a command over many campaigns reads each list once. */
 export type SharedLists = Map<string, Promise<ReadPart>>;
 
 /**
@@ -41,7 +41,7 @@ export async function readShared(
   return parts;
 }
 
-/** Reads lists into one book, in which somebody is found at once. */
+/** Reads lists into one book, in which an address is found at once. */
 export async function readPart(sources: readonly SuppressionSource[], reading: HasherReading): Promise<ReadPart> {
   const book = createBook();
   const diagnostics: Diagnostic[] = [];

@@ -15,18 +15,18 @@ export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What one start knows of who must not be sent to, besides what the ledger holds. The files are as they were then. */
+/** The suppressions that one start knows, in addition to those in the ledger. The files are as they were then. */
 export interface Suppressions {
   /** For every claim of the start. */
   readonly rules: ClaimRules;
-  /** The list that names somebody at this time, or null. */
+  /** The list that has this address at this time, or null. */
   listOf(to: string, key: string, nowMs: number): string | null;
   readonly hasher: HasherReading;
-  /** Nobody stands in any file. */
+  /** No file has an entry. */
   readonly isEmpty: boolean;
 }
 
-/** Nobody stands in a file, and no hash can be compared. */
+/** No file has an entry, and no hash can be compared. */
 export const NO_SUPPRESSIONS: Suppressions = createSuppressions([], {
   problem: problem('missing-suppression-key', 'No suppression key was read.'),
 });
@@ -50,7 +50,7 @@ export async function loadSuppressions(campaign: Campaign, env: Variables): Prom
  * As `loadSuppressions`, with what is wrong as diagnostics. What is right can be looked up all the same.
  *
  * @param shared - lists that were read before, and those that are read now; default: all are read into one book, in
- *   which somebody is found at once
+ *   which an address is found at once
  */
 export async function readSuppressions(
   campaign: Listed,
@@ -82,7 +82,7 @@ function createSuppressions(parts: readonly Part[], reading: HasherReading): Sup
   };
   const listOf = (to: string, key: string, nowMs: number): string | null => {
     if (isEmpty) return null;
-    // Hardly anybody has another key than the address, and is spared an array.
+    // Few recipients have another key than the address; the others need no array.
     if (key === to) return find(listedForm(to), nowMs);
     for (const form of formsOf(to, key)) {
       const name = find(form, nowMs);
@@ -156,7 +156,7 @@ type SuppressionReader = HashReader &
  * going is seen by the claims.
  *
  * @param ledger null: there is none, or the claims look at it
- * @returns nothing to ask where there is nobody on any list
+ * @returns nothing to ask where no list has an entry
  * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
  */
 export function suppressionView(

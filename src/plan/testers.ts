@@ -10,7 +10,7 @@ import { addressKindOf } from './leg-of.ts';
 import type { Plan } from './plan.ts';
 
 /*
- * A message to testers is the message of one row of the list, on its way to somebody else: a campaign of its own, made of
+ * A message to testers is the message of one row of the list, sent to another address: a campaign of its own, made of
  * the real one, whose list holds that row once for each tester, with the tester's address in the place of the row's.
  */
 
@@ -33,9 +33,9 @@ export interface TestMessage {
   readonly part: string;
   /** For people: `sms`, `variant a (sms)`. */
   readonly name: string;
-  /** Whoever is sent to, normalised. */
+  /** The testers, normalised. */
   readonly to: readonly string[];
-  /** Those among them whom handbill.yaml does not name. */
+  /** Those among them that handbill.yaml does not name. */
   readonly strangers: readonly string[];
   readonly campaign: Campaign;
 }

@@ -3,11 +3,11 @@ import type { Calendar } from '../window/calendar.ts';
 import type { Closed, View } from './decide.ts';
 import type { Plan } from './plan.ts';
 
-/** Says whether somebody may be sent to at this moment. */
+/** Says whether a recipient may be sent to at this moment. */
 export interface WindowGate {
-  /** Why somebody is not to be sent to now; null: the window is open. */
+  /** Why a recipient is not to be sent to now; null: the window is open. */
   closed(recipient: Recipient): Closed | null;
-  /** Until when somebody may be sent to, in ms since 1970; at that very moment not any more. 0 where it is closed. */
+  /** Until when a recipient may be sent to, in ms since 1970; at that very moment not any more. 0 where it is closed. */
   closesAtMs(recipient: Recipient): number;
 }
 
@@ -122,7 +122,7 @@ export async function createWindowGate(plan: Plan, options: GateOptions): Promis
 
 const NO_RULE = { hours: [], holidays: [] };
 
-/** Everybody is in one zone, whatever their own is. */
+/** All recipients are in one zone, whatever their own is. */
 function isFixed(window: SendWindow): boolean {
   return window.timeZone !== 'recipient';
 }
@@ -169,7 +169,7 @@ function unknownZone(kind: AddressKind): Closed {
 }
 
 /**
- * The last of the openings to which somebody may have been put off at an instant, or since: of every rule, in whatever
+ * The last of the openings to which a recipient may have been put off at an instant, or since: of every rule, in whatever
  * zone; null without a window.
  */
 export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sinceMs: number): Promise<number | null> {
@@ -185,7 +185,7 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
     for (const zone of isFixed(window) && !window.countries ? [window.timeZone] : EVERY_OFFSET) {
       const calendars = rules.map((one) => createCalendar(one.rule, one.zone ?? zone));
       const { open, changesAtMs } = openingOf(calendars, sinceMs);
-      // Whoever had no turn before it closed waits for the next one.
+      // A recipient without a turn before it closed waits for the next one.
       const opensAtMs =
         open && Number.isFinite(changesAtMs) ? openingOf(calendars, changesAtMs).changesAtMs : changesAtMs;
       if (Number.isFinite(opensAtMs)) last = Math.max(last, opensAtMs);

@@ -66,7 +66,7 @@ export function isText(source: SourceText | Readonly<Record<string, SourceText>>
   return typeof source.text === 'string';
 }
 
-/** The braces that were not written stand before the place of the name. */
+/** The braces that were not written are before the place of the name. */
 function expression(source: SourceText): SourceText {
   if (source.text.includes('{{')) return source;
   return { ...source, text: columnTag(source.text), column: source.column - 2 };

@@ -14,7 +14,7 @@ export function writeMessage(
   return missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
 }
 
-/** Every message that somebody may get, fallbacks included; or what is wrong with one of them. */
+/** Every message that a recipient may get, fallbacks included; or what is wrong with one of them. */
 export function writeAll(
   stages: Pick<Stages, 'messages' | 'fallbacks'>,
   recipient: Recipient,

@@ -53,7 +53,7 @@ export function unmatchedOf(counts: readonly DeliveryCount[]): NonNullable<Repor
   return found.length === 0 ? null : Object.fromEntries(found);
 }
 
-/** Recipients by what came back, in the order of the words; nothing about whom nothing did. */
+/** Recipients by delivery state, in the order of the words; those without a report are left out. */
 export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveries'] {
   return Object.fromEntries(
     DELIVERIES.flatMap((word) => {

@@ -27,7 +27,7 @@ export function briefText(
   { campaignFile, planFile }: Pick<ReportOptions, 'campaignFile' | 'planFile'>,
 ): string {
   const advice = adviceOf(report, campaignFile ?? report.campaign, planFile ?? null);
-  // Two ends of lines, and what stands between the halves of the second.
+  // Two ends of lines, and the text between the halves of the second.
   const room = BRIEF_LENGTH - advice.length - 4;
   const came = cameBack(report);
   const first = firstLine(report, room - Math.min(CAME_LEAST, came.join(', ').length));

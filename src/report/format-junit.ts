@@ -10,7 +10,7 @@ import { countOf, number, OUTCOME_WORDS, STATE_WORDS } from './words.ts';
 /** Recipients of one group that are named, masked; the rest is counted. */
 const NAMED = 20;
 
-/** The outcomes whose recipients are named: whoever asks for rows need ask for no others. */
+/** The outcomes whose recipients are named: no other rows are needed. */
 export const JUNIT_OUTCOMES: readonly OutcomeState[] = ['rejected', 'failed', 'in-doubt'];
 
 /** Recipients that share outcome and reason. */

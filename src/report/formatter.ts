@@ -16,14 +16,14 @@ export interface ReportOptions {
   readonly currency?: string | null;
   /** The report once all outcomes have been read, where what came back is counted as they go by. */
   readonly completed?: () => Report;
-  /** The columns of the list, to stand beside what became of each row; `jsonl` and `csv` only. */
+  /** The columns of the list, to print beside the outcome of each row; `jsonl` and `csv` only. */
   readonly columns?: ListColumns;
 }
 
 /** The rows of the list that a run was sent to. */
 export interface ListColumns {
   readonly names: readonly string[];
-  /** What stands between cells where the list is read; a comma when the campaign does not say. */
+  /** The delimiter of the list; a comma when the campaign does not say. */
   readonly delimiter: string;
   /** The campaign reads the list in another encoding than UTF-8, so that one in UTF-8 has to say so itself. */
   readonly needsMark: boolean;

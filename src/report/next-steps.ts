@@ -20,7 +20,7 @@ export interface NextStep {
  */
 export function nextSteps(report: Report, campaign: string, planFile: string | null = null): readonly NextStep[] {
   const { totals, halt, state } = report;
-  // Nobody in it is known any more.
+  // Its recipients are no longer known.
   if (report.purgedAt !== undefined) return [];
   if (isTest(report.occurrence)) return testSteps(report);
   const again = sendCommand(report, campaign, planFile);
@@ -62,12 +62,12 @@ function testSteps({ halt, totals, state }: Report): readonly NextStep[] {
   return steps;
 }
 
-/** Recipients who wait until somebody names the winner of a test; running again does nothing for them by itself. */
+/** Recipients who wait until a person names the winner of a test; running again does nothing for them by itself. */
 export function undecidedOf(report: Pick<Report, 'reasons'>): number {
   return report.reasons['deferred']?.['winner-undecided'] ?? 0;
 }
 
-/** Recipients whom running again takes up. */
+/** Recipients that running again takes up. */
 export function leftToSend(report: Pick<Report, 'reasons' | 'totals'>): number {
   const { failed, pending, deferred } = report.totals;
   return failed + pending + deferred - undecidedOf(report);
@@ -137,7 +137,7 @@ function winnerStep(report: Report, again: string): NextStep {
   };
 }
 
-/** Recipients who wait for a window or a pause, and those for whom nobody knows when their window opens. */
+/** Recipients who wait for a window or a pause, and those whose window opens at an unknown time. */
 function waitSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
   const zoneless = zonelessOf(report.reasons);
   const waits = waitText(report);
@@ -179,12 +179,12 @@ function outsideOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['outside-window'] ?? 0;
 }
 
-/** Recipients for whom nobody knows when their window opens. */
+/** Recipients whose window opens at an unknown time. */
 export function zonelessOf(reasons: Report['reasons']): number {
   return reasons['deferred']?.['zone-unknown'] ?? 0;
 }
 
-/** Whom the API refused: those who cannot receive the channel need something else than to be tried again. */
+/** Recipients that the API refused: those who cannot receive the channel need something else than to be tried again. */
 function rejectedSteps(report: Report, again: string, amended: string | null): readonly NextStep[] {
   const { totals, reasons, legs } = report;
   const unreachable = reasons['rejected']?.['unsupported-channel'] ?? 0;
@@ -210,7 +210,7 @@ function haltStep({ rule, message, next }: Halt, report: Report, again: string, 
   if (AMENDS.has(rule)) return amendStep(report, `${message} ${next}`, amended);
   const command = again;
   if (rule !== 'doubt' || (left && report.totals.inDoubt > 0)) return { text: `${message} ${next}`, command };
-  // Who they are and what to do is the next step; nobody else is left to be sent to.
+  // Who they are and what to do is the next step; no other recipients are left.
   if (!left) return { text: message, command: null };
   return {
     text: 'The last start was stopped by doubts. All of them are resolved: send again for the rest.',

@@ -1,5 +1,5 @@
 /**
- * What a reason means, in half a sentence that fits every outcome it can stand beside; empty for a word that is not
+ * What a reason means, in half a sentence that fits every outcome with this reason; empty for a word that is not
  * known here, as a ledger of another version may hold.
  */
 export function reasonWords(reason: string): string {
@@ -33,7 +33,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   proxy: 'the proxy refused',
   internal: 'handbill could not make the request, or not end it',
   stopped: 'the run was stopped',
-  // nobody knows
+  // in doubt
   crash: 'handbill was killed while the request was in flight',
   write: 'the connection was lost while writing',
   timeout: 'no answer in time',
@@ -51,7 +51,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   'fell-back': 'could not receive this channel: the fallback was begun',
   'too-large': 'the request was too large: it is sent in parts',
   status: 'the API answered with an error status',
-  // what somebody said
+  // entered by a person
   resolved: 'resolved by a report or by hand: `doubt list --resolved`',
   resend: '`doubt resolve --resend` was given',
 };
@@ -97,7 +97,7 @@ export const REASON_ADVICE: Readonly<Record<string, string>> = {
   proxy: 'Look at the settings of the proxy, then run again.',
   internal: 'Report it, with what `handbill report --format jsonl` says of the row.',
   stopped: RUN_AGAIN,
-  // nobody knows
+  // in doubt
   crash: DOUBT,
   write: DOUBT,
   timeout: DOUBT,
@@ -115,7 +115,7 @@ export const REASON_ADVICE: Readonly<Record<string, string>> = {
   'fell-back': NOTHING,
   'too-large': 'Run again; a lower `send.recipientsPerRequest` saves the detour.',
   status: 'Look at the status and at what the API said, correct it, then send with `--retry-rejected`.',
-  // what somebody said
+  // entered by a person
   resolved: 'Nothing to do: `handbill doubt list --resolved` says who and why.',
   resend: RUN_AGAIN,
 };

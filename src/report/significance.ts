@@ -31,7 +31,7 @@ function sumOf(samples: readonly Sample[], key: keyof Sample): number {
   return samples.reduce((sum, sample) => sum + sample[key], 0);
 }
 
-/** More digits than anybody needs, and few enough to be the same on every machine. */
+/** More digits than needed, and few enough to be the same on every machine. */
 function rounded(p: number): number {
   return Number(p.toPrecision(6));
 }

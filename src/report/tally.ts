@@ -35,7 +35,7 @@ export type RunFacts = Pick<
 /** What a report can say more, where it is known. */
 export interface Known {
   readonly cameBack?: CameBack | null;
-  /** The campaign as it was sent: the order of its variants and legs, and those that nobody got. */
+  /** The campaign as it was sent: the order of its variants and steps, and those without recipients. */
   readonly campaign?: CampaignShape | null;
 }
 

@@ -43,7 +43,7 @@ const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   { title: 'opted out', align: 'right', least: 90, cell: (variant) => shareOf(variant, 'optedOut') },
 ];
 
-/** Of whom it came back among those accepted, or `-` while there are none. */
+/** The share with this report among those accepted, or `-` while there are none. */
 export function shareOf(variant: VariantResult, what: keyof VariantDeliveries): string {
   const count = variant[what] ?? 0;
   // Who was refused, as far as the API said, may have got it all the same.

@@ -19,7 +19,7 @@ export interface Comparison {
 
 /**
  * What became of each variant, and whether they differ by more than chance. Compared is how many the API accepted
- * among those that it accepted or refused: whoever is in doubt, or was never posted, says nothing about the message.
+ * among those that it accepted or refused: recipients in doubt, or never posted, say nothing about the message.
  *
  * @param names - the variants in the order of the campaign, where it is known; others follow by name
  */

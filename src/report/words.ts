@@ -15,7 +15,7 @@ import { onDemand } from '../util/on-demand.ts';
 /** `1,234,567`. */
 export function number(value: number): string {
   const written = String(value);
-  // The tables of Intl take 14 ms. What nobody rounds looks the same without them.
+  // The tables of Intl take 14 ms. Numbers that need no rounding look the same without them.
   return PLAIN.test(written) ? written.replace(BEFORE_THREES, ',') : numbers().format(value);
 }
 

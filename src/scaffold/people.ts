@@ -1,6 +1,6 @@
 import type { NewProject } from './new-project.ts';
 
-/** Somebody who does not exist, in the list of a new campaign. */
+/** An invented person, in the list of a new campaign. */
 interface Person {
   readonly name: string;
   readonly order: string;
@@ -13,8 +13,8 @@ const PEOPLE: readonly Person[] = [
 ];
 
 /**
- * Numbers that regulators keep free for books and films, so that whoever sends the first campaign to a real API reaches
- * nobody. Most countries have none in public: their lists begin with British ones. The first of each is the sender.
+ * Numbers that regulators keep free for books and films, so that a first campaign that is sent to a real API reaches
+ * no one. Most countries publish none: their lists begin with British ones. The first of each is the sender.
  *
  * GB: Ofcom, numbers for use in TV and radio drama. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39
  * 98. AU: ACMA, numbers for use in radio, television and film. SE: PTS, numbers for use in fiction.
@@ -30,7 +30,7 @@ const RESERVED: Readonly<Record<string, readonly [string, string, string, string
 
 const BRITISH = ['+447700900010', '+447700900011', '+447700900012', '+447700900013'] as const;
 
-/** A number that may stand as the sender of an example. */
+/** A number that may be the sender of an example. */
 export function exampleSender(country: string): string {
   return (RESERVED[country] ?? BRITISH)[0];
 }

@@ -14,11 +14,11 @@ node_modules/
 # !campaigns/**/*.csv
 `;
 
-/** What must not get into git, whoever wrote .gitignore. */
+/** What must not get into git. */
 export const IGNORED: readonly string[] = ['.handbill/', '.env'];
 
 /**
- * The version is exact: everybody who works on the campaigns, and CI, checks and sends with the same handbill, and an
+ * The version is exact: all people who work on the campaigns, and CI, check and send with the same handbill, and an
  * older one could not open the ledger that a newer one wrote. The Node.js that handbill needs comes as a package, so that
  * the one of the machine may be older; the install script of that package downloads it, and npm asks for a word on it.
  */
@@ -56,7 +56,7 @@ export function editorFiles(): readonly (readonly [path: string, text: string])[
   ];
 }
 
-/** For whoever finds the repository without knowing handbill. */
+/** For readers of the repository who do not know handbill. */
 export function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dependency'>): string {
   const elsewhere = dependency.startsWith('file:')
     ? `
@@ -90,7 +90,7 @@ To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set 
 `;
 }
 
-/** Comments stand below each other. */
+/** Comments below each other. */
 function gap(campaign: string, command: string): string {
   return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
 }

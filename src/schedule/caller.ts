@@ -54,7 +54,7 @@ export function stopSeconds(timeoutMs: number): number {
 }
 
 /**
- * S35: a path becomes part of a line that something else reads. What no quoting can carry there is refused.
+ * A path becomes part of a line that something else reads. What no quoting can carry there is refused.
  *
  * @throws HandbillError exit 2
  */
@@ -65,7 +65,7 @@ export function refuseUnquotable(words: readonly string[], what: string, pattern
   throw refuse(problem('usage', `${what} cannot hold the path ${JSON.stringify(found)}.`, { hint }));
 }
 
-/** Line breaks and what terminals obey; no format here takes them, and nobody means them. */
+/** Line breaks and what terminals obey; no format here takes them, and no user means them. */
 export const CONTROL = /\p{Cc}/u;
 
 /** `production`: in names of units and jobs, which take little more than letters. */

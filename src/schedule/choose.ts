@@ -12,7 +12,7 @@ export interface KnownRun {
   readonly state: RunState;
   readonly halt: HaltRule | null;
   readonly createdAtMs: number;
-  /** Nobody of it can be sent to before: all who are left wait for a window, or for a pause. Null: somebody can. */
+  /** No recipient can be sent to before: all who are left wait for a window, or for a pause. Null: some can. */
   readonly waitsUntilMs: number | null;
   /** The campaign was what it is now: same file, same settings. */
   readonly isSame: boolean;
@@ -45,7 +45,7 @@ export interface Step {
 }
 
 /**
- * `running`: another process is at it. `halted`: a rule stopped it that somebody has to look into. `waiting`: for a window
+ * `running`: another process is at it. `halted`: a stop rule halted it, and a person has to look into it. `waiting`: for a window
  * to open, for a gate of a canary, for a winner. `superseded`: a later instant is due, and the campaign skips. `late`: more than
  * its schedule allows. `new`: the schedule, or the campaign as it is now, is newer than
  * the instant.
@@ -61,7 +61,7 @@ export interface Missed {
 /** Hours of a week come again within it; some days may be holidays. What is too late then, send says. */
 const WINDOW_WAIT_MS = 13 * LATE_MS;
 
-/** The longest that somebody of a campaign waits for a window and for pauses. */
+/** The longest that a recipient of a campaign waits for a window and for pauses. */
 export function waitsMs(
   { window, canary }: Pick<Campaign['send'], 'window' | 'canary'>,
   winner: Campaign['split']['decides'] = null,
@@ -112,7 +112,7 @@ function unfinished(run: KnownRun, latest: number | null, facts: DueFacts): Step
   if (run.state === 'running') return step('leave', 'running');
   if (run.state === 'halted' && run.halt !== null && !PASSING.has(run.halt)) return step('leave', 'halted');
   if (schedule.missed === 'skip' && latest !== null && instant < latest) return step('leave', 'superseded');
-  // Whoever asks all of a long list every few minutes whether it is time keeps the ledger busy for nothing.
+  // Checking a whole long list every few minutes would keep the ledger busy for nothing.
   if (run.waitsUntilMs !== null && run.waitsUntilMs > nowMs) return step('leave', 'waiting');
   return step('continue', null);
 }
@@ -123,7 +123,7 @@ function begin(clock: CronClock, latest: number, facts: DueFacts): Step[] {
   const isKnown =
     !isNew && (runs.length === 0 ? isRemembered : runs.some((run) => run.isSame && run.createdAtMs <= latest));
   const occurrence = occurrenceAt(latest);
-  // Its turn may come long after it was looked for, without anybody having missed it.
+  // Its turn may come long after it was looked for, without being missed.
   const ageMs = Math.min(lookedMs, nowMs) - latest;
   const allowedMs = isKnown && schedule.missed === 'catch-up' ? LATE_MS : GRACE_MS;
   const isAllowed = ageMs <= allowedMs && nowMs - latest <= LATE_MS;

@@ -26,7 +26,7 @@ export function gitHubActions(
 ): readonly CallerFile[] {
   const { environment, args, secrets, timeoutMs } = caller;
   const { runner, folder, onServer } = options;
-  // ${{ }} is evaluated wherever it stands.
+  // ${{ }} is evaluated in any place.
   refuseUnquotable([...args, folder ?? '', runner ?? ''], 'A workflow', new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'));
   const name = jobName(environment);
   const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];

@@ -10,7 +10,7 @@ export interface KubernetesOptions {
   readonly onServer: boolean;
 }
 
-/** Nothing but this container keeps it: a pod forgets its disk, and with it whom it has sent to. */
+/** Nothing but this container keeps it: a pod loses its disk, and with it the record of who was sent to. */
 const VOLUME_FOLDER = '/var/lib/handbill';
 /** A folder of its own: the volume's root is open to its group, and such a ledger is refused. */
 const LEDGER = `${VOLUME_FOLDER}/ledger/ledger.db`;

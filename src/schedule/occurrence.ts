@@ -13,7 +13,7 @@ import { instantMs } from '../util/units.ts';
 
 export { occurrenceAt };
 
-/** H5, CONTRACT "Late": what was not begun by then is not begun by itself any more. */
+/** What was not begun by then is not begun automatically any more (failures.md, H5). */
 export const LATE_MS = 24 * 3_600_000;
 
 /** The occurrence of a campaign without a schedule. */
@@ -94,7 +94,7 @@ export function isOver(occurrence: string, nowMs: number): boolean {
 }
 
 /**
- * H5: why a run is not begun without being told to: its instant is long ago. It may have been sent, by a ledger that is
+ * Why a run is not begun without being told to (failures.md, H5): its instant is long ago. It may have been sent, by a ledger that is
  * gone. Null: it is begun.
  */
 export async function overRefusal(

@@ -4,7 +4,7 @@ import { type Caller, type CallerFile, CONTROL, jobName, refuseUnquotable, stopS
  * A service and its timer. One unit never overlaps itself; what was missed while the machine was off is looked for when
  * it is on again.
  *
- * @param user - under whom it runs: the ledger belongs to one user
+ * @param user - the user that runs it: the ledger belongs to one user
  */
 export function systemd(caller: Caller, user: string): readonly CallerFile[] {
   const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets } = caller;

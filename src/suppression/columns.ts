@@ -3,7 +3,7 @@ import { ADDRESS_KINDS, type AddressKind } from '../model.ts';
 import { maskText } from '../util/mask.ts';
 import { didYouMean } from '../util/suggest.ts';
 
-/** Positions of the columns that count; others are for whoever keeps the list. */
+/** Positions of the columns that count; others are for the people who maintain the list. */
 export interface SuppressionColumns {
   readonly addresses: readonly { readonly kind: AddressKind; readonly at: number }[];
   /** -1: there is none. */

@@ -27,7 +27,7 @@ export interface EntryOptions {
 
 /**
  * Makes the reader of a row: hands every address and hash in it on, or says what is wrong with it. A row that is not
- * understood is never read over: it is somebody who does not want to be written to.
+ * understood is never skipped: the person behind it does not want messages.
  */
 export function createEntryReader(options: EntryOptions, sink: EntrySink): (row: Row) => Diagnostic | null {
   const { file, columns, cells, untilOf } = options;

@@ -2,8 +2,8 @@ import type { AddressKind } from '../model.ts';
 
 /**
  * The form in which addresses are compared with a suppression list. Numbers and contact ids are compared as they are
- * normalised; email addresses in lower case as a whole. Before the `@` upper case could mean somebody else (RFC 5321,
- * 2.4), but it never does, and to leave somebody out is the lesser harm.
+ * normalised; email addresses in lower case as a whole. Before the `@` upper case could mean another mailbox (RFC 5321,
+ * 2.4), but it never does, and to leave a person out is the lesser harm.
  */
 export function listedForm(address: string): string {
   return address.includes('@') ? address.toLowerCase() : address;

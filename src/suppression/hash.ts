@@ -9,7 +9,7 @@ export interface Hasher {
   hash(form: string): string;
 }
 
-/** A hash as it stands in a list. */
+/** A hash as written in a list. */
 export interface WrittenHash {
   readonly keyId: string;
   readonly hash: string;
@@ -58,7 +58,7 @@ function padded(key: Buffer, pad: number, room: number): Buffer {
   return bytes;
 }
 
-/** `hb1:KEYID:HASH`, as it stands in lists. */
+/** `hb1:KEYID:HASH`, as written in lists. */
 export function writeHash({ keyId, hash: digits }: WrittenHash): string {
   return `${HASH_PREFIX}${keyId}:${digits}`;
 }

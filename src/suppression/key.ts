@@ -18,7 +18,7 @@ const WORDS: SecretWords = {
 
 /**
  * Reads the key of the hashes in suppression lists from where handbill.yaml says, and makes the hasher. The key is the
- * text as it stands in the variable or the file, without the line end. No message ever holds it (SECURITY S7).
+ * exact text in the variable or the file, without the line end. No message ever holds it.
  *
  * @param source what `suppressionKey` says; null: nothing
  */

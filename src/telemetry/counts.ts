@@ -43,7 +43,7 @@ export function countRound(
   }
   for (const [key, { count, parts }] of known) {
     const [outcome, reason, channel] = JSON.parse(key) as [LegCount['outcome'], string | null, string];
-    // Somebody who was put off may be sent to now: then there are fewer than before.
+    // A recipient that was put off may be sent to now: then there are fewer than before.
     if (LEFT_OUT.has(outcome) && count > 0) instruments.messages(count, { ...where, outcome, reason, channel });
     if (SENT.has(outcome) && parts > 0) instruments.parts(parts, { ...where, channel });
   }

@@ -14,9 +14,9 @@ export interface LogRecord<E extends LogEvent = LogEvent> {
 }
 
 /**
- * One record as one line (SECURITY S22): JSON, in which everything that an eye, a terminal or a reader of lines could
- * take for something else is escaped, U+2028 and bidirectional marks too. Numbers and addresses that stand in a
- * sentence are masked (S34), secrets taken out of every text (S7).
+ * One record as one line: JSON, in which everything that an eye, a terminal or a reader of lines could
+ * take for something else is escaped, U+2028 and bidirectional marks too. Numbers and addresses in a
+ * sentence are masked, secrets taken out of every text.
  *
  * @param redact as `createRedactor` makes it
  */
@@ -32,7 +32,7 @@ export function logLine(record: LogRecord, redact: (text: string) => string): st
   return `${escapedJson(JSON.stringify({ ...known, ...said }, hide))}\n`;
 }
 
-/** Sentences, in which somebody's number may stand. */
+/** Sentences, which may hold a phone number. */
 const PROSE: ReadonlySet<string> = new Set(['hint', 'next', 'reason', 'file']);
 
 function maskProse(value: unknown): unknown {

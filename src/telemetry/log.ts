@@ -2,7 +2,7 @@ import type { EventFields, LogAbout, LogEvent, LogLevel } from '../operations/ob
 import type { LogFile } from './log-file.ts';
 import { logLine } from './log-record.ts';
 
-/** Writes records, each as one line; nothing that goes wrong with it reaches whoever writes. */
+/** Writes records, each as one line; its failures do not reach the writer. */
 export interface Log {
   /** Attempts are asked for. */
   readonly isDebug: boolean;

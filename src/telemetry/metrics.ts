@@ -90,7 +90,7 @@ export function gatherMetrics(
   };
 }
 
-/** Whoever was not sent in this command has what the ledger holds of the last time. */
+/** Campaigns not sent in this command have what the ledger holds of the last time. */
 function complete(
   one: Gathered,
   { exit, atMs, mayRead }: { readonly exit: ExitStatus | null; readonly atMs: number; readonly mayRead: boolean },

@@ -25,7 +25,7 @@ export function newestReport(
     const [run] = newestFirst(withoutTests(ledger.runsOf(named)));
     return run === undefined ? null : reportOf(ledger, run);
   } catch {
-    // Figures are not worth an error: whoever needs the ledger says what is wrong with it.
+    // Figures are not worth an error: the command that needs the ledger says what is wrong with it.
     return null;
   } finally {
     ledger?.close();

@@ -23,7 +23,7 @@ const ASKS = [
 
 /**
  * Whether OpenTelemetry is asked for, and for what: by an endpoint or an exporter, unless `OTEL_SDK_DISABLED`. Without
- * any of them it is off, although the SDK's own default is to send to localhost: most machines have nobody there.
+ * any of them it is off, although the SDK's own default is to send to localhost: most machines have no receiver there.
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/)
  *
  * @returns null where it is off

@@ -10,7 +10,7 @@ export interface Otel {
   readonly meter: Meter;
   /**
    * Delivers what is left, and waits for that at most so long. False where it took longer: connections may be open
-   * still, for which nobody should wait.
+   * still, for which no command should wait.
    */
   shutdown(withinMs: number): Promise<boolean>;
 }

@@ -160,7 +160,7 @@ function errorOf(end: RunEnd | null): string | null {
   return end.halt?.rule ?? (end.state === 'interrupted' ? 'interrupted' : null);
 }
 
-/** Addresses of environments hold no user and no query (SECURITY S4); what looks like a key in the path is left out. */
+/** Addresses of environments hold no user and no query; what looks like a key in the path is left out. */
 function targetOf({ environment }: Plan): RequestTarget {
   const url = new URL(environment.url);
   const isSecure = url.protocol === 'https:';

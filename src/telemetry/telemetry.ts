@@ -82,12 +82,12 @@ export async function startTelemetry(asked: AskedTelemetry, context: CommandCont
   };
 }
 
-/** H1: after a failure of the disk the ledger is left alone. */
+/** After a failure of the disk the ledger is left alone (failures.md, H1). */
 function mayRead(exit: ExitStatus): boolean {
   return exit !== EXIT.ledger && exit !== EXIT.bug;
 }
 
-/** CONTRACT section 4: quiet prints nothing where the exit status is 0. Warnings are kept until that is known. */
+/** Quiet prints nothing where the exit status is 0. Warnings are kept until that is known. */
 function createWarnings({ err }: Pick<CommandContext, 'err'>, quiet: boolean) {
   let held: string[] | null = quiet ? [] : null;
   const say = (sentence: string): void => err(`warning: ${safeLine(sentence)}\n`);
@@ -108,7 +108,7 @@ function startLog(asked: AskedTelemetry, context: CommandContext, warn: (sentenc
   const { log: path, logLevel: level, command } = asked;
   if (path === null) return null;
   const { env, now } = context;
-  // S7: as everything that is printed.
+  // Secrets are taken out, as of everything that is printed.
   const redact = createRedactor(secretsIn(env));
   try {
     const file = path === '-' ? stderrFile(context) : openLogFile(resolve(context.cwd, path));
@@ -120,7 +120,7 @@ function startLog(asked: AskedTelemetry, context: CommandContext, warn: (sentenc
   }
 }
 
-/** I4: a reader of stderr that has gone is nobody's trouble. */
+/** A reader of stderr that has gone does no harm (failures.md, I4). */
 function stderrFile({ err }: Pick<CommandContext, 'err'>): LogFile {
   return {
     append(lines) {

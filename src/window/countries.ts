@@ -6,7 +6,7 @@ import type { WindowHours, WindowRule } from '../model.ts';
  * where a campaign says `send.window.countries: true`; handbill.yaml says otherwise under `windows`.
  *
  * States of the USA have hours of their own (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
- * number does not tell in which one somebody lives. The hours here are those that most of them share.
+ * number does not tell in which one its owner lives. The hours here are those that most of them share.
  */
 export const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
   // Federal law for calls and texts: 08:00 to 21:00; several states until 20:00, Connecticut from 09:00.

@@ -1,7 +1,7 @@
 import { type Calendar, HORIZON_MS, type Opening } from './calendar.ts';
 
 /**
- * Whether several calendars are open all at once: the only hours that are right wherever somebody is, when it is one of
+ * Whether several calendars are open all at once: the only hours that are right wherever a recipient is, when it is one of
  * several zones. Closed with an infinite change: they do not meet within a year.
  */
 export function openingOf(calendars: readonly Calendar[], nowMs: number): Opening {

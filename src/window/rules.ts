@@ -8,7 +8,7 @@ export interface ZonedRule {
   readonly zone: string | null;
 }
 
-/** The rules that hold for somebody in a country, all of them at once. */
+/** The rules that hold for recipients in a country, all of them at once. */
 export function rulesFor(
   window: SendWindow,
   overrides: Readonly<Record<string, WindowRule>>,
@@ -24,7 +24,7 @@ export function rulesFor(
   return rules;
 }
 
-/** Every rule that anybody may be under; for a bound on all of them. */
+/** Every rule that can apply; for a bound on all of them. */
 export function allRules(window: SendWindow, overrides: Readonly<Record<string, WindowRule>>): readonly ZonedRule[][] {
   const countries = window.countries ? Object.keys({ ...COUNTRY_WINDOWS, ...overrides }) : [];
   return [null, ...countries].map((country) => [...rulesFor(window, overrides, country)]);

@@ -23,6 +23,23 @@ const UNCLEAR =
 /** Rooms of src whose messages are not plain yet. */
 const NOT_YET = ['content', 'http', 'recipients', 'templates', 'webhook'];
 
+/** Rooms of src whose comments are plain. */
+const PLAIN = [
+  'approval',
+  'campaign',
+  'model',
+  'plan',
+  'report',
+  'scaffold',
+  'schedule',
+  'suppression',
+  'telemetry',
+  'window',
+];
+
+/** A row of docs/failures.md, or of a page that is not in this project. */
+const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;
+
 describe('what people read says who and what', () => {
   const pages = globSync(['README.md', 'campaigns/README.md', 'docs/**/*.md', 'schemas/*.json'], { cwd: root });
 
@@ -42,10 +59,28 @@ describe('what people read says who and what', () => {
     );
   });
 
-  test('an unclear word is found, in a page and in a message', () => {
+  test.each(PLAIN)('comments in src/%s', (room) => {
+    const comments = globSync(`src/${room}/**/*.ts`, { cwd: root }).flatMap((path) =>
+      commentsIn(textOf(path)).map((comment) => ({ path, comment })),
+    );
+    expect(comments.length).toBeGreaterThan(5);
+    expect(
+      comments.flatMap(({ path, comment }) => [
+        ...unclearWords(comment).map((found) => `${path}: ${found}: ${comment}`),
+        ...(BARE_CODE.test(comment) && !comment.includes('failures.md') ? [`${path}: a code alone: ${comment}`] : []),
+      ]),
+    ).toEqual([]);
+  });
+
+  test('an unclear word is found, in a page, in a message and in a comment', () => {
     expect(unclearWords('first\nNobody is sent to.')).toEqual(['2: Nobody']);
     expect(unclearWords('understanding, standard')).toEqual([]);
     expect(textsIn("// somebody\nconst a = 'for everybody', nobody;")).toBe("\n'for everybody'");
+    expect(commentsIn('/** For whoever. */\nconst a = 1;\n// K3: suppressed.\n// Twice.')).toEqual([
+      '/** For whoever. */',
+      '// K3: suppressed.\n// Twice.',
+    ]);
+    expect(BARE_CODE.test('// K3: suppressed.')).toBe(true);
   });
 });
 
@@ -108,6 +143,13 @@ function textsIn(source: string): string {
     )
     .map((line) => line.replaceAll(/\$\{[^}]*\}/g, ''))
     .join('\n');
+}
+
+/** Each comment as one text. */
+function commentsIn(source: string): string[] {
+  return [...source.matchAll(/^[ \t]*(?:\/\*[\s\S]*?\*\/|(?:\/\/.*(?:\n[ \t]*(?=\/\/))?)+)/gm)].map(([comment]) =>
+    comment.trim(),
+  );
 }
 
 const TEXTS = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`?/g;
