@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MEASURED, planTable, simulate, workersTable } from './scale.ts';
 
-it('stands in ARCHITECTURE.md as it is', () => {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', 'ARCHITECTURE.md'), 'utf8');
+it('is in docs/internals/scale.md as it is', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs/internals/scale.md'), 'utf8');
   expect(page).toContain(workersTable());
   expect(page).toContain(planTable());
 });

@@ -235,23 +235,33 @@ test('docs/README.md leads to every page, and the README to it', () => {
   expect(README).toContain('](docs/README.md)');
 });
 
-describe('ARCHITECTURE.md', () => {
-  it('gives a reason for every dependency, and for nothing else', () => {
+/** Measurements name what was there when they were made. */
+const INTERNAL = ['ARCHITECTURE.md', ...globSync('docs/internals/*.md', { cwd: ROOT })].filter(
+  (page) => !page.endsWith('measurements.md'),
+);
+
+describe('ARCHITECTURE.md and docs/internals', () => {
+  it('are short where one begins', () => {
+    expect(Buffer.byteLength(ARCHITECTURE)).toBeLessThanOrEqual(15_360);
+  });
+
+  it('give a reason for every dependency, and for nothing else', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, object>;
     const { dependencies, devDependencies } = manifest;
-    const section = /## Dependencies\n([\s\S]*?)(?=\n## |$)/.exec(ARCHITECTURE)?.[1] ?? '';
-    const named = [...section.matchAll(/^\| `([^`]+)` \| (.{20,}) \|$/gm)].map(([, name]) => name);
+    const named = [...read('docs/internals/dependencies.md').matchAll(/^\| `([^`]+)` \| (.{20,}) \|$/gm)].map(
+      ([, name]) => name,
+    );
     const kinds = [dependencies, devDependencies];
     expect(named).toEqual(kinds.flatMap((kind) => Object.keys(kind ?? {})));
   });
 
-  it('names every folder of src', () => {
+  it('name every folder of src', () => {
     for (const path of globSync('src/*/', { cwd: ROOT })) {
       expect(ARCHITECTURE).toContain(`| \`${path.replace(/^src[\\/]|[\\/]$/g, '')}\` |`);
     }
   });
 
-  it.each(['ARCHITECTURE.md', 'docs/internals/contributing.md'])('names only files that exist: %s', (page) => {
+  it.each(INTERNAL)('name only files that exist: %s', (page) => {
     for (const [, path = ''] of read(page).matchAll(/`((?:src|test|\.scripts|schemas)\/[\w./-]+\.\w+)`/g)) {
       expect(existsSync(join(ROOT, path)), path).toBe(true);
     }

@@ -107,8 +107,8 @@ test('direct dependencies are pinned to one version', () => {
   expect(loose).toEqual([]);
 });
 
-test('every direct dependency stands in the table of ARCHITECTURE.md with its reason', () => {
-  const reasons = reasonsByName(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
+test('every direct dependency is in docs/internals/dependencies.md with its reason', () => {
+  const reasons = reasonsByName(readFileSync(join(root, 'docs/internals/dependencies.md'), 'utf8'));
   const names = Object.keys(directDependencies());
   expect(names.filter((name) => (reasons.get(name) ?? '').length < 10)).toEqual([]);
 });
