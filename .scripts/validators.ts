@@ -7,8 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transformSync } from 'esbuild';
-import { schemaFingerprint } from '../src/campaign/schemas.ts';
-import { BUILT, createAjv } from '../src/campaign/validators.ts';
+import { BUILT, createAjv, schemaFingerprint } from '../src/campaign/validators.ts';
 
 /** The text of the file. */
 export function validatorsSource(): string {

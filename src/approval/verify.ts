@@ -1,4 +1,7 @@
-import type { Signer } from '../model.ts';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Signer, SignerSource } from '../model.ts';
+import { findFileAnywhere, readSmallFile } from '../util/paths.ts';
+import { readSshKey } from '../util/ssh-key.ts';
 import { NAMESPACE, type Signature } from './signature.ts';
 import { type Env, inPrivateFolder, runSshKeygen } from './ssh-keygen.ts';
 
@@ -9,7 +12,7 @@ export interface VerifyOptions {
 }
 
 /** Either whose signature it is, or why it does not count; `isKnown`: its key is at least one of those that may sign. */
-export type Verified = { readonly names: readonly string[] } | { readonly problem: string; readonly isKnown: boolean };
+type Verified = { readonly names: readonly string[] } | { readonly problem: string; readonly isKnown: boolean };
 
 const TIMEOUT_MS = 15_000;
 
@@ -61,7 +64,7 @@ async function verifyAs(
 }
 
 /** What a name may be that one person has: no patterns, no spaces, nothing that begins like an option. */
-export function isName(name: string): boolean {
+function isName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9.@_+-]{0,199}$/.test(name);
 }
 
@@ -85,4 +88,114 @@ function reasonOf(said: string): string {
   const [line = ''] = said.split('\n').filter((one) => one.startsWith('signers:'));
   const words = line.replace(/^signers:\d+: /, '').slice(0, 200);
   return words === '' ? 'it is not a signature of this plan' : words;
+}
+
+const MAX_BYTES = 256 * 1024;
+
+/** Who may sign, or everything that is wrong with the file that says so. */
+export async function readSigners(source: SignerSource): Promise<{
+  readonly signers: readonly Signer[];
+  readonly diagnostics: readonly Diagnostic[];
+}> {
+  if ('signers' in source) return { signers: source.signers, diagnostics: [] };
+  const { file } = source;
+  const found = await findFileAnywhere('/', file);
+  const read = 'fault' in found ? found : await readSmallFile(found.path, MAX_BYTES, file);
+  if ('fault' in read) {
+    const { code, message, hint } = read.fault;
+    const place = { at: { file }, ...source.where };
+    return { signers: [], diagnostics: [problem(code, message, hint === undefined ? place : { ...place, hint })] };
+  }
+  return parseSigners(new TextDecoder().decode(read.bytes), file);
+}
+
+/**
+ * Reads a file in the format of git's allowed signers (ssh-keygen(1), ALLOWED SIGNERS): names, options, key. Stricter
+ * than ssh-keygen where a person would not be identified: names are names, and patterns are for authorities alone.
+ */
+export function parseSigners(
+  text: string,
+  file: string,
+): { readonly signers: readonly Signer[]; readonly diagnostics: readonly Diagnostic[] } {
+  const signers: Signer[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const read = parseLine(line.trim());
+    if ('problem' in read) {
+      diagnostics.push(problem('invalid-value', read.problem, { at: { file, line: index + 1 }, hint: EXAMPLE }));
+    } else signers.push(read);
+  }
+  if (signers.length === 0 && diagnostics.length === 0) {
+    diagnostics.push(problem('invalid-value', 'The file has no names.', { at: { file }, hint: EXAMPLE }));
+  }
+  return { signers, diagnostics };
+}
+
+const EXAMPLE = 'A line is like: ana@example.com ssh-ed25519 AAAA...';
+
+/** Key types begin with these; the text before one is a field of options. */
+const KEY_TYPE = /^(ssh-|ecdsa-|sk-)/;
+
+function parseLine(line: string): Signer | { readonly problem: string } {
+  const fields = /^(\S+)[ \t]+(.*)$/.exec(line);
+  if (fields === null) return { problem: 'A name and a key belong on each line.' };
+  const [, principals = '', rest = ''] = fields;
+  const names = principals.split(',');
+  const split = KEY_TYPE.test(rest) ? { options: '', key: rest } : splitOptions(rest);
+  const options = split === null ? null : readOptions(split.options);
+  if (split === null || options === null) return { problem: 'The options of this line cannot be read.' };
+  const isRight = options.authority ? isPattern : isName;
+  const wrong = names.find((name) => !isRight(name));
+  if (wrong !== undefined) {
+    const why = isPattern(wrong) ? ': patterns are for lines with cert-authority alone' : '';
+    return { problem: `"${wrong.slice(0, 100)}" is not the name of one person${why}.` };
+  }
+  const key = readSshKey(split.key);
+  if ('problem' in key) return key;
+  if (key.isCertificate) return { problem: 'This is a certificate: name the key, or the authority that signed it.' };
+  return { names, key: key.text, ...options };
+}
+
+/** Options end at the first space outside of quotes. */
+function splitOptions(text: string): { readonly options: string; readonly key: string } | null {
+  const match = /^((?:[^\s"]|"[^"]*")+)[ \t]+(.*)$/.exec(text);
+  return match === null ? null : { options: match[1] ?? '', key: match[2] ?? '' };
+}
+
+/** Characters; to find the commas outside of quotes takes time by the square of it, at this length 10 ms. */
+const MAX_OPTIONS = 4_000;
+
+type Options = Omit<Signer, 'names' | 'key'>;
+
+/** Null where one is unknown, given twice, or has a value of another form. */
+function readOptions(text: string): Options | null {
+  const found = new Map<string, string>();
+  if (text.length > MAX_OPTIONS) return null;
+  for (const one of text === '' ? [] : text.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/)) {
+    const match = /^([a-z-]+)(?:="([^"]*)")?$/i.exec(one);
+    const name = (match?.[1] ?? '').toLowerCase();
+    const form = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined;
+    if (form === undefined || found.has(name) || !form.test(match?.[2] ?? '')) return null;
+    found.set(name, match?.[2] ?? '');
+  }
+  return {
+    authority: found.has('cert-authority'),
+    namespaces: found.get('namespaces') ?? null,
+    validAfter: found.get('valid-after') ?? null,
+    validBefore: found.get('valid-before') ?? null,
+  };
+}
+
+const DATE = /^[0-9]{8}(?:[0-9]{4}(?:[0-9]{2})?)?Z?$/i;
+const FORMS: Readonly<Record<string, RegExp>> = {
+  'cert-authority': /^$/,
+  namespaces: /^[A-Za-z0-9.@_*?!,-]{1,500}$/,
+  'valid-after': DATE,
+  'valid-before': DATE,
+};
+
+/** As a name, with the wildcards of ssh-keygen. */
+function isPattern(name: string): boolean {
+  return /^!?[A-Za-z0-9*?][A-Za-z0-9.@_+*?-]{0,199}$/.test(name);
 }

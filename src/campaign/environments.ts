@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { Environment, KeySource, Project } from '../model.ts';
+import type { Approval, Environment, KeySource, Project, Signer, SignerSource, Wire } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { pointerTo } from '../util/json.ts';
+import { parsePointer } from '../util/pointer.ts';
+import { readSshKey } from '../util/ssh-key.ts';
 import { ratePerSecond } from '../util/units.ts';
-import { checkWire } from './check-wire.ts';
-import { readApproval, type WhereOf } from './read-approval.ts';
-import { readWire } from './read-wire.ts';
+import { DEFAULT_WIRE, eachChannel, wireChannels } from './defaults.ts';
 import { whereValue } from './validate.ts';
-import type { EnvironmentFile, ProjectFile } from './written.ts';
+import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';
 
 /** The environment that is always there: the API on this machine. Its real address is known when it has started. */
@@ -106,4 +106,261 @@ function checkProxy(text: string, report: Report): string | null {
     report('proxy', 'invalid-value', 'The address of the proxy has a path.', example);
   }
   return text;
+}
+
+/** Where something of the environment is written. */
+type WhereOf = (path: readonly (string | number)[]) => Pick<Diagnostic, 'at' | 'source'>;
+
+type ReportSigner = (path: readonly (string | number)[], code: Code, message: string, hint: string) => void;
+
+/**
+ * The rule of an environment about who must have signed its plans; null where it has none. It is in handbill.yaml
+ * alone, never in a campaign, which would name its own approvers.
+ */
+function readApproval(
+  written: Pick<Partial<EnvironmentFile>, 'approvers' | 'approvals' | 'planners'>,
+  folder: string,
+  whereOf: WhereOf,
+  report: ReportSigner,
+): Approval | null {
+  const { approvers, approvals = 1, planners } = written;
+  if (approvers === undefined) {
+    for (const key of ['approvals', 'planners'] as const) {
+      if (written[key] === undefined) continue;
+      report([key], 'missing-key', `"${key}" says nothing without "approvers".`, 'Add "approvers", or leave it out.');
+    }
+    return null;
+  }
+  const signersOf = (from: SignersFile, key: 'approvers' | 'planners'): SignerSource =>
+    // As a key file it may lie outside the project, where a commit cannot change it. It is read when it is needed.
+    isList(from)
+      ? signersIn(from, key, report)
+      : { file: resolve(folder, from.file ?? ''), where: whereOf([key, 'file']) };
+  const read = {
+    approvers: signersOf(approvers, 'approvers'),
+    planners: planners === undefined ? null : signersOf(planners, 'planners'),
+    approvals,
+  };
+  const isWhole =
+    !isList(approvers) || ('signers' in read.approvers && read.approvers.signers.length === approvers.length);
+  if (isWhole && !canBeMet(read)) {
+    const message = `Fewer people than the plans need are named: ${approvals} to approve, and one more who plans.`;
+    report(['approvers'], 'invalid-value', message, 'Name more people here, or those who plan under "planners".');
+  }
+  return read;
+}
+
+function signersIn(written: SignerList, key: 'approvers' | 'planners', report: ReportSigner): SignerSource {
+  const signers = written.flatMap(({ name, key: line }, index): readonly Signer[] => {
+    // What the schema has refused is not there.
+    if (name === undefined || line === undefined) return [];
+    const hint = 'Write type and base64 as in the .pub file: ssh-ed25519 AAAA...';
+    const read = readSshKey(line);
+    if ('problem' in read) {
+      report([key, index, 'key'], 'invalid-value', read.problem, hint);
+      return [];
+    }
+    if (read.isCertificate) {
+      const message = 'This is a certificate, which expires. Put authorities into a file.';
+      report([key, index, 'key'], 'invalid-value', message, hint);
+      return [];
+    }
+    const limits = { authority: false, validAfter: null, validBefore: null, namespaces: null };
+    return [{ names: [name], key: read.text, ...limits }];
+  });
+  return { signers };
+}
+
+/** Files are read when they are needed; people named here can be counted now. Several keys of one name are one. */
+function canBeMet({ approvers, planners, approvals }: Approval): boolean {
+  if ('file' in approvers) return true;
+  const approve = namesOf(approvers.signers);
+  if (approve.size < approvals) return false;
+  if (planners !== null && 'file' in planners) return true;
+  const all = new Set([...approve, ...namesOf(planners?.signers ?? [])]);
+  return all.size > approvals;
+}
+
+function namesOf(signers: readonly Signer[]): ReadonlySet<string> {
+  return new Set(signers.flatMap(({ names }) => names.map((name) => name.toLowerCase())));
+}
+
+type SignerList = Extract<SignersFile, readonly unknown[]>;
+
+function isList(written: SignersFile): written is SignerList {
+  return Array.isArray(written);
+}
+
+/** What is written over the defaults, each setting by itself. Places that are named for one replace those of the default. */
+export function readWire(written: WireFile): Wire {
+  const { channels, characterSets, response = {}, unsupportedChannel, content, ...rest } = written;
+  return {
+    ...DEFAULT_WIRE,
+    ...rest,
+    channels: wireChannels(channels),
+    characterSets: { ...DEFAULT_WIRE.characterSets, ...characterSets },
+    content: eachChannel(
+      (channel) => (typeof content === 'string' ? content : content?.[channel]) ?? DEFAULT_WIRE.content[channel],
+    ),
+    response: readResponse(response),
+    unsupportedChannel: { ...DEFAULT_WIRE.unsupportedChannel, ...unsupportedChannel },
+  };
+}
+
+function readResponse(written: NonNullable<WireFile['response']>): Wire['response'] {
+  const { recipientStatus, ...rest } = written;
+  const response = { ...DEFAULT_WIRE.response, ...rest };
+  const inEntries = (pointers: readonly string[] = []): readonly string[] =>
+    pointers.flatMap((pointer) => insideEntry(pointer, response.recipients));
+  const ids = inEntries(written.messageId);
+  return {
+    ...response,
+    // If the place of the id is configured, the id is there: a 2xx without it is not this API's answer.
+    messageIdRequired: written.messageId !== undefined,
+    // What is written of the first entry is meant of every entry, where several recipients have one each.
+    recipientId: written.recipientId ?? (ids.length > 0 ? ids : response.recipientId),
+    recipientFailed: written.recipientFailed ?? [...inEntries(written.failed), ...response.recipientFailed],
+    recipientError: written.recipientError ?? [...inEntries(written.error), ...response.recipientError],
+    recipientStatus: { ...DEFAULT_WIRE.response.recipientStatus, ...recipientStatus },
+  };
+}
+
+/** `/messages/0/id` is `/id` inside the entries of `/messages`; nothing where a pointer leads into no list. */
+function insideEntry(pointer: string, lists: readonly string[]): readonly string[] {
+  for (const list of lists) {
+    const inside = pointer.startsWith(`${list}/0/`) ? pointer.slice(list.length + 2) : null;
+    if (inside !== null) return [inside];
+  }
+  return [];
+}
+
+/** Statuses that are never about the recipient, or never say that nothing was done (failures.md, F2 to F6). */
+const NOT_ABOUT_THE_RECIPIENT: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429, 499]);
+
+/** What handbill itself says in these headers must not be overwritten. */
+const OWN_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'x-api-key',
+]);
+
+/** Fields of the request that rich content must not take the place of; inside `body`, `metaData`, `recipients` it can lie. */
+const OWN_FIELDS = new Set([
+  'accountReference',
+  'name',
+  'characterSet',
+  'channel',
+  'from',
+  'validity',
+  'messageType',
+  'addressBook',
+]);
+
+/** Names that no object from outside may have. */
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Adds what is wrong with the value at a path below `wire`. */
+type ReportWire = (path: readonly (string | number)[], message: string, hint: string) => void;
+
+/** Checks what a schema cannot judge. */
+function checkWire(written: WireFile, report: ReportWire): void {
+  checkHeader(written, report);
+  checkStatuses(written, report);
+  checkNames(written, report);
+  const { content = {} } = written;
+  const places =
+    typeof content === 'string' ? [[[], content] as const] : Object.entries(content).map(([c, p]) => [[c], p] as const);
+  for (const [path, place] of places) {
+    const fault = faultOfPlace(parsePointer(place), written);
+    if (fault !== null) report(['content', ...path], `Rich content cannot go to "${place}": ${fault}.`, USUAL_PLACES);
+  }
+}
+
+function checkHeader({ idempotencyHeader }: WireFile, report: ReportWire): void {
+  if (idempotencyHeader === undefined || !OWN_HEADERS.has(idempotencyHeader.toLowerCase())) return;
+  const message = `The header "${idempotencyHeader}" is needed for something else.`;
+  report(['idempotencyHeader'], message, 'A usual name is Idempotency-Key.');
+}
+
+function checkStatuses({ unsupportedChannel, tooLargeStatuses, retryStatuses }: WireFile, report: ReportWire): void {
+  for (const [path, statuses] of [
+    [['unsupportedChannel', 'statuses'], unsupportedChannel?.statuses],
+    [['tooLargeStatuses'], tooLargeStatuses],
+  ] as const) {
+    statuses?.forEach((status, i) => {
+      if (!NOT_ABOUT_THE_RECIPIENT.has(status)) return;
+      const message = `The status ${status} is never about the recipient, or the size of a request.`;
+      report([...path, i], message, 'It stops the run, is tried again, or leaves a doubt. Remove it.');
+    });
+  }
+  retryStatuses?.forEach((status, i) => {
+    if (unsupportedChannel?.statuses?.includes(status) !== true) return;
+    const message = `The status ${status} cannot mean both "try again" and "cannot receive this channel".`;
+    report(['retryStatuses', i], message, 'Remove it here, or from unsupportedChannel.statuses.');
+  });
+}
+
+/** Names that become keys of the request. */
+function checkNames({ emailField, referenceName, contentNames = {} }: WireFile, report: ReportWire): void {
+  const forbidden = (path: readonly string[], name: string | undefined): void => {
+    if (name === undefined || !FORBIDDEN.has(name)) return;
+    report(path, `"${name}" cannot be a name here.`, 'It has a meaning of its own in many programs that read JSON.');
+  };
+  forbidden(['emailField'], emailField);
+  forbidden(['referenceName'], referenceName);
+  if (emailField === 'variables' || emailField === 'metaData') {
+    report(['emailField'], `"${emailField}" holds something else of a recipient.`, 'A usual name is email.');
+  }
+  if (referenceName !== undefined && /^list-unsubscribe(?:-post)?$/i.test(referenceName)) {
+    const message = `"${referenceName}" is where an email says how one unsubscribes.`;
+    report(['referenceName'], message, 'The reference would take its place. A usual name is handbill.');
+  }
+  const taken = new Map<string, string>();
+  for (const [name, other] of Object.entries(contentNames)) {
+    forbidden(['contentNames', name], name);
+    forbidden(['contentNames', name], other);
+    const twin = taken.get(other);
+    if (twin !== undefined) {
+      report(
+        ['contentNames', name],
+        `"${other}" is the name of "${twin}" already.`,
+        'Give each key a name of its own.',
+      );
+    }
+    taken.set(other, name);
+  }
+}
+
+const USUAL_PLACES = 'Usual places are /body/content, and /recipients/0/content for one in every recipient.';
+
+/** Rich content goes into a field of its own: in `body`, in `metaData`, in every recipient, or beside them. */
+function faultOfPlace(names: readonly string[], { emailField, referenceName }: WireFile): string | null {
+  const [first = '', ...inside] = names;
+  if (OWN_FIELDS.has(first)) return `"${first}" is a field of its own in the request`;
+  if (first === 'recipients' && inside[0] !== '0') return 'recipients are a list, and 0 means every one of them';
+  const own = first === 'recipients' ? inside.slice(1) : names;
+  if (own.some((name) => name === '' || FORBIDDEN.has(name) || /^(?:[0-9]+|-)$/.test(name))) {
+    return 'it leads through a name that cannot be made';
+  }
+  const reference = `/metaData/${referenceName ?? DEFAULT_WIRE.referenceName}`;
+  const taken =
+    first === 'recipients'
+      ? ['', '/msisdn', '/variables', '/metaData', `/${emailField ?? DEFAULT_WIRE.emailField}`, reference]
+      : ['/body', '/body/text', '/body/templateId', '/metaData', reference];
+  const place = pointerTo(own);
+  if (taken.includes(place)) return 'that place is taken';
+  return /^\/body\/(?:text|templateId)\//.test(place) ? 'it leads through the text of the message' : null;
 }

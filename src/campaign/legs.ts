@@ -4,8 +4,8 @@ import { pointerTo } from '../util/json.ts';
 import { share } from '../util/units.ts';
 import { checkSender, type Finding } from './check-values.ts';
 import { DEFAULTS } from './defaults.ts';
-import type { LegSources } from './leg-sources.ts';
 import type { Merged } from './merge.ts';
+import type { LegSources } from './sources.ts';
 import { fallbackFiles, type Sources } from './sources.ts';
 import type { LegFile } from './written.ts';
 

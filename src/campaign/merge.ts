@@ -1,9 +1,8 @@
 import type { SourceText } from '../model.ts';
 import { valueAt } from '../util/json.ts';
-import type { Where } from './file-text.ts';
 import { whereValue } from './validate.ts';
 import type { CampaignFile, InlineRow, ProjectFile, RecipientsFile } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import type { Where, YamlFile } from './yaml.ts';
 
 /** A campaign file over the defaults of its project: as written, in one shape, with the place of everything. */
 export interface Merged {

@@ -18,11 +18,7 @@ import { DEFAULTS, TIMEOUT_BOUNDS_MS } from './defaults.ts';
 import { mainLeg, type Report, readFallbacks, readSplit, readVariants } from './legs.ts';
 import { readList } from './list-spec.ts';
 import type { Merged } from './merge.ts';
-import { readCanary } from './read-canary.ts';
-import { readExclude } from './read-exclude.ts';
-import { readFrequency } from './read-frequency.ts';
-import { readWindow } from './read-window.ts';
-import { readWinnerRule } from './read-winner.ts';
+import { readCanary, readExclude, readFrequency, readWindow, readWinnerRule } from './rules.ts';
 import type { Sources } from './sources.ts';
 
 export interface NormalizeInput {

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { lstat, realpath, stat } from 'node:fs/promises';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
@@ -13,7 +13,6 @@ import {
 } from '../util/ledger-address.ts';
 import { displayPath, isInside, placeInside, realPlace } from '../util/paths.ts';
 import { DEFAULTS } from './defaults.ts';
-import { entriesOf } from './walk.ts';
 
 /*
  * Which project a command is about, and which ledger: one rule for all commands (docs/project.md says it to users). Two
@@ -170,7 +169,7 @@ function isOpenToAll({ mode }: Stats): boolean {
 }
 
 /** What `--ledger` or HANDBILL_LEDGER says and what handbill.yaml says, of which the first counts. */
-export interface LedgerNames {
+interface LedgerNames {
   readonly option: string | null;
   readonly written: string | undefined;
 }
@@ -318,3 +317,44 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const LIST = new Intl.ListFormat('en-GB');
+
+/** A repository has fewer; a walk that got lost in something else ends here. */
+const MAX_WALKED_FOLDERS = 5000;
+
+/** Every YAML file below a folder; node_modules, hidden folders and links to folders are left out. */
+export async function yamlFilesBelow(folder: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  const open = [folder];
+  for (let count = 0; count < MAX_WALKED_FOLDERS; count += 1) {
+    const next = open.pop();
+    if (next === undefined) break;
+    for (const entry of await entriesOf(next)) {
+      if (entry.isDirectory()) {
+        if (!entry.name.startsWith('.') && entry.name !== 'node_modules') open.push(join(next, entry.name));
+      } else if (/\.ya?ml$/.test(entry.name) && !entry.name.startsWith('.')) files.push(join(next, entry.name));
+    }
+  }
+  return files;
+}
+
+/** What lies in a folder, sorted by name; nothing where it cannot be read. */
+export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** Null when there is nothing; whatever is no folder counts as a file here, and is judged when it is opened. */
+export async function kindOf(path: string): Promise<'file' | 'folder' | null> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch {
+    // A link that leads nowhere is there all the same, and what is wrong with it is said later.
+    return await lstat(path).then(
+      () => 'file' as const,
+      () => null,
+    );
+  }
+}

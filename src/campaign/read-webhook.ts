@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../errors.ts';
-import type { HmacScheme, KeySource, Receiver, Scheme, Webhook } from '../model.ts';
+import type { EventMapping, HmacScheme, KeySource, Receiver, Scheme, Webhook } from '../model.ts';
+import { pointerTo } from '../util/json.ts';
 import { durationMs } from '../util/units.ts';
 import { DEFAULTS } from './defaults.ts';
-import { readMapping } from './read-webhook-mapping.ts';
 import type { WebhookFile } from './written.ts';
 
 /**
@@ -118,3 +118,33 @@ function signedFault(signed: string, timestampHeader: string | null, idHeader: s
 }
 
 const SIGNED_PARTS: ReadonlySet<string> = new Set(['body', 'timestamp', 'id']);
+
+/** What handbill.yaml says of the shape of events. A pointer alone is a list of one. */
+function readMapping(written: WebhookFile, report: Report): EventMapping {
+  const { events, fields = {}, states = {}, unsupported = [] } = written;
+  const named = Object.entries(fields).map(([field, at]) => [field, typeof at === 'string' ? [at] : at] as const);
+  checkStates(states, report);
+  return {
+    events: events ?? null,
+    fields: Object.fromEntries(named),
+    states,
+    unsupported: unsupported.map(String),
+  };
+}
+
+/** Two spellings of one word that mean different things: which of them counts would be chance. */
+function checkStates(states: NonNullable<WebhookFile['states']>, report: Report): void {
+  const taken = new Map<string, string>();
+  for (const word of Object.keys(states)) {
+    const folded = word.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+    const other = taken.get(folded);
+    if (other !== undefined && states[other] !== states[word]) {
+      report(pointerTo(['webhook', 'states', word]), {
+        code: 'invalid-value',
+        message: `"${word}" and "${other}" are one word: letter case, "-" and "_" do not count.`,
+        hint: 'Remove one of them.',
+      });
+    }
+    taken.set(folded, word);
+  }
+}

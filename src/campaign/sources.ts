@@ -1,10 +1,12 @@
-import type { Diagnostic } from '../errors.ts';
-import type { Channel, InputFile, SourceText } from '../model.ts';
-import { displayPath, findFileAnywhere, findFileInside } from '../util/paths.ts';
-import { type LegSources, readLeg } from './leg-sources.ts';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { type Diagnostic, problem } from '../errors.ts';
+import type { Channel, Content, InputFile, JsonObject, SourceText, Template } from '../model.ts';
+import { pointerTo } from '../util/json.ts';
+import { displayPath, findFileAnywhere, findFileInside, findFolderInside } from '../util/paths.ts';
 import type { Merged } from './merge.ts';
-import { includedPartials, readPartials } from './partials.ts';
-import { faultAt } from './read-text.ts';
+import { fromRoot } from './project.ts';
+import { faultAt, MAX_HTML_BYTES, MAX_TEMPLATE_BYTES, readTemplateFile, trimText } from './read-text.ts';
 import type { FallbackFile, LegFile } from './written.ts';
 
 /** The files that a campaign names: found, and read where they are small. */
@@ -20,12 +22,12 @@ export interface Sources {
 }
 
 /** The list: its real path, and as the user would name it. */
-export interface ListFile {
+interface ListFile {
   readonly path: string;
   readonly file: string;
 }
 
-export interface SourcesOptions {
+interface SourcesOptions {
   /** Real path of the project's root. */
   readonly root: string;
   /** Real path of the campaign file, and as the user would name it. */
@@ -126,3 +128,268 @@ async function findList(merged: Merged, options: SourcesOptions, diagnostics: Di
   diagnostics.push(faultAt(found.fault, where));
   return null;
 }
+
+/** What the message of a leg is made of, with its files read. */
+export interface LegSources {
+  /** Null where it could not be read, or none is named. */
+  readonly template: Template | null;
+  readonly content: Content | null;
+  /** Real paths of the files: they are no partials. */
+  readonly paths: readonly string[];
+  readonly inputs: readonly InputFile[];
+}
+
+interface LegPlace {
+  /** Where the leg is written: empty for the campaign itself, else such as `/variants/0`. */
+  readonly pointer: string;
+  readonly channel: Channel;
+  /** Real path of the project's root. */
+  readonly root: string;
+  /** Real path of the campaign's folder. */
+  readonly folder: string;
+  /** Real path of the current folder. */
+  readonly cwd: string;
+}
+
+/** Reads the template and the content of a leg; what is wrong goes to `diagnostics`. */
+async function readLeg(
+  written: LegFile,
+  merged: Merged,
+  place: LegPlace,
+  diagnostics: Diagnostic[],
+): Promise<LegSources> {
+  const reading: Reading = { merged, place, diagnostics, paths: [], inputs: [] };
+  const main = await readTemplate(written, reading);
+  const html = main !== null && 'html' in main ? main.html : await readHtml(written, reading);
+  const own = main !== null && 'kind' in main ? main : null;
+  const template = own ?? textOfContent(written, reading);
+  if (own !== null) refuseSecondText(written, reading);
+  const content = readContent(written, html, reading);
+  return { template, content, paths: reading.paths, inputs: reading.inputs };
+}
+
+interface Reading {
+  readonly merged: Merged;
+  readonly place: LegPlace;
+  readonly diagnostics: Diagnostic[];
+  readonly paths: string[];
+  readonly inputs: InputFile[];
+}
+
+/** The HTML of an email, and where it is named. */
+interface Html {
+  readonly source: SourceText;
+  readonly pointer: string;
+}
+
+/** An email's template can be its HTML: files that end so, also when a Handlebars ending follows. */
+const HTML_FILE = /\.(?:html?|mjml)(?:\.hbs|\.handlebars)?$/i;
+
+async function readTemplate(written: LegFile, reading: Reading): Promise<Template | { readonly html: Html } | null> {
+  const { template } = written;
+  const { merged, place } = reading;
+  const at = `${place.pointer}/template`;
+  if (template === undefined) return null;
+  if (typeof template === 'string') return readTemplateAt(template, at, reading);
+  // One that was reported and left out counts too: what is wrong with it has been said.
+  const kinds = ['file', 'text', 'id'].filter((key) => merged.isWritten(`${at}/${key}`));
+  if (kinds.length !== 1) {
+    const message = '"template" takes exactly one of "file", "text" and "id".';
+    reading.diagnostics.push(problem('invalid-value', message, merged.where(at) ?? {}));
+    return null;
+  }
+  if (template.needs !== undefined && !kinds.includes('id')) {
+    const message = '"template.needs" is for a template of the provider.';
+    const hint = 'A text that is rendered here is checked against the columns anyway. Remove it, or use template.id.';
+    reading.diagnostics.push(problem('invalid-value', message, { ...merged.where(`${at}/needs`), hint }));
+  }
+  if (template.id !== undefined) {
+    const where = merged.where(`${at}/needs`) ?? merged.where(`${at}/id`) ?? {};
+    return { kind: 'provider', id: template.id, needs: template.needs ?? null, place: where };
+  }
+  if (template.file !== undefined) return readTemplateAt(template.file, `${at}/file`, reading);
+  const source = merged.text(`${at}/text`);
+  return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
+}
+
+async function readTemplateAt(
+  written: string,
+  pointer: string,
+  reading: Reading,
+): Promise<Template | { readonly html: Html } | null> {
+  const isHtml = reading.place.channel === 'email' && HTML_FILE.test(written);
+  const source = await readFileAt(written, pointer, isHtml ? MAX_HTML_BYTES : MAX_TEMPLATE_BYTES, reading);
+  if (source === null) return null;
+  return isHtml ? { html: { source, pointer } } : { kind: 'text', source };
+}
+
+async function readHtml(written: LegFile, reading: Reading): Promise<Html | null> {
+  const file = written.content?.['html'];
+  if (typeof file !== 'string') return null;
+  const pointer = `${reading.place.pointer}/content/html`;
+  const source = await readFileAt(file, pointer, MAX_HTML_BYTES, reading);
+  return source === null ? null : { source, pointer };
+}
+
+async function readFileAt(
+  written: string,
+  pointer: string,
+  mostBytes: number,
+  { merged, place, diagnostics, paths, inputs }: Reading,
+): Promise<SourceText | null> {
+  const where = merged.where(pointer) ?? {};
+  const found = await findFileInside(place.root, place.folder, written);
+  if ('fault' in found) {
+    diagnostics.push(faultAt(found.fault, where));
+    return null;
+  }
+  paths.push(found.path);
+  const read = await readTemplateFile(found.path, displayPath(found.path, place.cwd), where, mostBytes);
+  if ('problem' in read) {
+    diagnostics.push(read.problem);
+    return null;
+  }
+  inputs.push({ role: 'template', file: fromRoot(place.root, found.path), sha256: read.sha256 });
+  return read.source;
+}
+
+/** `content.text` is the text of the message, as `template` would be. */
+function textOfContent(written: LegFile, { merged, place }: Reading): Template | null {
+  if (typeof written.content?.['text'] !== 'string') return null;
+  const source = merged.text(`${place.pointer}/content/text`);
+  return source === null ? null : { kind: 'text', source: { ...source, text: trimText(source.text) } };
+}
+
+function refuseSecondText(written: LegFile, { merged, place, diagnostics }: Reading): void {
+  if (typeof written.content?.['text'] !== 'string') return;
+  const where = merged.where(`${place.pointer}/content/text`) ?? {};
+  const hint = 'Remove "content.text", or "template".';
+  diagnostics.push(
+    problem('invalid-value', '"template" and "content.text" both say what the message is.', { ...where, hint }),
+  );
+}
+
+/** The content with the place of everything in it; null where there is none. */
+function readContent(written: LegFile, html: Html | null, { merged, place }: Reading): Content | null {
+  if (written.content === undefined && html === null) return null;
+  const { text: _, ...rest } = written.content ?? {};
+  const tree: JsonObject = html === null ? rest : { ...rest, html: '' };
+  const base = `${place.pointer}/content`;
+  const texts = new Map<string, SourceText>();
+  const places = new Map<string, NonNullable<ReturnType<Merged['where']>>>();
+  const visit = (value: unknown, pointer: string): void => {
+    const where = merged.where(base + pointer);
+    if (where !== null) places.set(pointer, where);
+    const source = typeof value === 'string' ? merged.text(base + pointer) : null;
+    if (source !== null) texts.set(pointer, source);
+    if (value === null || typeof value !== 'object') return;
+    for (const [key, inner] of Object.entries(value)) visit(inner, pointer + pointerTo([key]));
+  };
+  visit(rest, '');
+  const textAt = merged.where(`${base}/text`) ?? merged.where(`${place.pointer}/template`);
+  if (textAt !== null) places.set('/text', textAt);
+  if (html !== null) {
+    texts.set('/html', html.source);
+    const where = merged.where(html.pointer);
+    if (where !== null) places.set('/html', where);
+  }
+  return { tree, texts, places };
+}
+
+interface PartialsOptions {
+  /** Real path of the project's root. */
+  readonly root: string;
+  /** Real path of the campaign's folder. */
+  readonly folder: string;
+  /** Real paths of the templates, which are no partials. */
+  readonly templates: ReadonlySet<string>;
+  /** The folder that handbill.yaml names, relative to the root, and where it does. */
+  readonly shared: { readonly path: string; readonly where: Partial<Diagnostic> } | null;
+  readonly cwd: string;
+}
+
+/** A partial that could not be read; it only matters to those who include it. */
+interface ReadPartial {
+  readonly result: { readonly source: SourceText; readonly input: InputFile } | { readonly problem: Diagnostic };
+}
+
+interface PartialsReading {
+  readonly partials: ReadonlyMap<string, ReadPartial>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** More files than this in one folder are not partials of a campaign. */
+const MAX_PARTIALS = 500;
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Reads the partials that a campaign may include, by name (the file's name without `.hbs`): of the project's folder, of
+ * the campaign's folder, of its `partials/`. A later one hides an earlier one of the same name.
+ */
+async function readPartials(options: PartialsOptions): Promise<PartialsReading> {
+  const { root, folder, shared } = options;
+  const diagnostics: Diagnostic[] = [];
+  const files = new Map<string, string>();
+  if (shared !== null) {
+    const found = await findFolderInside(root, root, shared.path);
+    if ('fault' in found) diagnostics.push(faultAt(found.fault, shared.where));
+    else await addFiles(files, found.path);
+  }
+  await addFiles(files, folder);
+  const own = await findFolderInside(root, folder, 'partials');
+  if ('path' in own) await addFiles(files, own.path);
+  const partials = new Map<string, ReadPartial>();
+  for (const [name, path] of files) {
+    if (!options.templates.has(path)) partials.set(name, await readPartial(name, path, options));
+  }
+  return { partials, diagnostics };
+}
+
+async function addFiles(files: Map<string, string>, folder: string): Promise<void> {
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch {
+    return;
+  }
+  const templates = names.filter((name) => name.endsWith('.hbs') && name !== '.hbs').sort();
+  for (const name of templates.slice(0, MAX_PARTIALS)) files.set(basename(name, '.hbs'), join(folder, name));
+}
+
+async function readPartial(name: string, path: string, options: PartialsOptions): Promise<ReadPartial> {
+  const file = displayPath(path, options.cwd);
+  const where = { at: { file } };
+  if (FORBIDDEN.has(name)) {
+    return { result: { problem: problem('yaml-forbidden-key', `A partial cannot be named "${name}".`, where) } };
+  }
+  // Found anew: a link in the folder may lead out of the project.
+  const found = await findFileInside(options.root, options.root, fromRoot(options.root, path));
+  if ('fault' in found) return { result: { problem: faultAt(found.fault, where) } };
+  const read = await readTemplateFile(found.path, file, where);
+  if ('problem' in read) return { result: read };
+  const input: InputFile = { role: 'partial', file: fromRoot(options.root, path), sha256: read.sha256 };
+  return { result: { source: read.source, input } };
+}
+
+/**
+ * The names of the partials that texts include, directly or through other partials. An expression as the name can mean
+ * any of them.
+ */
+function includedPartials(texts: readonly string[], partials: ReadonlyMap<string, ReadPartial>): ReadonlySet<string> {
+  const included = new Set<string>();
+  const open = [...texts];
+  for (let text = open.pop(); text !== undefined; text = open.pop()) {
+    for (const [, quoted, plain, dynamic] of text.matchAll(INCLUDE)) {
+      const names = dynamic === undefined ? [quoted ?? plain ?? ''] : [...partials.keys()];
+      for (const name of names) {
+        const result = partials.get(name)?.result;
+        if (result === undefined || included.has(name)) continue;
+        included.add(name);
+        if ('source' in result) open.push(result.source.text);
+      }
+    }
+  }
+  return included;
+}
+
+const INCLUDE = /\{\{~?#?>\s{0,100}(?:["'[]([^"'\]]{1,200})["'\]]|([^\s"'()[\]{}|~]{1,200})|(\())/g;

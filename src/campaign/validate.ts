@@ -16,12 +16,10 @@ import {
   meantKey,
   unquoted,
 } from './explain.ts';
-import type { Where } from './file-text.ts';
-import { isObject, renumbered, without } from './leave-out.ts';
-import type { FileKind } from './schemas.ts';
+import type { FileKind } from './validators.ts';
 import { validatorOf } from './validators.ts';
 import type { CampaignFile, ProjectFile } from './written.ts';
-import type { YamlFile } from './yaml.ts';
+import type { Place, Where, YamlFile } from './yaml.ts';
 
 /** A file that was compared with its schema. What violates the schema is left out of `value`, so that the rest can be checked. */
 export interface Checked<T> {
@@ -50,7 +48,7 @@ export function whereValue(yaml: YamlFile, pointer: string): Where {
 }
 
 /** The place of the key at a pointer; where there is none (a list item, the file), of the value. */
-export function whereKey(yaml: YamlFile, pointer: string): Where {
+function whereKey(yaml: YamlFile, pointer: string): Where {
   const key = yaml.places.get(pointer)?.key;
   return key === undefined || key === null ? whereValue(yaml, pointer) : yaml.text.at(key[0], key[1] - key[0]);
 }
@@ -157,3 +155,53 @@ function lostCharacters(kind: FileKind, yaml: YamlFile): readonly Explained[] {
 }
 
 const API_KEY = /^(?:\/environments\/[^/]*\/apiKey|\/suppressionKey|\/webhook\/secrets(?:\/\d+)?)/;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** The value without what was dropped; undefined for a list of which nothing is left, because an empty one is wrong too. */
+function without(value: unknown, pointer: string, dropped: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) {
+    const left = value.flatMap((item, i) => {
+      const inner = `${pointer}/${i}`;
+      const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
+      return kept === undefined ? [] : [kept];
+    });
+    return left.length === 0 && value.length > 0 ? undefined : left;
+  }
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, item] of Object.entries(value)) {
+    const inner = pointer + pointerTo([key]);
+    const kept = dropped.has(inner) ? undefined : without(item, inner, dropped);
+    if (kept !== undefined) copy[key] = kept;
+  }
+  return copy;
+}
+
+/**
+ * The file without the items of lists that were dropped, so that the others are counted in it as in what `without` leaves.
+ * Everything else stays, dropped or not: something was written there.
+ */
+function renumbered(yaml: YamlFile, dropped: ReadonlySet<string>): YamlFile {
+  if (![...dropped].some((pointer) => /\/\d+$/.test(pointer))) return yaml;
+  const places = new Map<string, Place>();
+  const visit = (value: unknown, from: string, to: string): unknown => {
+    const place = yaml.places.get(from);
+    if (place !== undefined) places.set(to, place);
+    if (Array.isArray(value)) {
+      const items = value.map((item, i) => ({ item, from: `${from}/${i}` }));
+      const left = items.filter((one) => !dropped.has(one.from));
+      return (left.length === 0 ? items : left).map((one, i) => visit(one.item, one.from, `${to}/${i}`));
+    }
+    if (!isObject(value)) return value;
+    const copy: Record<string, unknown> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) {
+      const name = pointerTo([key]);
+      copy[key] = visit(item, from + name, to + name);
+    }
+    return copy;
+  };
+  return { ...yaml, value: visit(yaml.value, '', ''), places };
+}

@@ -1,10 +1,8 @@
 import { copyFile, mkdir, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { findCampaign } from '../campaign/find.ts';
-import { peekCampaign } from '../campaign/names.ts';
-import { PROJECT_FILE, type ProjectPlace } from '../campaign/place.ts';
+import { findCampaign, peekCampaign } from '../campaign/find.ts';
+import { PROJECT_FILE, type ProjectPlace, yamlFilesBelow } from '../campaign/place.ts';
 import { fromRoot } from '../campaign/project.ts';
-import { yamlFilesBelow } from '../campaign/walk.ts';
 import { MAX_YAML_BYTES, readYaml } from '../campaign/yaml.ts';
 import type { Diagnostic } from '../errors.ts';
 import { valueAt } from '../util/json.ts';

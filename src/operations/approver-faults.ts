@@ -1,4 +1,4 @@
-import { readSigners } from '../approval/signers-file.ts';
+import { readSigners } from '../approval/verify.ts';
 import { type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { Environment, Project, SignerSource } from '../model.ts';
 import { isInside } from '../util/paths.ts';

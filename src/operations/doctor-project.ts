@@ -7,8 +7,8 @@ import type { Campaign, Environment, ListSpec, Project, Signer } from '../model.
 import { type Listed, readSuppressions } from '../plan/suppression.ts';
 import { openList } from '../recipients/read.ts';
 import { createRecipientReader, isInvalidRow } from '../recipients/recipient.ts';
-import { isInvented } from '../scaffold/people.ts';
-import { readHasher } from '../suppression/key.ts';
+import { isInvented } from '../scaffold/scaffold.ts';
+import { readHasher } from '../suppression/hash.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';

@@ -6,9 +6,7 @@ import { PROJECT_FILE, projectsAround, repositoryOf } from '../campaign/place.ts
 import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Channel } from '../model.ts';
-import { exampleSender } from '../scaffold/people.ts';
-import { IGNORED } from '../scaffold/repository-files.ts';
-import { scaffold } from '../scaffold/scaffold.ts';
+import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
 import { createOutput, DISK_FAULTS } from '../util/output-file.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { safe } from '../util/safe.ts';

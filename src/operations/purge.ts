@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { campaignNames } from '../campaign/names.ts';
+import { campaignNames } from '../campaign/find.ts';
 import type { ProjectPlace } from '../campaign/place.ts';
 import { EXIT, type ExitStatus, HandbillError, problem, refuse } from '../errors.ts';
 import type { EventCounts, Hasher, Ledger } from '../ledger/ledger.ts';

@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import { foldDelivery } from '../delivery/fold.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import {
@@ -15,8 +14,8 @@ import {
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
-import type { ReportOptions } from '../report/formatter.ts';
-import type { ReferenceOf } from '../report/record.ts';
+import { foldDelivery } from '../report/fold-delivery.ts';
+import type { ReferenceOf, ReportOptions } from '../report/record.ts';
 import { cameBack, messageOf, openDeliveries } from '../run/deliveries.ts';
 import { summarise } from '../run/summary.ts';
 import type { CommandContext } from './context.ts';

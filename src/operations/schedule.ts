@@ -8,13 +8,16 @@ import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Campaign, Schedule } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
-import { type Caller, type CallerFile, everyMinutes } from '../schedule/caller.ts';
-import { crontab } from '../schedule/crontab.ts';
-import { gitHubActions } from '../schedule/github-actions.ts';
-import { kubernetes } from '../schedule/kubernetes.ts';
-import { clockOf } from '../schedule/occurrence.ts';
-import { systemd } from '../schedule/systemd.ts';
-import { type Upcoming, upcoming } from '../schedule/upcoming.ts';
+import {
+  type Caller,
+  type CallerFile,
+  crontab,
+  everyMinutes,
+  gitHubActions,
+  kubernetes,
+  systemd,
+} from '../schedule/callers.ts';
+import { clockOf, type Upcoming, upcoming } from '../schedule/occurrence.ts';
 import type { CronClock } from '../util/cron.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';

@@ -1,11 +1,10 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { AddressKind, Project } from '../model.ts';
-import { otherKeyProblem } from '../plan/suppression-parts.ts';
+import { otherKeyProblem } from '../plan/suppression.ts';
 import { type AddressProblem, createAddressReader } from '../recipients/address.ts';
 import { listedForm } from '../suppression/form.ts';
-import { type Hasher, readHash, type WrittenHash } from '../suppression/hash.ts';
-import { readHasher } from '../suppression/key.ts';
+import { type Hasher, readHash, readHasher, type WrittenHash } from '../suppression/hash.ts';
 import { mask } from '../util/mask.ts';
 import type { CommandContext } from './context.ts';
 

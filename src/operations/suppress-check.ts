@@ -5,12 +5,18 @@ import { type Diagnostic, EXIT } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Project, SuppressionAnswer, SuppressionEntry } from '../model.ts';
-import { type HashKeyState, hashKeyState, readSuppressions } from '../plan/suppression.ts';
-import { readSuppressionList, type SuppressionSource, sourcesOf } from '../plan/suppression-lists.ts';
-import { createKeyCheck } from '../plan/suppression-parts.ts';
+import {
+  createKeyCheck,
+  type HashKeyState,
+  hashKeyState,
+  readSuppressionList,
+  readSuppressions,
+  type SuppressionSource,
+  sourcesOf,
+} from '../plan/suppression.ts';
 import { instant, number } from '../report/words.ts';
 import type { Hasher } from '../suppression/hash.ts';
-import { type HasherReading, readHasher } from '../suppression/key.ts';
+import { type HasherReading, readHasher } from '../suppression/hash.ts';
 import { diagnosticRecord, formatDiagnostics } from '../util/diagnostic-text.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
 import { jsonText, safeLine } from '../util/safe.ts';

@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { findCampaigns } from '../campaign/find.ts';
+import { campaignNames, findCampaigns, type NamedCampaign } from '../campaign/find.ts';
 import { type ReadOptions, readCampaign } from '../campaign/load.ts';
-import { campaignNames, type NamedCampaign } from '../campaign/names.ts';
 import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
@@ -11,8 +10,8 @@ import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { duplicatesIn } from '../plan/second-look.ts';
+import type { SharedLists } from '../plan/suppression.ts';
 import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
-import type { SharedLists } from '../plan/suppression-parts.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { countOf, number } from '../report/words.ts';
 import type { Meter } from '../util/meter.ts';

@@ -1,6 +1,6 @@
 import type { Outcome } from '../model.ts';
-import type { ReportOptions } from '../report/formatter.ts';
 import type { SavedLatency } from '../report/latency.ts';
+import type { ReportOptions } from '../report/record.ts';
 import type { ReplyCounts, ReturnTimes } from './report-returned.ts';
 
 /** What the page shows beside the report. */

@@ -1,7 +1,6 @@
 import type { LegTotals, Report } from '../model.ts';
 import type { VariantDeliveries } from '../report/deliveries.ts';
-import { intervalOf, othersOf, rateOf, shareOf, significanceWords } from '../report/variants-text.ts';
-import { winnerWords } from '../report/winner-words.ts';
+import { intervalOf, othersOf, rateOf, shareOf, significanceWords, winnerWords } from '../report/variants-text.ts';
 import { number } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
 import { formatMoney } from '../util/money.ts';

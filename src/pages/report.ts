@@ -1,5 +1,5 @@
 import type { Report } from '../model.ts';
-import type { Outcomes } from '../report/formatter.ts';
+import type { Outcomes } from '../report/record.ts';
 import { countOf, milliseconds, money, number, repliesText } from '../report/words.ts';
 import { type Html, html } from '../util/html.ts';
 import { documentFrame } from './document.ts';

@@ -23,7 +23,7 @@ import type { Meter } from '../util/meter.ts';
 import { createAssigner } from './assign.ts';
 import type { Plan } from './plan.ts';
 import { lookAgain } from './second-look.ts';
-import { writeAll, writeFallbacks, writeMessage } from './write.ts';
+import { writeAll, writeFallbacks, writeMessage } from './stages.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {

@@ -1,7 +1,7 @@
 import { fromRoot } from '../campaign/project.ts';
-import { type PriceList, readPrices } from '../content/price.ts';
+import { type PriceList, priceOf, readPrices } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
-import type { Project } from '../model.ts';
+import { CHANNELS, type LegMessage, type Project } from '../model.ts';
 import { readSmallFile } from '../util/paths.ts';
 
 const MAX_PRICES_BYTES = 1024 * 1024;
@@ -32,4 +32,20 @@ export async function loadPrices(project: Project): Promise<PriceList | null> {
   const errors = diagnostics.filter((d) => d.severity === 'error');
   if (errors.length > 0) throw new HandbillError(EXIT.refused, errors);
   return prices;
+}
+
+/** Makes what says the price of one message in millionths of the currency; null where it is not known. */
+export function createPricer(prices: PriceList | null): (message: LegMessage) => number | null {
+  if (prices === null) return () => null;
+  const perPart = new Map(CHANNELS.map((channel) => [channel, new Map<string, number | null>()]));
+  return ({ country, channel, sms }) => {
+    const known = perPart.get(channel);
+    const name = country ?? '*';
+    let price = known?.get(name);
+    if (price === undefined) {
+      price = priceOf(prices, name, channel);
+      known?.set(name, price);
+    }
+    return price === null ? null : price * (sms?.parts ?? 1);
+  };
 }

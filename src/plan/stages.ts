@@ -1,17 +1,31 @@
-import { type Diagnostic, problem } from '../errors.ts';
-import type { AddressKind, Campaign, Fallback, Recipient, Row } from '../model.ts';
-import { type AddressReader, createAddressReader } from '../recipients/address.ts';
+import type { ContentProblem } from '../content/check-values.ts';
+import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
+import { normaliseText, transliterate } from '../content/unicode.ts';
+import { type Diagnostic, type Position, problem } from '../errors.ts';
+import type {
+  AddressKind,
+  Campaign,
+  Fallback,
+  JsonObject,
+  Leg,
+  LegMessage,
+  Recipient,
+  Replacement,
+  Row,
+  SmsFacts,
+  Variables,
+} from '../model.ts';
+import { type AddressReader, addressMessage, createAddressReader } from '../recipients/address.ts';
 import { resolveColumns } from '../recipients/columns.ts';
 import type { List } from '../recipients/read.ts';
 import { createRecipientReader, type InvalidRow } from '../recipients/recipient.ts';
 import { compileSegment, type Segment } from '../recipients/segment.ts';
-import type { TemplateValues } from '../templates/compile.ts';
+import { columnTag, type TemplateValues } from '../templates/compile.ts';
 import { createValues } from '../templates/values.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { type CompiledLeg, compileLeg } from './compile-leg.ts';
 import { addressKindOf } from './leg-of.ts';
-import { createWriter, type Writer } from './message.ts';
-import { type CheckContent, compileNamed, type Workshop } from './workshop.ts';
+import { type CheckContent, compileNamed, type Personalised, type Workshop, withProviders } from './workshop.ts';
 
 /** What is done to a row, in order. */
 export interface Stages {
@@ -27,7 +41,7 @@ export interface Stages {
 }
 
 /** One message that a recipient may get. */
-export interface Message {
+interface Message {
   /** Null for the campaign's own. */
   readonly variant: string | null;
   /** The columns (by position) that must not be empty, with their names. */
@@ -35,7 +49,7 @@ export interface Message {
   readonly write: Writer;
 }
 
-export interface FallbackMessage extends Message {
+interface FallbackMessage extends Message {
   /** Where the address on this channel comes from; null: it is the recipient's own. */
   readonly address: {
     readonly column: number;
@@ -45,7 +59,7 @@ export interface FallbackMessage extends Message {
   } | null;
 }
 
-export interface CompiledStages {
+interface CompiledStages {
   /** Null where an error prevents it. */
   readonly stages: Stages | null;
   readonly diagnostics: readonly Diagnostic[];
@@ -142,4 +156,206 @@ function addressOf(fallback: Fallback, campaign: Campaign, columns: readonly str
   const kind = addressKindOf(campaign, fallback);
   const read = createAddressReader(kind, campaign.recipients.defaultCountry);
   return { column: columns.indexOf(fallback.to), name: fallback.to, kind, read };
+}
+
+/** The message of a leg for one row, or what is wrong with it there. Throws `RenderError` where a text cannot be made. */
+type Writer = (
+  address: { readonly to: string; readonly country: string | null },
+  values: TemplateValues,
+  at: Position,
+) => LegMessage | Diagnostic;
+
+const NOTHING_REPLACED: readonly Replacement[] = [];
+const EMPTY: JsonObject = Object.freeze({});
+
+/**
+ * Makes the writer of a leg's messages.
+ *
+ * @param index - 0 for the campaign's own message and its variants; then the fallbacks
+ * @param metaData - the metadata of each recipient, the same for all legs
+ */
+function createWriter(compiled: CompiledLeg, index: number, metaData: Personalised | null): Writer {
+  const { leg } = compiled;
+  const shape = leg.channel === 'sms' ? createSmsShaper(leg) : createPlainShaper(compiled);
+  return (address, values, at) => {
+    const rendered = compiled.text === null ? null : compiled.text.render(values);
+    const variables = compiled.variables === null ? null : personalise(compiled.variables, values);
+    const content = compiled.content === null ? null : compiled.content.render(values);
+    const own = metaData === null ? null : (personalise(metaData, values) as Record<string, string>);
+    const shaped = shape(rendered, content, at);
+    if ('code' in shaped) return shaped;
+    return {
+      leg: index,
+      channel: leg.channel,
+      to: address.to,
+      country: address.country,
+      text: shaped.text,
+      variables,
+      content: shaped.content,
+      rendered: content,
+      metaData: shaped.headers === null ? own : { ...own, ...shaped.headers },
+      replaced: shaped.replaced,
+      sms: shaped.sms,
+    };
+  };
+}
+
+interface Shaped {
+  readonly text: string | null;
+  readonly content: JsonObject | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly replaced: readonly Replacement[];
+  readonly sms: SmsFacts | null;
+}
+
+type Shaper = (rendered: string | null, content: JsonObject | null, at: Position) => Shaped | Diagnostic;
+
+const NOTHING_RENDERED: Shaped = { text: null, content: null, headers: null, replaced: NOTHING_REPLACED, sms: null };
+
+/** Encoding and parts of an SMS. */
+function createSmsShaper({ characterSet, transliterate: wanted }: Leg): Shaper {
+  return (rendered, _content, at) => {
+    if (rendered === null) return NOTHING_RENDERED;
+    let text = normaliseText(rendered);
+    if (!/\S/.test(text)) return emptyMessage(at);
+    let replaced = NOTHING_REPLACED;
+    let sms = smsFacts(text, characterSet);
+    if (wanted && characterSet !== 'unicode' && !isGsm(text)) {
+      const other = transliterate(text);
+      if (other.replaced.length > 0) {
+        text = other.text;
+        replaced = other.replaced;
+        sms = smsFacts(text, characterSet);
+      }
+    }
+    if (characterSet === 'gsm' && !isGsm(text)) {
+      return problem('not-gsm', 'The message has characters outside GSM-7, and `characterSet: gsm` is asked for.', {
+        at,
+        hint: 'Set `characterSet: auto`, or `transliterate: true` where near letters will do.',
+      });
+    }
+    if (sms.parts > MAX_SMS_PARTS) {
+      return problem('too-many-parts', `The message has ${sms.parts} parts; an SMS has at most ${MAX_SMS_PARTS}.`, {
+        at,
+      });
+    }
+    return { text, content: null, headers: null, replaced, sms };
+  };
+}
+
+/** Every other channel: the limits of its content, with everything filled in. */
+function createPlainShaper({ leg, isPersonal, content: compiled, finishEmail, check }: CompiledLeg): Shaper {
+  const isProvider = leg.template?.kind === 'provider';
+  return (rendered, content, at) => {
+    const text = rendered === null ? null : normaliseText(rendered);
+    if (text !== null && compiled === null && !/\S/.test(text)) return emptyMessage(at);
+    if (check !== null && isPersonal) {
+      const known = isProvider ? null : (text ?? undefined);
+      const wrong = check(leg.channel, withProviders(leg, content ?? EMPTY), known).find(
+        (found) => found.severity === 'error',
+      );
+      if (wrong !== undefined) return inRow(wrong, at);
+    }
+    if (finishEmail === null) return { text, content, headers: null, replaced: NOTHING_REPLACED, sms: null };
+    const email = finishEmail(content ?? EMPTY, text);
+    const headers = Object.keys(email.headers).length === 0 ? null : email.headers;
+    // The provider has the text, too.
+    const said = isProvider ? null : email.text;
+    return { text: said, content: email.content, headers, replaced: NOTHING_REPLACED, sms: null };
+  };
+}
+
+function emptyMessage(at: Position): Diagnostic {
+  return problem('empty-message', 'The message is empty for this row.', { at });
+}
+
+/** What is wrong with the content of one row: the message names the part, the place is the row's. */
+function inRow({ code, message, hint }: ContentProblem, at: Position): Diagnostic {
+  return problem(code, message, { at, ...(hint === undefined ? {} : { hint }) });
+}
+
+function personalise(templates: Personalised, values: TemplateValues): Variables<string> {
+  const own: Record<string, string | Readonly<Record<string, string>>> = Object.create(null);
+  for (const one of templates) {
+    own[one.name] =
+      'group' in one ? (personalise(one.group, values) as Record<string, string>) : one.template.render(values);
+  }
+  return own;
+}
+
+/** The message of the first leg, or what is wrong with it in this row. Throws `RenderError` as templates do. */
+export function writeMessage(
+  message: Message,
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): LegMessage | Diagnostic {
+  return missingVariable(message, recipient, at) ?? message.write(recipient, values, at);
+}
+
+/** Every message that a recipient may get, fallbacks included; or what is wrong with one of them. */
+export function writeAll(
+  stages: Pick<Stages, 'messages' | 'fallbacks'>,
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): readonly LegMessage[] | Diagnostic {
+  const written: LegMessage[] = [];
+  for (const message of stages.messages) {
+    const found = writeMessage(message, recipient, values, at);
+    if ('code' in found) return found;
+    written.push(found);
+  }
+  const fallbacks = writeFallbacks(stages.fallbacks, recipient, values, at);
+  return 'code' in fallbacks ? fallbacks : [...written, ...fallbacks];
+}
+
+/** What the fallbacks would say; one without an address in this row is left out. */
+export function writeFallbacks(
+  fallbacks: readonly FallbackMessage[],
+  recipient: Recipient,
+  values: TemplateValues,
+  at: Position,
+): readonly LegMessage[] | Diagnostic {
+  const written: LegMessage[] = [];
+  for (const fallback of fallbacks) {
+    const address = fallback.address === null ? recipient : addressIn(fallback.address, recipient, at);
+    if (address === null) continue;
+    if ('code' in address) return address;
+    const found = missingVariable(fallback, recipient, at) ?? fallback.write(address, values, at);
+    if ('code' in found) return found;
+    written.push(found);
+  }
+  return written;
+}
+
+function addressIn(
+  { column, name, kind, read }: NonNullable<FallbackMessage['address']>,
+  recipient: Recipient,
+  at: Position,
+): { readonly to: string; readonly country: string | null } | Diagnostic | null {
+  const cell = recipient.values[column] ?? '';
+  if (cell.trim() === '') return null;
+  const address = read(cell);
+  if (!('problem' in address)) return address;
+  const hint = address.hint === undefined ? {} : { hint: address.hint };
+  return problem('invalid-address', addressMessage(kind, name, cell, address), { at, ...hint });
+}
+
+function missingVariable(message: Message, recipient: Recipient, at: Position): Diagnostic | null {
+  for (const { index, name } of message.required) {
+    const value = recipient.values[index];
+    if (value === undefined || value === '' || value.trim() === '') {
+      return problem('missing-variable', `The column "${name}" is empty, and the template needs it.`, {
+        at,
+        hint: `Fill the cell, write {{default ${inTag(name)} "..."}}, or put the sentence into {{#if ${inTag(name)}}}.`,
+      });
+    }
+  }
+  return null;
+}
+
+/** The name as it is written inside a tag. */
+function inTag(name: string): string {
+  return columnTag(name).slice(2, -2);
 }

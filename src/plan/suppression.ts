@@ -1,14 +1,16 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
-import type { Campaign, Project } from '../model.ts';
+import type { AddressKind, Campaign, ListSpec, Project, SuppressionFile } from '../model.ts';
+import { addressMessage, createAddressReader } from '../recipients/address.ts';
+import { type ListDigest, openList } from '../recipients/read.ts';
 import { type Book, createBook } from '../suppression/book.ts';
+import { type AddressCell, createEntryReader, type EntrySink, findColumns } from '../suppression/entries.ts';
 import { formsOf, listedForm } from '../suppression/form.ts';
 import type { Hasher } from '../suppression/hash.ts';
-import { type HasherReading, readHasher } from '../suppression/key.ts';
+import { type HasherReading, readHasher } from '../suppression/hash.ts';
+import { createUntilReader } from '../suppression/until.ts';
 import type { View } from './decide.ts';
-import { type ListFaults, sourcesOf } from './suppression-lists.ts';
-import { otherKeyProblem, type Part, readPart, readShared, type SharedLists } from './suppression-parts.ts';
 
 /** What of a campaign says which lists there are, and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
@@ -216,4 +218,227 @@ function lookUpIn(book: Book, hasher: Hasher | null): (form: string, nowMs: numb
     const listed = book.find(form, nowMs);
     return listed === -1 ? book.findHash(hasher.hash(form), nowMs) : listed;
   };
+}
+
+/** Some lists in one book. */
+interface Part {
+  readonly book: Book;
+  /** By the numbers of the lists. */
+  readonly names: readonly string[];
+}
+
+/** A part, and what was wrong with its lists. */
+interface ReadPart extends Part {
+  readonly faults: ListFaults;
+}
+
+/** What was read of lists that several campaigns name: a command over many campaigns reads each list once. */
+export type SharedLists = Map<string, Promise<ReadPart>>;
+
+/**
+ * Reads each list into a book of its own, or takes what was read before.
+ *
+ * @param root - of the project, to whose key the hashes are compared
+ */
+async function readShared(
+  sources: readonly SuppressionSource[],
+  root: string,
+  reading: HasherReading,
+  shared: SharedLists,
+): Promise<readonly ReadPart[]> {
+  const parts: ReadPart[] = [];
+  for (const source of sources) {
+    // The country says how its numbers are read.
+    const key = JSON.stringify([root, source]);
+    const part = shared.get(key) ?? readPart([source], reading);
+    shared.set(key, part);
+    parts.push(await part);
+  }
+  return parts;
+}
+
+/** Reads lists into one book, in which an address is found at once. */
+async function readPart(sources: readonly SuppressionSource[], reading: HasherReading): Promise<ReadPart> {
+  const book = createBook();
+  const diagnostics: Diagnostic[] = [];
+  let total = 0;
+  const add = (found: ListFaults): void => {
+    diagnostics.push(...found.diagnostics);
+    total += found.total;
+  };
+  for (const [number, source] of sources.entries()) {
+    const keys = createKeyCheck(source.file, reading);
+    const faults = await readSuppressionList(source, {
+      address: (form, untilMs) => book.add(form, untilMs, number),
+      hash({ keyId, hash }, untilMs, _reason, line) {
+        keys.see(keyId, line);
+        book.addHash(hash, untilMs, number);
+      },
+    });
+    add(faults);
+    add(keys.faults());
+  }
+  return { book, names: sources.map(({ file }) => file), faults: { diagnostics, total } };
+}
+
+/** Looks at the keys of the hashes in one list: each that is not the project's is said once. */
+export function createKeyCheck(file: string, reading: HasherReading) {
+  const wrong = new Map<string, Diagnostic>();
+  return {
+    see(keyId: string, line: number): void {
+      if ('problem' in reading) {
+        if (wrong.size === 0) wrong.set('', hashProblem(reading.problem, file, line));
+      } else if (keyId !== reading.hasher.keyId && !wrong.has(keyId)) {
+        wrong.set(keyId, otherKeyProblem(keyId, reading.hasher, { file, line }));
+      }
+    },
+    faults: (): ListFaults => ({ diagnostics: [...wrong.values()], total: wrong.size }),
+  };
+}
+
+/** Hashes of one key say nothing to another. */
+export function otherKeyProblem(
+  keyId: string,
+  hasher: Hasher,
+  at: { readonly file: string; readonly line?: number },
+): Diagnostic {
+  const message = `Hashes were made with another key (${keyId}) than this project's (${hasher.keyId}).`;
+  const hint = 'Set `suppressionKey` to the key that they were made with, or have the list made again with this one.';
+  return problem('other-suppression-key', message, { at, hint });
+}
+
+/** A suppression list as it is read. */
+export interface SuppressionSource extends Pick<SuppressionFile, 'path' | 'file'> {
+  /** ISO 3166-1 alpha-2, for numbers without a country code. */
+  readonly defaultCountry: string | null;
+  /** IANA zone of the days in `until`. */
+  readonly timeZone: string;
+}
+
+/** What is wrong with a list: the first so many rows, and how many there are. */
+interface ListFaults {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly total: number;
+}
+
+type ListsOf = Pick<Campaign, 'suppressions'> & {
+  readonly recipients: Pick<ListSpec, 'defaultCountry'>;
+  readonly project: Pick<Project, 'defaultCountry' | 'timeZone'>;
+};
+
+/** Rows of one list that are named one by one; the rest is counted. */
+const NAMED_FAULTS = 1000;
+
+/**
+ * Which files a campaign is checked against, and how their numbers are read. Those of handbill.yaml mean the same in
+ * every campaign, so that the project's country comes first there.
+ */
+export function sourcesOf({ suppressions, recipients, project }: ListsOf): readonly SuppressionSource[] {
+  return suppressions.map(({ path, file, namedBy }) => {
+    const [first, second] = [recipients.defaultCountry, project.defaultCountry];
+    const defaultCountry = namedBy === 'campaign' ? (first ?? second) : (second ?? first);
+    return { path, file, defaultCountry, timeZone: project.timeZone };
+  });
+}
+
+interface ListReadOptions {
+  /** The bytes that the list must still have. */
+  readonly expected?: ListDigest;
+  /** Called after some hundred rows; nothing more is read until it is done. */
+  readonly each?: () => Promise<void> | undefined;
+}
+
+/** What was wrong with a list, and the digest of its bytes; null where it could not be read to its end. */
+interface ListRead extends ListFaults {
+  readonly digest: ListDigest | null;
+}
+
+/** Reads a suppression list as a stream, and hands what it holds to `sink`. Everything that is wrong comes back. */
+export async function readSuppressionList(
+  source: SuppressionSource,
+  sink: EntrySink,
+  { expected, each }: ListReadOptions = {},
+): Promise<ListRead> {
+  const { file, defaultCountry, timeZone } = source;
+  const diagnostics: Diagnostic[] = [];
+  let total = 0;
+  let digest: ListDigest | null = null;
+  try {
+    const list = await openList(specOf(source), expected === undefined ? {} : { expected });
+    try {
+      const columns = findColumns(list.columns, file, list.headerLine);
+      if ('code' in columns) return { diagnostics: [columns], total: 1, digest };
+      const cells = cellsOf(defaultCountry);
+      const read = createEntryReader({ file, columns, cells, untilOf: await createUntilReader(timeZone) }, sink);
+      for await (const rows of list.rows()) {
+        for (const row of rows) {
+          const fault = read(row);
+          if (fault !== null && ++total <= NAMED_FAULTS) diagnostics.push(hinted(fault));
+        }
+        const taken = each?.();
+        if (taken !== undefined) await taken;
+      }
+      digest = list.digest();
+    } finally {
+      await list.close();
+    }
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    diagnostics.push(...error.diagnostics.map(hinted));
+    total += error.total;
+  }
+  return { diagnostics, total, digest };
+}
+
+function cellsOf(defaultCountry: string | null): Readonly<Record<AddressKind, AddressCell>> {
+  const cellOf = (kind: AddressKind): AddressCell => ({
+    read: createAddressReader(kind, defaultCountry),
+    explain: (cell, found) => addressMessage(kind, kind, cell, found),
+  });
+  return { msisdn: cellOf('msisdn'), email: cellOf('email'), contact: cellOf('contact') };
+}
+
+function specOf({ path, file }: SuppressionSource): ListSpec {
+  return {
+    path,
+    file,
+    inline: null,
+    kind: 'msisdn',
+    to: '',
+    key: [],
+    duplicates: null,
+    defaultCountry: null,
+    delimiter: null,
+    encoding: null,
+    // Of handbill's own exports as of any other: no address begins so, and a missed one would be sent to.
+    escaped: true,
+    onInvalid: 'refuse',
+    alsoInvalid: [],
+    timeZone: null,
+    columns: {},
+    where: null,
+  };
+}
+
+/** The hints of the reader of recipients name settings that a suppression list does not have. */
+function hinted(found: Diagnostic): Diagnostic {
+  const hint = HINTS[found.code];
+  if (hint !== undefined && (found.hint ?? '').includes('`recipients.')) return { ...found, hint };
+  return found;
+}
+
+const HINTS: Partial<Record<Diagnostic['code'], string>> = {
+  'file-not-found': 'Check `suppressions`.',
+  'invalid-encoding': 'Save it as "CSV UTF-8".',
+  'csv-nul': 'Remove it, or save the list as "CSV UTF-8".',
+  'invalid-address':
+    'Write it with "+" and the country code, or set `defaultCountry` in handbill.yaml, for example to GB.',
+};
+
+/** A row or a key that is missing is worth an error of its own, with the place of the first hash. */
+function hashProblem(found: Diagnostic, file: string, line: number): Diagnostic {
+  return problem(found.code, `${file} holds hashes. ${found.message}`, {
+    at: { file, line },
+    ...(found.hint === undefined ? {} : { hint: found.hint }),
+  });
 }

@@ -1,5 +1,5 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
-import type { Calendar } from '../window/calendar.ts';
+import type { Calendar } from './calendar.ts';
 import type { Closed, View } from './decide.ts';
 import type { Plan } from './plan.ts';
 
@@ -50,10 +50,10 @@ export async function createWindowGate(plan: Plan, options: GateOptions): Promis
   const { window, notAfterMs } = plan.campaign.send;
   if (window === null) return null;
   const [{ createCalendar }, { openingOf }, { rulesFor }, { wallText }, { createZoneReader }] = await Promise.all([
-    import('../window/calendar.ts'),
-    import('../window/opening.ts'),
-    import('../window/rules.ts'),
-    import('../window/wall.ts'),
+    import('./calendar.ts'),
+    import('./calendar.ts'),
+    import('./calendar.ts'),
+    import('./calendar.ts'),
     import('../recipients/zone.ts'),
   ]);
   const { recipients, project } = plan.campaign;
@@ -176,9 +176,9 @@ export async function lastOpeningAfter({ campaign }: Pick<Plan, 'campaign'>, sin
   const { window } = campaign.send;
   if (window === null) return null;
   const [{ createCalendar }, { openingOf }, { allRules }] = await Promise.all([
-    import('../window/calendar.ts'),
-    import('../window/opening.ts'),
-    import('../window/rules.ts'),
+    import('./calendar.ts'),
+    import('./calendar.ts'),
+    import('./calendar.ts'),
   ]);
   let last = sinceMs;
   for (const rules of allRules(window, campaign.project.windows)) {

@@ -1,7 +1,8 @@
 import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Campaign, Channel, JsonObject, Leg, SourceText, Variables } from '../model.ts';
+import type { Campaign, Channel, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
 import { type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';
+import { pointerTo } from '../util/json.ts';
 
 /** What all legs of a campaign are compiled with, and where what is found goes. */
 export interface Workshop {
@@ -70,4 +71,72 @@ export function isText(source: SourceText | Readonly<Record<string, SourceText>>
 function expression(source: SourceText): SourceText {
   if (source.text.includes('{{')) return source;
   return { ...source, text: columnTag(source.text), column: source.column - 2 };
+}
+
+/** A message that is the same for all recipients, with everything filled in. */
+export interface FilledIn {
+  readonly content: JsonObject | null;
+  readonly text: string | null;
+}
+
+/**
+ * What can be said before the first row: texts with expressions in them are not known yet, but for those of a message
+ * that names no column, which is judged as it will be sent: no row would be asked for it.
+ */
+export function checkAtLoad(leg: Leg, content: Content | null, filledIn: FilledIn | null, shop: Workshop): void {
+  const source = leg.template?.kind === 'text' ? leg.template.source.text : undefined;
+  const text = leg.template?.kind === 'provider' || source?.includes('{{') ? null : source;
+  const tree = content === null ? {} : (known(content.tree, '', content) as JsonObject);
+  const judge = (what: JsonObject, said: string | null | undefined) =>
+    shop.check?.(leg.channel, withProviders(leg, what), said) ?? [];
+  const written = judge(tree, text);
+  const whole = written.some(({ severity }) => severity === 'error') ? null : filledIn;
+  const found =
+    whole === null
+      ? written
+      : judge(whole.content ?? {}, leg.template?.kind === 'provider' ? null : (whole.text ?? undefined));
+  for (const one of found) shop.diagnostics.push(diagnosticOf(one, leg, content, shop.campaign));
+}
+
+/** Of an email with a template of the provider's, what the provider has: subject and HTML need not be here. */
+export function withProviders({ channel, template }: Leg, content: JsonObject): JsonObject {
+  return channel === 'email' && template?.kind === 'provider' ? { subject: null, html: null, ...content } : content;
+}
+
+function known(value: Json, pointer: string, content: Content): Json {
+  if (typeof value === 'string') {
+    const text = content.texts.get(pointer)?.text ?? value;
+    return text.includes('{{') ? null : text;
+  }
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item: Json, i) => known(item, `${pointer}/${i}`, content));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, Json]) => [
+      key,
+      known(inner, pointer + pointerTo([key]), content),
+    ]),
+  );
+}
+
+/** At the part of the content that is wrong; where that is not written, at what encloses it. */
+function diagnosticOf(found: ContentProblem, leg: Leg, content: Content | null, campaign: Campaign): Diagnostic {
+  const { code, severity, message, hint } = found;
+  const place = placeOf(found.pointer, content) ?? templatePlace(leg) ?? { at: { file: campaign.file } };
+  return { code, severity, message, ...place, ...(hint === undefined ? {} : { hint }) };
+}
+
+function placeOf(pointer: string, content: Content | null): Pick<Diagnostic, 'at' | 'source'> | null {
+  if (content === null) return null;
+  for (let p = pointer; ; p = p.slice(0, p.lastIndexOf('/'))) {
+    const place = content.places.get(p);
+    if (place !== undefined) return place;
+    if (p === '') return null;
+  }
+}
+
+function templatePlace(leg: Leg): Pick<Diagnostic, 'at' | 'source'> | null {
+  if (leg.template?.kind === 'provider') return leg.template.place;
+  if (leg.template?.kind !== 'text') return null;
+  const { file, line, column } = leg.template.source;
+  return { at: { file, line, column } };
 }

@@ -1,8 +1,8 @@
 import type { OutcomeState, Report, RunState } from '../model.ts';
 import { safeLine } from '../util/safe.ts';
 import { shellWord } from '../util/shell.ts';
-import type { Outcomes, ReportOptions } from './formatter.ts';
 import { nextSteps } from './next-steps.ts';
+import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
 import { duration, number } from './words.ts';
 

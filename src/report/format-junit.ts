@@ -1,9 +1,9 @@
 import { OUTCOMES, type Outcome, type OutcomeState, type Report } from '../model.ts';
 import { type JunitCase, type JunitSuite, junitText } from '../util/junit.ts';
 import { mask } from '../util/mask.ts';
-import type { Outcomes, ReportOptions } from './formatter.ts';
 import { type NextStep, nextSteps } from './next-steps.ts';
 import { reasonWords } from './reason-words.ts';
+import type { Outcomes, ReportOptions } from './record.ts';
 import { totalsKey } from './tally.ts';
 import { countOf, number, OUTCOME_WORDS, STATE_WORDS } from './words.ts';
 

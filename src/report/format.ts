@@ -1,11 +1,10 @@
 import type { Outcome, Report } from '../model.ts';
 import { formatBrief } from './format-brief.ts';
 import { formatCsv } from './format-csv.ts';
-import { formatJson } from './format-json.ts';
-import { formatJsonl } from './format-jsonl.ts';
+import { formatJson, formatJsonl } from './format-json.ts';
 import { formatJunit } from './format-junit.ts';
 import { formatText } from './format-text.ts';
-import type { Formatter, ReportOptions } from './formatter.ts';
+import type { Formatter, ReportOptions } from './record.ts';
 
 export const REPORT_FORMATS = ['text', 'brief', 'json', 'jsonl', 'csv', 'junit'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];

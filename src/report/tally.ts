@@ -2,17 +2,18 @@ import {
   type Campaign,
   type Channel,
   type Halt,
+  type LegTotals,
   OUTCOMES,
   type OutcomeState,
   type Report,
   type RequestFigures,
   type RunState,
+  type SmsFacts,
   type Totals,
 } from '../model.ts';
 import { shownLedger } from '../util/ledger-address.ts';
-import { type Count, smsOf, sum } from './count.ts';
+import { unitsOf } from '../util/money.ts';
 import { type DeliveryCount, deliveriesOf, unmatchedOf, variantDeliveries } from './deliveries.ts';
-import { legTotals } from './legs.ts';
 import { compareVariants } from './variants.ts';
 
 /** What a report says about the run itself. */
@@ -33,7 +34,7 @@ export type RunFacts = Pick<
 > & { readonly state: RunState; readonly halt: Halt | null };
 
 /** What a report can say more, where it is known. */
-export interface Known {
+interface Known {
   readonly cameBack?: CameBack | null;
   /** The campaign as it was sent: the order of its variants and steps, and those without recipients. */
   readonly campaign?: CampaignShape | null;
@@ -127,7 +128,7 @@ export function totalsOf(counts: readonly Count[]): Totals {
 }
 
 /** Recipients by outcome and reason, the most frequent reason first; outcomes are named as in `totals`. */
-export function reasonsOf(counts: readonly Count[]): Report['reasons'] {
+function reasonsOf(counts: readonly Count[]): Report['reasons'] {
   const byOutcome: [string, Readonly<Record<string, number>>][] = [];
   for (const outcome of OUTCOMES) {
     const byReason = new Map<string, number>();
@@ -144,4 +145,84 @@ export function reasonsOf(counts: readonly Count[]): Report['reasons'] {
 /** The name that an outcome has in `totals` and `reasons`. */
 export function totalsKey(outcome: OutcomeState): Exclude<keyof Totals, 'recipients'> {
   return outcome === 'in-doubt' ? 'inDoubt' : outcome;
+}
+
+/** Recipients of one leg that share all of this: what the ledger can count in one query. */
+export interface Count {
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+  /** null for whatever is not an SMS with a text of ours. */
+  readonly encoding: SmsFacts['encoding'] | null;
+  readonly count: number;
+  /** SMS parts of all of them together. */
+  readonly parts: number;
+  /** Price of all of them together in micro-units; null where no price is known. */
+  readonly costMicros: number | null;
+  readonly variant: string | null;
+  readonly channel: Channel;
+  /** 0 for the campaign's own message, then its fallbacks. */
+  readonly leg: number;
+  /** They could not receive this leg, and are counted again with the next one. */
+  readonly fellBack: boolean;
+}
+
+/**
+ * Parts, messages by encoding and the price of what was probably sent: accepted or in doubt, on any leg (one that fell
+ * back was refused, and costs nothing). The price is the sum of the prices that are known, in units of the currency;
+ * null when none is.
+ */
+function smsOf(counts: readonly Count[]): Report['sms'] {
+  const sent = counts.filter((count) => count.outcome === 'accepted' || count.outcome === 'in-doubt');
+  const encodings: Partial<Record<SmsFacts['encoding'], number>> = {};
+  for (const encoding of ['GSM-7', 'UCS-2'] as const) {
+    const messages = sum(sent, (count) => (count.encoding === encoding ? count.count : 0));
+    if (messages > 0) encodings[encoding] = messages;
+  }
+  const priced = sent.filter((count) => count.costMicros !== null);
+  return {
+    parts: sum(sent, (count) => count.parts),
+    encodings,
+    cost: priced.length === 0 ? null : unitsOf(sum(priced, (count) => count.costMicros ?? 0)),
+  };
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+/**
+ * What became of the messages on each channel; a campaign has each at most once.
+ *
+ * @param channels - the campaign's own and those of its fallbacks, in order, where they are known; others follow
+ */
+export function legTotals(counts: readonly Count[], channels: readonly Channel[] = []): readonly LegTotals[] {
+  const inOrder = counts.toSorted((a, b) => a.leg - b.leg || (a.channel < b.channel ? -1 : 1));
+  const all = new Set([...channels, ...inOrder.map(({ channel }) => channel)]);
+  return [...all].map((channel) =>
+    totalsOfLeg(
+      channel,
+      counts.filter((count) => count.channel === channel),
+    ),
+  );
+}
+
+function totalsOfLeg(channel: Channel, counts: readonly Count[]): LegTotals {
+  const of = (wanted: OutcomeState) =>
+    sum(counts, ({ outcome, fellBack, count }) => (outcome === wanted && !fellBack ? count : 0));
+  const attempted = {
+    accepted: of('accepted'),
+    rejected: of('rejected'),
+    inDoubt: of('in-doubt'),
+    failed: of('failed'),
+    fellBack: sum(counts, ({ fellBack, count }) => (fellBack ? count : 0)),
+  };
+  const { parts, cost } = smsOf(counts);
+  return {
+    channel,
+    attempted: sum(Object.values(attempted), (count) => count),
+    ...attempted,
+    pending: of('pending'),
+    parts,
+    cost,
+  };
 }

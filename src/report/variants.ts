@@ -1,6 +1,4 @@
 import type { OutcomeState, Significance, Totals, VariantResult } from '../model.ts';
-import { wilson } from './intervals.ts';
-import { significanceOf } from './significance.ts';
 
 /** Recipients that share a variant and an outcome: what the ledger can count in one query. */
 export interface VariantCount {
@@ -63,3 +61,194 @@ function resultOf(name: string, counts: readonly VariantCount[]): VariantResult 
 function rounded(share: number): number {
   return Math.round(share * 1e6) / 1e6;
 }
+
+/** Some of a group: 12 of 400. */
+export interface Sample {
+  readonly part: number;
+  readonly whole: number;
+}
+
+/** A part of a whole, as a share from 0 to 1 and the range that its true value probably lies in. */
+interface Interval {
+  readonly rate: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * The 95 % interval of Wilson (1927) for a share that was seen: it stays within 0 and 1, and says something sensible
+ * for 0 of n and n of n, where the usual "plus or minus" collapses to nothing (Brown, Cai, DasGupta 2001 recommend it).
+ *
+ * Null for a part of nothing, because then nothing is known.
+ */
+export function wilson({ part, whole }: Sample): Interval | null {
+  if (whole === 0) return null;
+  const rate = part / whole;
+  const z2 = Z95 * Z95;
+  const middle = part + z2 / 2;
+  const half = Z95 * Math.sqrt((part * (whole - part)) / whole + z2 / 4);
+  return {
+    rate,
+    // At both ends the formula gives exactly 0 and 1, but for the last digits of the arithmetic.
+    low: part === 0 ? 0 : Math.max(0, (middle - half) / (whole + z2)),
+    high: part === whole ? 1 : Math.min(1, (middle + half) / (whole + z2)),
+  };
+}
+
+/** 97.5 % of the normal distribution lie below. */
+const Z95 = 1.959963984540054;
+
+/**
+ * Whether groups differ in their shares, or whether chance alone may well have made such a difference. Groups of 0 say
+ * nothing and are left out. The chi-square test where the counts are large enough for it (by Cochran's rule: every
+ * count that is expected is at least 1, and at most a fifth of them below 5; of two groups none), else the exact test.
+ * Where neither can be done, or there is nothing to compare, `enough` is false and `p` null.
+ */
+export function significanceOf(groups: readonly Sample[]): Significance {
+  const samples = groups.filter(({ whole }) => whole > 0);
+  if (samples.length < 2) return NOT_ENOUGH;
+  if (isLarge(samples)) return { p: roundedP(chiSquare(samples).p), test: 'chi-square', enough: true };
+  const p = exactTest(samples);
+  return p === null ? NOT_ENOUGH : { p: roundedP(p), test: 'fisher', enough: true };
+}
+
+function isLarge(samples: readonly Sample[]): boolean {
+  const all = sumOf(samples, 'whole');
+  const part = sumOf(samples, 'part');
+  // Multiplied first: these are whole numbers, so that 5 is 5.
+  const expected = samples.flatMap(({ whole }) => [(whole * part) / all, (whole * (all - part)) / all]);
+  const small = expected.filter((count) => count < 5);
+  if (small.length === 0) return true;
+  return samples.length > 2 && small.length * 5 <= expected.length && small.every((count) => count >= 1);
+}
+
+function sumOf(samples: readonly Sample[], key: keyof Sample): number {
+  return samples.reduce((sum, sample) => sum + sample[key], 0);
+}
+
+/** More digits than needed, and few enough to be the same on every machine. */
+function roundedP(p: number): number {
+  return Number(p.toPrecision(6));
+}
+
+const NOT_ENOUGH: Significance = { p: null, test: null, enough: false };
+
+/**
+ * Pearson's chi-square for the question whether all samples have the same share (no correction for continuity; with
+ * two samples it is the square of the two-proportion z). Both a part and a rest must have been seen.
+ */
+export function chiSquare(samples: readonly Sample[]): { readonly statistic: number; readonly p: number } {
+  const part = samples.reduce((sum, sample) => sum + sample.part, 0);
+  const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
+  const rate = part / whole;
+  // Of each sample both cells, the part and the rest, differ from what is expected by the same amount.
+  const statistic = samples.reduce((sum, sample) => {
+    const difference = sample.part - sample.whole * rate;
+    return sum + (difference * difference) / (sample.whole * rate * (1 - rate));
+  }, 0);
+  return { statistic, p: chiSquareTail(statistic, samples.length - 1) };
+}
+
+/** How probable a chi-square of at least `statistic` is, by chance alone. */
+export function chiSquareTail(statistic: number, degreesOfFreedom: number): number {
+  return statistic <= 0 ? 1 : Math.min(1, Math.max(0, gammaTail(degreesOfFreedom / 2, statistic / 2)));
+}
+
+/**
+ * The regularised upper incomplete gamma function Q(a, x), for a = 1/2, 1, 3/2, ...: the series for small x, else the
+ * continued fraction by Lentz's method, each where it converges quickly (Abramowitz and Stegun 6.5.29, 6.5.31).
+ */
+function gammaTail(a: number, x: number): number {
+  const factor = Math.exp(a * Math.log(x) - x - logGammaOfHalves(a));
+  if (x < a + 1) {
+    let term = 1 / a;
+    let sum = term;
+    for (let n = a + 1; term > sum * PRECISION; n++) {
+      term *= x / n;
+      sum += term;
+    }
+    return 1 - factor * sum;
+  }
+  let b = x + 1 - a;
+  let c = Number.MAX_VALUE;
+  let d = 1 / b;
+  let fraction = d;
+  for (let i = 1, change = 0; Math.abs(change - 1) > PRECISION && i < MOST_STEPS; i++) {
+    const numerator = i * (a - i);
+    b += 2;
+    d = 1 / (numerator * d + b);
+    c = b + numerator / c;
+    change = c * d;
+    fraction *= change;
+  }
+  return factor * fraction;
+}
+
+/** ln of the gamma function for a = 1/2, 1, 3/2, ...: from those of 1/2 and 1 upwards. */
+function logGammaOfHalves(a: number): number {
+  let log = Number.isInteger(a) ? 0 : Math.log(Math.PI) / 2;
+  for (let at = Number.isInteger(a) ? 1 : 0.5; at < a; at++) log += Math.log(at);
+  return log;
+}
+
+const PRECISION = 1e-15;
+/** More than are ever needed: it converges the faster, the larger x is, and x is above a + 1. */
+const MOST_STEPS = 1000;
+
+/**
+ * Fisher's exact test whether all samples have the same share; for more than two samples what Freeman and Halton made
+ * of it. Adds up the probabilities of all ways to spread the parts over the samples that are no more probable than the
+ * one that was seen. Null where there are too many ways to go through.
+ */
+export function exactTest(samples: readonly Sample[]): number | null {
+  const parts = samples.reduce((sum, sample) => sum + sample.part, 0);
+  const whole = samples.reduce((sum, sample) => sum + sample.whole, 0);
+  // Parts or rests, it is the same question: the rarer kind can be spread in fewer ways.
+  const total = Math.min(parts, whole - parts);
+  // What the largest sample gets follows from the others.
+  const sorted = samples.toSorted((a, b) => a.whole - b.whole);
+  const ways = sorted.slice(0, -1).reduce((product, sample) => product * (Math.min(sample.whole, total) + 1), 1);
+  const waysOfRoom = logChoose(total + sorted.length - 1, total);
+  if (ways > MOST_WAYS && waysOfRoom > Math.log(MOST_WAYS)) return null;
+  const all = logChoose(whole, total);
+  const seen = sorted.reduce((sum, sample) => sum + logChoose(sample.whole, sample.part), -all);
+  return Math.min(1, tailOf(sorted, 0, total, -all, seen + TIE));
+}
+
+/** Probabilities of at most exp(`most`) over all ways to spread `left` parts over the samples from `at` on. */
+function tailOf(samples: readonly Sample[], at: number, left: number, log: number, most: number): number {
+  const size = samples[at]?.whole ?? 0;
+  if (at === samples.length - 1) {
+    const own = log + logChoose(size, left);
+    return own <= most ? Math.exp(own) : 0;
+  }
+  let sum = 0;
+  for (let part = 0; part <= Math.min(size, left); part++) {
+    sum += tailOf(samples, at + 1, left - part, log + logChoose(size, part), most);
+  }
+  return sum;
+}
+
+/** ln of how many ways there are to choose k of n; -Infinity where there are none. */
+function logChoose(n: number, k: number): number {
+  return k > n ? Number.NEGATIVE_INFINITY : logFactorial(n) - logFactorial(k) - logFactorial(n - k);
+}
+
+/** ln n!: looked up for small n, Stirling's series from there on, where its error is below 1e-13. */
+function logFactorial(n: number): number {
+  const known = SMALL[n];
+  if (known !== undefined) return known;
+  const cube = n * n * n;
+  const series = 1 / (12 * n) - 1 / (360 * cube) + 1 / (1260 * cube * n * n);
+  return (n + 0.5) * Math.log(n) - n + Math.log(2 * Math.PI) / 2 + series;
+}
+
+/** ln 0! to ln 63!. */
+const SMALL: readonly number[] = Array.from({ length: 63 }).reduce<number[]>(
+  (logs) => [...logs, (logs.at(-1) ?? 0) + Math.log(logs.length)],
+  [0],
+);
+/** Two ways that are equally probable differ in the last digits of the arithmetic; R allows for the same. */
+const TIE = 1e-7;
+/** About 20 ms. */
+const MOST_WAYS = 100_000;

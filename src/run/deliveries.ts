@@ -1,4 +1,3 @@
-import { foldDelivery, foldStates, hasArrived, hasEnded } from '../delivery/fold.ts';
 import type { DeliveryRecord, Judged, KeptDelivery, Ledger, UnreachedRow } from '../ledger/ledger.ts';
 import type { PendingRow, RunRecord, SentMessage } from '../ledger/records.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
+import { foldDelivery, foldStates, hasArrived, hasEnded } from '../report/fold-delivery.ts';
 import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
 

@@ -1,9 +1,9 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { AsideRow, PendingRow, RunRecord } from '../ledger/records.ts';
 import type { Decision } from '../model.ts';
+import type { Reached } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Reached } from '../plan/reach.ts';
 import { type Suppressions, suppressionView } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { createPacker, type Due, dueOf, type Packer, type Parcel } from './batch.ts';

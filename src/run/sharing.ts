@@ -4,7 +4,6 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import type { RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Pulse, Share, WorkerFacts, WorkerStore } from '../ledger/worker-store.ts';
 import type { Halt, Json } from '../model.ts';
-import type { Offer, ShardQueue } from '../queue/shard-queue.ts';
 import { readLatency } from '../report/latency.ts';
 import { settleByReports } from './evidence.ts';
 import { createShardTodo, type Todo } from './pending-rows.ts';
@@ -18,6 +17,7 @@ import {
   stateAfter,
   triedIn,
 } from './progress.ts';
+import type { Offer, ShardQueue } from './shard-queue.ts';
 import type { Answers, Stop } from './stop.ts';
 import { TIMERS, type Timers } from './timers.ts';
 import type { Work, WorkShared } from './work.ts';
@@ -430,7 +430,7 @@ function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
 
 /** The queue of a shared ledger, in its database: what goes wrong with the one is a failure of the other. */
 export async function queueFor(address: string): Promise<ShardQueue> {
-  const { openQueue } = await import('../queue/boss.ts');
+  const { openQueue } = await import('./shard-queue.ts');
   const queue = await asked(openQueue(address));
   return {
     offer: (...args) => asked(queue.offer(...args)),

@@ -1,8 +1,24 @@
-import { campaignFiles } from './campaign-files.ts';
+import type { Channel } from '../model.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
-import type { NewProject } from './new-project.ts';
-import { projectFile } from './project-file.ts';
-import { editorFiles, GIT_IGNORE, NPM_SETTINGS, packageFile, readmeFile } from './repository-files.ts';
+
+/** What a new project is made from; everything in it has been checked. */
+interface NewProject {
+  /** Name of its first campaign: `[a-z0-9][a-z0-9-]{0,63}`. */
+  readonly campaign: string;
+  readonly channel: Channel;
+  /** The sender that the channel takes. */
+  readonly from: string;
+  /** ISO 3166-1 alpha-2, for numbers without a country code. */
+  readonly country: string;
+  /** IANA zone of the country; null where it has several. */
+  readonly timeZone: string | null;
+  /** How package.json names the dependency on handbill: a version, or `file:` and a folder. */
+  readonly dependency: string;
+  /** Version of the Node.js that the project brings along, as an npm package. */
+  readonly node: string;
+  /** Texts of the schemas that editors read, by file name. */
+  readonly schemas: ReadonlyMap<string, string>;
+}
 
 /** The files of a new project by their path below its root, with `/`, in the order in which people should look at them. */
 export function scaffold(project: NewProject): ReadonlyMap<string, string> {
@@ -18,3 +34,259 @@ export function scaffold(project: NewProject): ReadonlyMap<string, string> {
     ['.github/workflows/handbill.yml', GITHUB_WORKFLOW],
   ]);
 }
+
+/** `handbill.yaml`: what is needed, and what most will want next, as comments. */
+function projectFile({ country, timeZone }: Pick<NewProject, 'country' | 'timeZone'>): string {
+  const zone =
+    timeZone === null
+      ? '# timeZone: Europe/London # in which schedules and days are read; without it, UTC'
+      : `timeZone: ${yamlWord(timeZone)} # in which schedules and days are read`;
+  return `# yaml-language-server: $schema=./schemas/project.schema.json
+# What all campaigns of this project share. The campaign's own settings override these.
+
+${zone}
+defaultCountry: ${yamlWord(country)} # for numbers in replies and lists of opt-outs without a country code
+
+defaults:
+  recipients:
+    defaultCountry: ${yamlWord(country)} # for numbers in lists that are written without a country code
+
+# Campaigns go to the sandbox on this machine until an environment is named with --env. A real one looks like this. Its
+# key is read from the environment, or from a file that only you can read, and is never written here.
+#
+# environments:
+#   production:
+#     baseUrl: https://api.example.com
+#     apiKey: { env: HANDBILL_API_KEY }
+#     rate: 50/s
+`;
+}
+
+/** The first campaign: its YAML, its template and its list. */
+function campaignFiles(project: NewProject): readonly (readonly [path: string, text: string])[] {
+  const folder = `campaigns/${project.campaign}`;
+  return [
+    [`${folder}/campaign.yaml`, campaignFile(project)],
+    [`${folder}/template.hbs`, TEMPLATES[project.channel]],
+    [`${folder}/people.csv`, peopleFile(project)],
+  ];
+}
+
+function campaignFile({ campaign, channel, from }: NewProject): string {
+  const recipients =
+    channel === 'email'
+      ? 'recipients: { csv: people.csv, to: email } # one row each'
+      : 'recipients: people.csv # one row each';
+  return `# yaml-language-server: $schema=../../schemas/campaign.schema.json
+name: ${yamlWord(campaign)} # its identity: another name is another campaign, in which no recipient was sent to yet
+channel: ${channel}
+from: ${yamlWord(from)}
+template: template.hbs # {{first_name}} in it is the column first_name of the list
+${CONTENT[channel]}${recipients}
+
+# Goes out by itself, once something calls \`handbill due\`: see \`handbill schedule --help\`.
+# schedule:
+#   cron: 0 9 * * 1-5
+`;
+}
+
+const TEXT = 'Hello {{first_name}}, your order {{order}} is ready. See you soon!\n';
+
+const TEMPLATES: Readonly<Record<Channel, string>> = {
+  sms: TEXT,
+  rcs: TEXT,
+  'messaging-app': TEXT,
+  email: `Hello {{first_name}},
+
+your order {{order}} is ready. We are here until six.
+
+See you soon!
+`,
+  voice: 'Hello {{first_name}}. Your order {{order}} is ready. See you soon!\n',
+};
+
+const BUTTONS = `content:
+  buttons:
+    - { text: On my way, reply: coming }
+    - { text: Tomorrow, reply: tomorrow }
+`;
+
+/** What a channel takes beside the text; nothing for one that takes nothing else. */
+const CONTENT: Readonly<Record<Channel, string>> = {
+  sms: '',
+  rcs: `${BUTTONS}fallback: # for recipients who cannot receive RCS
+  channel: sms
+  template: template.hbs
+`,
+  'messaging-app': BUTTONS,
+  email: `content:
+  subject: "{{first_name}}, your order {{order}} is ready"
+`,
+  voice: `content:
+  language: en-GB
+  repeat: 2
+`,
+};
+
+/** An invented person, in the list of a new campaign. */
+interface Person {
+  readonly name: string;
+  readonly order: string;
+}
+
+const PEOPLE: readonly Person[] = [
+  { name: 'Ada', order: 'R-1001' },
+  { name: 'Ravi', order: 'R-1002' },
+  { name: 'Renée', order: 'R-1003' },
+];
+
+/**
+ * Numbers that regulators keep free for books and films, so that a first campaign that is sent to a real API reaches
+ * no one. Most countries publish none: their lists begin with British ones. The first of each is the sender.
+ *
+ * GB: Ofcom, numbers for use in TV and radio drama. US, CA: 555-0100 to 555-0199 of any area (NANPA). FR: ARCEP, 06 39
+ * 98. AU: ACMA, numbers for use in radio, television and film. SE: PTS, numbers for use in fiction.
+ */
+const RESERVED: Readonly<Record<string, readonly [string, string, string, string]>> = {
+  GB: ['+447700900010', '+447700900011', '+447700900012', '+447700900013'],
+  US: ['+12025550110', '+12025550111', '+12025550112', '+12025550113'],
+  CA: ['+16135550110', '+16135550111', '+16135550112', '+16135550113'],
+  FR: ['+33639980010', '+33639980011', '+33639980012', '+33639980013'],
+  AU: ['+61491570006', '+61491570156', '+61491570157', '+61491570158'],
+  SE: ['+46701740610', '+46701740611', '+46701740612', '+46701740613'],
+};
+
+const BRITISH = ['+447700900010', '+447700900011', '+447700900012', '+447700900013'] as const;
+
+/** A number that may be the sender of an example. */
+export function exampleSender(country: string): string {
+  return (RESERVED[country] ?? BRITISH)[0];
+}
+
+const INVENTED: ReadonlySet<string> = new Set(Object.values(RESERVED).flat());
+
+/** An address that reaches no one: numbers for books and films that numbering plans count as in use, and RFC 2606. */
+export function isInvented(address: string): boolean {
+  return INVENTED.has(address) || FICTION_US.test(address) || FREE_DOMAIN.test(address);
+}
+
+const FICTION_US = /^\+1\d{3}55501\d{2}$/;
+const FREE_DOMAIN = /[@.](?:example(?:\.(?:com|net|org))?|test|invalid)$/i;
+
+/** The list of a new campaign. RFC 2606 keeps example.com free, as regulators do their numbers. */
+function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'>): string {
+  const [, ...numbers] = RESERVED[country] ?? BRITISH;
+  const isEmail = channel === 'email';
+  const rows = PEOPLE.map(({ name, order }, i) => {
+    const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? BRITISH[1]);
+    return [address, name, order].join(',');
+  });
+  return `${[`${isEmail ? 'email' : 'msisdn'},first_name,order`, ...rows].join('\n')}\n`;
+}
+
+/** The ledger and everything with personal data in it that handbill writes by itself, and keys. */
+const GIT_IGNORE = `# The ledger: who has been sent to. Keep it on this machine, and in a backup.
+.handbill/
+# Keys
+.env
+.env.*
+node_modules/
+# Lists of people. What is committed stays in the history. Choose, and take the comment sign of one line away:
+# left out of git (every machine that sends has its own copy)
+# campaigns/**/*.csv
+# committed on purpose, so that pull requests show who is added
+# !campaigns/**/*.csv
+`;
+
+/** What must not get into git. */
+export const IGNORED: readonly string[] = ['.handbill/', '.env'];
+
+/**
+ * The version is exact: all people who work on the campaigns, and CI, check and send with the same handbill, and an
+ * older one could not open the ledger that a newer one wrote. The Node.js that handbill needs comes as a package, so that
+ * the one of the machine may be older; the install script of that package downloads it, and npm asks for a word on it.
+ */
+function packageFile({ dependency, node }: Pick<NewProject, 'dependency' | 'node'>): string {
+  const text = {
+    private: true,
+    scripts: { validate: 'handbill validate', preview: 'handbill preview', send: 'handbill send' },
+    dependencies: { handbill: dependency },
+    devDependencies: { node },
+    allowScripts: { node: true },
+  };
+  return `${JSON.stringify(text, null, 2)}\n`;
+}
+
+/** npm warns of an older Node.js on the machine, once for each package. handbill runs under the one of the project. */
+const NPM_SETTINGS = `# No warnings that the Node.js of this machine is too old: package.json brings the one that is used.
+loglevel=error
+`;
+
+/** Completion, hover texts and errors while one types, from the schemas in the project: no network is needed. */
+function editorFiles(): readonly (readonly [path: string, text: string])[] {
+  const settings = {
+    'yaml.schemas': {
+      './schemas/project.schema.json': 'handbill.yaml',
+      './schemas/campaign.schema.json': 'campaigns/**/campaign.yaml',
+    },
+    // Else completion writes every default below a key such as `send`.
+    'yaml.disableDefaultProperties': true,
+    'files.associations': { '*.hbs': 'handlebars' },
+  };
+  const extensions = { recommendations: ['redhat.vscode-yaml'] };
+  return [
+    ['.vscode/settings.json', `${JSON.stringify(settings, null, 2)}\n`],
+    ['.vscode/extensions.json', `${JSON.stringify(extensions, null, 2)}\n`],
+  ];
+}
+
+/** For readers of the repository who do not know handbill. */
+function readmeFile({ campaign, dependency }: Pick<NewProject, 'campaign' | 'dependency'>): string {
+  const elsewhere = dependency.startsWith('file:')
+    ? `
+\`package.json\` names the handbill on the disk that made these files. Other machines, and CI, need one that they can
+install: a version, or the file that \`npm pack\` makes of handbill.
+`
+    : '';
+  return `# Campaigns
+
+Messages that are sent with handbill: each campaign is a folder below \`campaigns/\`, with a YAML file, a template and a
+list of recipients.
+
+\`\`\`sh
+npm install                      # once; commit package-lock.json, which CI installs from
+npx handbill validate            # every error at once, with file, line and column
+npx handbill preview ${campaign}${gap(campaign, 'preview')}# every decision and text; sends nothing
+npx handbill send ${campaign}${gap(campaign, 'send')}# to the sandbox on this machine
+npx handbill report ${campaign}${gap(campaign, 'report')}# the outcome of every recipient
+\`\`\`
+${elsewhere}
+| file | what it is |
+|---|---|
+| \`handbill.yaml\` | what all campaigns share, and the APIs that they can be sent to |
+| \`campaigns/${campaign}/\` | the first campaign |
+| \`schemas/\` | completion and errors in your editor; take those of a newer handbill when you update it |
+| \`.github/workflows/handbill.yml\` | checks every change, and says in a comment what it means for recipients |
+| \`.handbill/\` | the ledger: who has been sent to. It is not in git. Keep it, and back it up |
+
+To send to a real API, name it under \`environments\` in \`handbill.yaml\`, set its key, and look at everything with
+\`npx handbill doctor\`. Lists that must not lie in git are passed with \`--recipients FILE\`.
+`;
+}
+
+/** Comments below each other. */
+function gap(campaign: string, command: string): string {
+  return ' '.repeat(Math.max(1, COMMENT_COLUMN - `npx handbill ${command} ${campaign}`.length));
+}
+
+const COMMENT_COLUMN = 33;
+
+/**
+ * A text as a YAML value on one line, quoted unless it is a word that no reader of YAML takes for anything else (version
+ * 1.1, which some editors read, knows `no` and `on` as booleans). What JSON escapes is what YAML escapes.
+ */
+function yamlWord(text: string): string {
+  return /^[A-Za-z][A-Za-z_/-]*$/.test(text) && !BOOLEAN.test(text) ? text : JSON.stringify(text);
+}
+
+const BOOLEAN = /^(?:y|n|yes|no|on|off|true|false|null)$/i;

@@ -38,7 +38,7 @@ export function occurrenceRules({ schedule, timeZone }: Pick<Campaign, 'schedule
   return { timeZone: schedule?.timeZone ?? timeZone, scheduled: schedule !== null };
 }
 
-export interface OccurrenceAsked {
+interface OccurrenceAsked {
   /** As `--occurrence` says it. */
   readonly named: string | undefined;
   readonly nowMs: number;
@@ -88,7 +88,7 @@ async function occurrenceNow({ schedule }: Pick<Campaign, 'schedule'>, nowMs: nu
 }
 
 /** A scheduled instant that lies so far back that it is not begun any more. */
-export function isOver(occurrence: string, nowMs: number): boolean {
+function isOver(occurrence: string, nowMs: number): boolean {
   const ms = instantOf(occurrence);
   return ms !== null && nowMs - ms > LATE_MS;
 }
@@ -109,4 +109,39 @@ export async function overRefusal(
     at: { file },
     hint: 'Add --late to send it all the same, or name another occurrence, such as --occurrence trial.',
   });
+}
+
+/** An occurrence to come. */
+export interface Upcoming {
+  readonly occurrence: string;
+  /** As the clock on the wall shows it in the zone of the schedule: `Mon 23 Nov 2026, 09:00 GMT`. */
+  readonly local: string;
+}
+
+/** The next occurrences of a schedule after an instant; none after `notAfterMs`. */
+export function upcoming(
+  clock: CronClock,
+  timeZone: string,
+  {
+    fromMs,
+    count,
+    notAfterMs,
+  }: { readonly fromMs: number; readonly count: number; readonly notAfterMs: number | null },
+): readonly Upcoming[] {
+  const wall = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: '2-digit',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  });
+  const found: Upcoming[] = [];
+  for (let at = clock.next(fromMs); at !== null && found.length < count; at = clock.next(at)) {
+    if (notAfterMs !== null && at > notAfterMs) break;
+    found.push({ occurrence: occurrenceAt(at), local: wall.format(at) });
+  }
+  return found;
 }

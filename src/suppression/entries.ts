@@ -1,6 +1,7 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { AddressKind, Row } from '../model.ts';
-import type { SuppressionColumns } from './columns.ts';
+import { ADDRESS_KINDS, type AddressKind, type Row } from '../model.ts';
+import { maskText } from '../util/mask.ts';
+import { didYouMean } from '../util/suggest.ts';
 import { listedForm } from './form.ts';
 import { readHash, type WrittenHash } from './hash.ts';
 import type { UntilReader } from './until.ts';
@@ -17,7 +18,7 @@ export interface EntrySink {
   hash(written: WrittenHash, untilMs: number | null, reason: string | null, line: number): void;
 }
 
-export interface EntryOptions {
+interface EntryOptions {
   /** The list, as the user would name it. */
   readonly file: string;
   readonly columns: SuppressionColumns;
@@ -72,3 +73,35 @@ const UNTIL_HINT =
   'Write a day such as 2027-01-31, or an instant such as 2027-01-31T09:00:00Z; empty means without end.';
 const HASH_HINT =
   'Write hb1: and the id of the key, a colon and 64 hex digits; docs/suppression.md says how they are made.';
+
+/** Positions of the columns that count; others are for the people who maintain the list. */
+interface SuppressionColumns {
+  readonly addresses: readonly { readonly kind: AddressKind; readonly at: number }[];
+  /** -1: there is none. */
+  readonly hash: number;
+  readonly reason: number;
+  readonly until: number;
+}
+
+/** Finds them by their names, in whatever case. Of two that mean the same, one would be read over. */
+export function findColumns(columns: readonly string[], file: string, line: number): SuppressionColumns | Diagnostic {
+  const names = columns.map((name) => name.toLowerCase());
+  const twice = [...NAMES, 'reason', 'until'].find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  if (twice !== undefined) {
+    const message = `${file} has two columns named "${twice}" but for upper and lower case.`;
+    return problem('csv-duplicate-header', message, { at: { file, line }, hint: 'Rename or remove one of them.' });
+  }
+  const addresses = ADDRESS_KINDS.map((kind) => ({ kind, at: names.indexOf(kind) })).filter(({ at }) => at !== -1);
+  const hash = names.indexOf('hash');
+  if (addresses.length > 0 || hash !== -1) {
+    return { addresses, hash, reason: names.indexOf('reason'), until: names.indexOf('until') };
+  }
+  const meant = names.map((name) => didYouMean(name, NAMES).hint).find((hint) => hint !== undefined);
+  const shown = columns.slice(0, 20).map((name) => maskText(name.slice(0, 100)));
+  return problem('invalid-suppression', `${file} has no column with addresses.`, {
+    at: { file, line },
+    hint: meant ?? `Name the column msisdn, email, contact or hash in the first row; it has: ${shown.join(', ')}.`,
+  });
+}
+
+const NAMES = [...ADDRESS_KINDS, 'hash'];

@@ -1,11 +1,14 @@
 import { EXIT, type ExitStatus } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
+import type { OutcomeState, Report, Totals } from '../model.ts';
 import type { MetricsWatch } from '../operations/observer.ts';
+import { newestFirst, withoutTests } from '../operations/runs.ts';
 import { exitOf, type SendResult } from '../operations/send-result.ts';
+import { cameBack, countDeliveries } from '../run/deliveries.ts';
+import { summarise } from '../run/summary.ts';
 import { writeOutput } from '../util/output-file.ts';
-import { type CampaignFacts, type CommandFacts, metricsText } from './metrics-text.ts';
-import { newestReport, reportOf } from './newest.ts';
 
 /** What the metrics file will say, gathered while a command goes on. */
 export interface MetricsGathering extends MetricsWatch {
@@ -121,4 +124,164 @@ export function nameIn(target: string): string {
   const last = parts.at(-1) ?? target;
   if (!/\.ya?ml$/.test(last)) return last;
   return (/^campaign\.ya?ml$/.test(last) ? parts.at(-2) : last.replace(/\.ya?ml$/, '')) ?? target;
+}
+
+/** A run and what became of it, as the ledger has it. */
+interface KnownReport {
+  readonly run: RunRecord;
+  readonly report: Report;
+}
+
+/** The run of a campaign that was started last; null where there is none, or the ledger cannot be read. */
+function newestReport(
+  path: string,
+  named: { readonly environment: string; readonly campaign: string },
+  nowMs: number,
+): KnownReport | null {
+  let ledger: Ledger | null = null;
+  try {
+    ledger = openExistingLedger(path, { nowMs });
+    if (ledger === null) return null;
+    const [run] = newestFirst(withoutTests(ledger.runsOf(named)));
+    return run === undefined ? null : reportOf(ledger, run);
+  } catch {
+    // Figures are not worth an error: the command that needs the ledger says what is wrong with it.
+    return null;
+  } finally {
+    ledger?.close();
+  }
+}
+
+function reportOf(ledger: Ledger, run: RunRecord): KnownReport {
+  const deliveries = countDeliveries(ledger, run);
+  return { run, report: summarise(ledger, run, null, null, cameBack(ledger, run, deliveries, null)) };
+}
+
+/** What is known of the newest run of a campaign in an environment, and of its last start. */
+export interface CampaignFacts {
+  readonly campaign: string;
+  readonly environment: string;
+  /** The last start: ms since 1970; null where that is not known. */
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
+  readonly exitStatus: number;
+  /** Null where nothing was ever sent, or the ledger cannot be read. */
+  readonly report: Pick<Report, 'state' | 'totals' | 'reasons' | 'deliveries' | 'requests' | 'sms'> | null;
+}
+
+/** A command over several campaigns. */
+interface CommandFacts {
+  readonly command: string;
+  readonly environment: string;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly exitStatus: number;
+}
+
+/**
+ * Every metric of the file, with its help: node_exporter wants the same help in every file. All are gauges, because each
+ * writing replaces the file: a count of the newest run may be less than that of the one before.
+ */
+export const METRICS = {
+  handbill_recipients: 'Recipients of the newest run by outcome.',
+  handbill_recipients_by_reason: 'Recipients of the newest run by outcome and reason.',
+  handbill_deliveries: 'Recipients of the newest run by delivery state.',
+  handbill_requests: 'Requests of the newest run, over all its starts.',
+  handbill_retries: 'Requests of the newest run that were followed by another one for the same recipients.',
+  handbill_message_parts: 'Parts of the messages of the newest run.',
+  handbill_run_state: 'State of the newest run: 1 for the one that it has.',
+  handbill_last_start_timestamp_seconds: 'When the last start began, in seconds since 1970.',
+  handbill_last_finish_timestamp_seconds: 'When the last start ended, in seconds since 1970.',
+  handbill_last_duration_seconds: 'How long the last start took.',
+  handbill_last_exit_status: 'Exit status of the last start.',
+  handbill_command_start_timestamp_seconds: 'When the last call of the command began, in seconds since 1970.',
+  handbill_command_finish_timestamp_seconds: 'When the last call of the command ended, in seconds since 1970.',
+  handbill_command_duration_seconds: 'How long the last call of the command took.',
+  handbill_command_exit_status: 'Exit status of the last call of the command: the worst of all campaigns.',
+} as const;
+
+type Metric = keyof typeof METRICS;
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [metric: Metric, value: number, labels: Labels];
+
+/**
+ * The text that node_exporter's textfile collector reads. Labels are campaign and environment, never the occurrence: with
+ * a schedule there would be a new series each day.
+ */
+export async function metricsText(campaigns: readonly CampaignFacts[], command: CommandFacts | null): Promise<string> {
+  const samples = [...campaigns.flatMap(samplesOf), ...(command === null ? [] : commandSamples(command))];
+  const { Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  for (const [name, help] of Object.entries(METRICS)) {
+    const own = samples.filter(([metric]) => metric === name);
+    const [first] = own;
+    if (first === undefined) continue;
+    const gauge = new Gauge({ name, help, labelNames: Object.keys(first[2]), registers: [registry] });
+    for (const [, value, labels] of own) gauge.set({ ...labels }, value);
+  }
+  return await registry.metrics();
+}
+
+function samplesOf(facts: CampaignFacts): readonly Sample[] {
+  const { campaign, environment, startedMs, endedMs, exitStatus, report } = facts;
+  const labels = { campaign, environment };
+  const times: readonly (readonly [Metric, number | null])[] = [
+    ['handbill_last_start_timestamp_seconds', seconds(startedMs)],
+    ['handbill_last_finish_timestamp_seconds', seconds(endedMs)],
+    [
+      'handbill_last_duration_seconds',
+      startedMs === null || endedMs === null ? null : seconds(Math.max(0, endedMs - startedMs)),
+    ],
+    ['handbill_last_exit_status', exitStatus],
+  ];
+  return [
+    ...(report === null ? [] : reportSamples(report, labels)),
+    ...times.flatMap(([metric, value]): readonly Sample[] => (value === null ? [] : [[metric, value, labels]])),
+  ];
+}
+
+function reportSamples(report: NonNullable<CampaignFacts['report']>, labels: Labels): readonly Sample[] {
+  const samples: Sample[] = [];
+  const add = (metric: Metric, value: number, more: Labels = {}): void => {
+    samples.push([metric, value, { ...labels, ...more }]);
+  };
+  for (const [outcome, field] of OUTCOME_FIELDS) add('handbill_recipients', report.totals[field], { outcome });
+  for (const [outcome, field] of OUTCOME_FIELDS) {
+    for (const [reason, count] of Object.entries(report.reasons[field] ?? {})) {
+      add('handbill_recipients_by_reason', count, { outcome, reason });
+    }
+  }
+  for (const [state, count] of Object.entries(report.deliveries)) add('handbill_deliveries', count, { state });
+  add('handbill_requests', report.requests.posted);
+  add('handbill_retries', report.requests.retried);
+  add('handbill_message_parts', report.sms.parts);
+  for (const state of RUN_STATES) add('handbill_run_state', state === report.state ? 1 : 0, { state });
+  return samples;
+}
+
+/** Outcomes as they are called everywhere but in the totals. */
+const OUTCOME_FIELDS: readonly (readonly [OutcomeState, keyof Totals])[] = [
+  ['accepted', 'accepted'],
+  ['rejected', 'rejected'],
+  ['failed', 'failed'],
+  ['skipped', 'skipped'],
+  ['deferred', 'deferred'],
+  ['in-doubt', 'inDoubt'],
+  ['pending', 'pending'],
+];
+
+const RUN_STATES = ['running', 'finished', 'partial', 'halted', 'interrupted'] as const;
+
+function commandSamples({ command, environment, startedMs, endedMs, exitStatus }: CommandFacts): readonly Sample[] {
+  const labels = { command, environment };
+  return [
+    ['handbill_command_start_timestamp_seconds', startedMs / 1_000, labels],
+    ['handbill_command_finish_timestamp_seconds', endedMs / 1_000, labels],
+    ['handbill_command_duration_seconds', Math.max(0, endedMs - startedMs) / 1_000, labels],
+    ['handbill_command_exit_status', exitStatus, labels],
+  ];
+}
+
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : ms / 1_000;
 }

@@ -1,16 +1,20 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { RunRecord } from '../ledger/records.ts';
-import type { LogAbout, RoundWatch, RunEndpoint, SendWatch } from '../operations/observer.ts';
-import { ABOUT_NOTHING } from '../operations/observer.ts';
+import type { LegCount, ResultRecord, RunRecord } from '../ledger/records.ts';
+import type { Channel } from '../model.ts';
+import {
+  ABOUT_NOTHING,
+  type LogAbout,
+  type RoundWatch,
+  type RunEndpoint,
+  type SendWatch,
+} from '../operations/observer.ts';
 import { exitOf, type SendResult } from '../operations/send-result.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RunEnd } from '../run/run.ts';
-import { createAttemptLog } from './attempts.ts';
-import { countRound, createMessageCount } from './counts.ts';
-import type { Instruments } from './instruments.ts';
+import type { RunEnd, RunOptions } from '../run/run.ts';
+import { mask } from '../util/mask.ts';
 import type { Log } from './log.ts';
 import { type MetricsGathering, nameIn } from './metrics.ts';
-import type { CommandSpan, RequestTarget, RunSpan, Timed } from './spans.ts';
+import type { CommandSpan, Instruments, RequestTarget, RunSpan, Timed } from './otel.ts';
 
 /** OpenTelemetry, as commands use it. */
 export interface OtelParts {
@@ -18,7 +22,7 @@ export interface OtelParts {
   readonly instruments: Instruments;
 }
 
-export interface Sinks {
+interface Sinks {
   readonly log: Log | null;
   readonly otel: OtelParts | null;
   readonly metrics: MetricsGathering | null;
@@ -191,4 +195,95 @@ function watchRequests(
       return attempt;
     },
   };
+}
+
+type Committed = NonNullable<RunOptions['onCommitted']>;
+
+/** The channel of a leg: the campaign is its first. */
+function channelOf(plan: Plan | null, leg: number): Channel {
+  const campaign = plan?.campaign;
+  return (leg === 0 ? campaign?.channel : campaign?.fallbacks[leg - 1]?.channel) ?? 'sms';
+}
+
+/**
+ * Writes a record for each attempt whose result is on disk, all of one commit in one write. A result has no address: it
+ * is remembered from the claim, for as long as the request is in flight.
+ */
+function createAttemptLog(log: Log, about: LogAbout, plan: Plan | null): Committed {
+  const addresses = new Map<string, string>();
+  const keyOf = ({ row, leg }: Pick<ResultRecord, 'row' | 'leg'>): string => `${row}.${leg}`;
+  return (results, claims) => {
+    const records = results.map((result) => {
+      const { row, leg, attempts, state, reason, httpStatus, messageId } = result;
+      const to = addresses.get(keyOf(result)) ?? null;
+      addresses.delete(keyOf(result));
+      const outcome = result.next === undefined ? state : 'rejected';
+      const fields = {
+        row,
+        leg,
+        channel: channelOf(plan, leg),
+        to: to === null ? null : mask(to),
+        attempt: attempts,
+        outcome,
+        reason,
+        httpStatus,
+        messageId,
+      };
+      return { message: `An attempt: ${outcome}.`, fields };
+    });
+    log.writeAll('debug', 'attempt', records, about);
+    for (const claim of claims) addresses.set(keyOf(claim), claim.to);
+  };
+}
+
+/** Counts messages by outcome as their results are committed. */
+function createMessageCount(
+  instruments: Instruments,
+  about: LogAbout,
+  plan: Plan | null,
+): (results: readonly ResultRecord[]) => void {
+  const where = whereOf(about);
+  return (results) => {
+    for (const { state, reason, leg, next } of results) {
+      if (state === 'pending') {
+        // Stopped before its first byte: no attempt follows in this start.
+        if (reason !== 'stopped') instruments.retries(1, { ...where, reason });
+        continue;
+      }
+      const fellBack = next !== undefined;
+      const [outcome, why] = fellBack ? (['rejected', 'fell-back'] as const) : ([state, reason] as const);
+      instruments.messages(1, { ...where, outcome, reason: why, channel: channelOf(plan, leg) });
+    }
+  };
+}
+
+/** What no result says: who was left out or put off in a round, and how many parts its messages had. */
+function countRound(
+  instruments: Instruments,
+  about: LogAbout,
+  before: readonly LegCount[],
+  after: readonly LegCount[],
+): void {
+  const where = whereOf(about);
+  const known = new Map<string, { count: number; parts: number }>();
+  for (const [sign, counts] of [[-1, before] as const, [1, after] as const]) {
+    for (const { outcome, reason, channel, count, parts } of counts) {
+      const key = JSON.stringify([outcome, reason, channel]);
+      const sum = known.get(key) ?? { count: 0, parts: 0 };
+      known.set(key, { count: sum.count + sign * count, parts: sum.parts + sign * parts });
+    }
+  }
+  for (const [key, { count, parts }] of known) {
+    const [outcome, reason, channel] = JSON.parse(key) as [LegCount['outcome'], string | null, string];
+    // A recipient that was put off may be sent to now: then there are fewer than before.
+    if (LEFT_OUT.has(outcome) && count > 0) instruments.messages(count, { ...where, outcome, reason, channel });
+    if (SENT.has(outcome) && parts > 0) instruments.parts(parts, { ...where, channel });
+  }
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['skipped', 'deferred']);
+const SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt']);
+
+function whereOf({ campaign, environment }: LogAbout): { readonly campaign: string; readonly environment: string } {
+  return { campaign: campaign ?? '', environment: environment ?? '' };
 }

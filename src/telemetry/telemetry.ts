@@ -7,15 +7,11 @@ import { ABOUT_NOTHING } from '../operations/observer.ts';
 import { version } from '../operations/version.ts';
 import { createRedactor, secretsIn } from '../util/redact.ts';
 import { safeLine } from '../util/safe.ts';
-import { createInstruments, type Instruments } from './instruments.ts';
-import { createLog, type Log } from './log.ts';
-import { type LogFile, openLogFile } from './log-file.ts';
-import { createWebhookLog } from './log-webhook.ts';
+import { createLog, type Log, type LogFile, openLogFile } from './log.ts';
 import { gatherMetrics } from './metrics.ts';
-import { type Otel, startOtel } from './otel.ts';
-import { readOtelWish } from './otel-variables.ts';
+import { createInstruments, type Instruments, type Otel, readOtelWish, startCommandSpan, startOtel } from './otel.ts';
+import { createWebhookLog } from './receiving.ts';
 import { type OtelParts, type WatchedSend, watchSend } from './send.ts';
-import { startCommandSpan } from './spans.ts';
 
 /** How long the end of a command waits for the collector of telemetry. */
 const FLUSH_MS = 5_000;

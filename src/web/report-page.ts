@@ -5,8 +5,8 @@ import { countedRows, isChosen, type RowFilter } from '../operations/report.ts';
 import { reportPage } from '../pages/report.ts';
 import type { ReplyCounts } from '../pages/report-returned.ts';
 import type { DeliveryCount } from '../report/deliveries.ts';
-import type { ReportOptions } from '../report/formatter.ts';
 import { readLatency } from '../report/latency.ts';
+import type { ReportOptions } from '../report/record.ts';
 import { type Meter, metered } from '../util/meter.ts';
 import { returnTimes } from './report-times.ts';
 

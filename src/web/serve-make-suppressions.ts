@@ -1,7 +1,7 @@
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type SuppressionLine, suppressionsPage } from '../pages/serve-suppressions.ts';
 import { listedForm } from '../suppression/form.ts';
-import { readHasher } from '../suppression/key.ts';
+import { readHasher } from '../suppression/hash.ts';
 import { createTurns } from '../util/turns.ts';
 import type { OpenLedger } from './serve-ledger.ts';
 import { readSearch, type Search } from './serve-search.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseSigners, readSigners } from '../../src/approval/signers-file.ts';
+import { parseSigners, readSigners } from '../../src/approval/verify.ts';
 import { type Key, type Keyring, openKeyring } from './keys.ts';
 
 let ring: Keyring;

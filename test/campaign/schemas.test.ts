@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE, DEFAULTS } from '../../src/campaign/defaults.ts';
-import { type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
-import { createAjv } from '../../src/campaign/validators.ts';
+import { createAjv, type FileKind, resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import { durationMs, instantMs, ratePerSecond, share } from '../../src/util/units.ts';
 import { cpuMs } from './helper.ts';
 

@@ -8,8 +8,13 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { validatorsSource } from '../../.scripts/validators.ts';
-import { type FileKind, SCHEMAS } from '../../src/campaign/schemas.ts';
-import { builtValidators, compiledValidators, type Validators } from '../../src/campaign/validators.ts';
+import {
+  builtValidators,
+  compiledValidators,
+  type FileKind,
+  SCHEMAS,
+  type Validators,
+} from '../../src/campaign/validators.ts';
 import { SMALLEST } from './helper.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

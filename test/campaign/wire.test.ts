@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
-import { readEnvironments } from '../../src/campaign/environments.ts';
-import { readWire } from '../../src/campaign/read-wire.ts';
+import { readEnvironments, readWire } from '../../src/campaign/environments.ts';
 import type { ProjectFile, WireFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
 import type { Diagnostic } from '../../src/errors.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
+import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { Json } from '../../src/model.ts';
 
 /** What is read of the schema here. */

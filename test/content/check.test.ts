@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { SCHEMAS } from '../../src/campaign/schemas.ts';
-import { createAjv, validatorOf } from '../../src/campaign/validators.ts';
+import { createAjv, SCHEMAS, validatorOf } from '../../src/campaign/validators.ts';
 import { checkContent } from '../../src/content/check.ts';
 import { describeContent } from '../../src/content/describe.ts';
 import { CHANNELS, type Channel, type Json, type JsonObject } from '../../src/model.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DeliveryFact, foldDelivery, foldStates } from '../../src/delivery/fold.ts';
 import { DELIVERY_CAUSES, DELIVERY_STATES, type DeliveryState } from '../../src/model.ts';
+import { type DeliveryFact, foldDelivery, foldStates } from '../../src/report/fold-delivery.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readWire } from '../../src/campaign/read-wire.ts';
+import { readWire } from '../../src/campaign/environments.ts';
 import type { WireFile } from '../../src/campaign/written.ts';
 import type { Verdict } from '../../src/http/classify.ts';
 import { compilePointers } from '../../src/http/pointers.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments } from '../../src/campaign/environments.ts';
-import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
+import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { ProjectFile } from '../../src/campaign/written.ts';
 import { compilePointers } from '../../src/http/pointers.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';

@@ -2,8 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { type FileKind, SCHEMAS, type Schema } from '../../src/campaign/schemas.ts';
-import { createAjv } from '../../src/campaign/validators.ts';
+import { createAjv, type FileKind, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import { check } from '../campaign/helper.ts';
 import { type LanguageServer, startLanguageServer, type Underlined } from './language-server.ts';
 

@@ -1,5 +1,5 @@
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
-import { readWire } from '../../src/campaign/read-wire.ts';
+import { readWire } from '../../src/campaign/environments.ts';
 import type { WireFile } from '../../src/campaign/written.ts';
 import { type CompiledWire, compilePointers } from '../../src/http/pointers.ts';
 import type { Wire } from '../../src/model.ts';

@@ -38,7 +38,7 @@ export const CAME_BACK: readonly Mutant[] = [
     planted: 'the state of a message is what was said of it last',
     edits: [
       {
-        file: 'src/delivery/fold.ts',
+        file: 'src/report/fold-delivery.ts',
         was: 'if (best === null || isAbove(fact, best)) best = fact;',
         is: 'best = fact;',
       },

@@ -156,7 +156,7 @@ export const KEEPING: readonly Mutant[] = [
     planted: 'a row of a suppression list that is not understood is left out',
     edits: [
       {
-        file: 'src/plan/suppression-lists.ts',
+        file: 'src/plan/suppression.ts',
         was: 'if (fault !== null && ++total <= NAMED_FAULTS)',
         is: 'if (fault !== null && total > NAMED_FAULTS)',
       },

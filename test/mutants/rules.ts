@@ -80,7 +80,7 @@ export const RULES: readonly Mutant[] = [
   {
     name: 'day-of-the-latest-zone',
     planted: 'of the zones that a number may be in, the one whose day began last decides about the cap',
-    edits: [{ file: 'src/plan/caps.ts', was: 'if (beginMs < sinceMs)', is: 'if (beginMs > sinceMs)' }],
+    edits: [{ file: 'src/plan/contact-history.ts', was: 'if (beginMs < sinceMs)', is: 'if (beginMs > sinceMs)' }],
     proof: { in: 'run/frequency.test.ts' },
   },
   {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Split } from '../../src/model.ts';
 import { type Assignment, createAssigner, uniform } from '../../src/plan/assign.ts';
-import { chiSquareTail } from '../../src/report/significance-chi-square.ts';
+import { chiSquareTail } from '../../src/report/variants.ts';
 
 const split = (facts: Partial<Split> = {}): Split => ({
   seed: 'hello',

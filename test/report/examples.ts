@@ -1,6 +1,6 @@
 import type { LegOutcome, Outcome, Report } from '../../src/model.ts';
-import type { Count } from '../../src/report/count.ts';
-import type { ReportOptions } from '../../src/report/formatter.ts';
+import type { ReportOptions } from '../../src/report/record.ts';
+import type { Count } from '../../src/report/tally.ts';
 import { buildReport, type CameBack, type CampaignShape, type RunFacts } from '../../src/report/tally.ts';
 
 /** Reports and outcomes that tests share. */

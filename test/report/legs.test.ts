@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { CHANNELS, OUTCOMES } from '../../src/model.ts';
-import type { Count } from '../../src/report/count.ts';
-import { legTotals } from '../../src/report/legs.ts';
-import { legsTable } from '../../src/report/legs-text.ts';
-import { buildReport } from '../../src/report/tally.ts';
+import { legsTable } from '../../src/report/format-text.ts';
+import type { Count } from '../../src/report/tally.ts';
+import { buildReport, legTotals } from '../../src/report/tally.ts';
 import { count, REQUESTS, RUN, SPLIT } from './examples.ts';
 
 /** Two legs: who fell back from the first is counted once more on the second. */

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Sample } from '../../src/report/intervals.ts';
-import { significanceOf } from '../../src/report/significance.ts';
-import { chiSquare, chiSquareTail } from '../../src/report/significance-chi-square.ts';
-import { exactTest } from '../../src/report/significance-exact.ts';
+import type { Sample } from '../../src/report/variants.ts';
+import { chiSquare, chiSquareTail, exactTest, significanceOf } from '../../src/report/variants.ts';
 
 const samplesOf = (...pairs: readonly (readonly [part: number, whole: number])[]): readonly Sample[] =>
   pairs.map(([part, whole]) => ({ part, whole }));

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { OUTCOMES } from '../../src/model.ts';
-import { wilson } from '../../src/report/intervals.ts';
-import { compareVariants, type VariantCount } from '../../src/report/variants.ts';
+import { compareVariants, type VariantCount, wilson } from '../../src/report/variants.ts';
 import { significanceWords, variantsTable } from '../../src/report/variants-text.ts';
 import { displayWidth } from '../../src/util/table.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldDelivery } from '../../src/delivery/fold.ts';
 import { DELIVERY_STATES, type DeliveryReport } from '../../src/model.ts';
 import { createReference } from '../../src/plan/reference.ts';
+import { foldDelivery } from '../../src/report/fold-delivery.ts';
 import { countDeliveries, messageOf, openDeliveries } from '../../src/run/deliveries.ts';
 import { BY_MAIL, fellBack } from '../ledger/fallbacks.ts';
 import { givenRun, open, scratchPath } from '../ledger/scratch.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { foldDelivery } from '../../src/delivery/fold.ts';
 import type { DeliveryState } from '../../src/model.ts';
+import { foldDelivery } from '../../src/report/fold-delivery.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
 import { STORIES } from '../../src/sandbox/stories.ts';
 import { post } from './post.ts';

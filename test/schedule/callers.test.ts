@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { HandbillError } from '../../src/errors.ts';
 import { type CallerOptions, scheduleCallers } from '../../src/operations/schedule.ts';
-import { everyMinutes } from '../../src/schedule/caller.ts';
+import { everyMinutes } from '../../src/schedule/callers.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { CLI, COMPILED, runCli } from '../helpers/cli.ts';
 import { clock } from './clocks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findColumns } from '../../src/suppression/columns.ts';
+import { findColumns } from '../../src/suppression/entries.ts';
 
 const find = (...columns: readonly string[]) => findColumns(columns, 'list.csv', 3);
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { INSTRUMENTS } from '../../src/telemetry/instruments.ts';
-import { METRICS } from '../../src/telemetry/metrics-text.ts';
+import { METRICS } from '../../src/telemetry/metrics.ts';
+import { INSTRUMENTS } from '../../src/telemetry/otel.ts';
 import { recordsIn } from './log-schema.ts';
 import { readMetrics } from './prometheus-text.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { RunSpan } from '../../src/telemetry/otel.ts';
 import { type OtelParts, watchSend } from '../../src/telemetry/send.ts';
-import type { RunSpan } from '../../src/telemetry/spans.ts';
 
 /** Everything that is asked of it fails. */
 const broken = new Proxy({} as OtelParts['span'] & RunSpan & OtelParts['instruments'], {

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ABOUT_NOTHING } from '../../src/operations/observer.ts';
-import { createLog } from '../../src/telemetry/log.ts';
-import { type LogFile, openLogFile } from '../../src/telemetry/log-file.ts';
+import { createLog, type LogFile, openLogFile } from '../../src/telemetry/log.ts';
 import { createProject } from '../helpers/project.ts';
 import { eventsIn, recordsIn } from './log-schema.ts';
 
@@ -95,7 +94,7 @@ describe('a log that cannot be written', () => {
     const path = folder.path('run.log');
     // The largest file of that process: half of a line fits.
     const script = `
-      import { openLogFile } from ${JSON.stringify(new URL('../../src/telemetry/log-file.ts', import.meta.url).href)};
+      import { openLogFile } from ${JSON.stringify(new URL('../../src/telemetry/log.ts', import.meta.url).href)};
       const file = openLogFile(${JSON.stringify(path)});
       process.on('SIGXFSZ', () => undefined);
       console.log(file.append('x'.repeat(700) + '\\n'), file.append('y'.repeat(700) + '\\n'));`;

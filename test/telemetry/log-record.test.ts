@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ABOUT_NOTHING } from '../../src/operations/observer.ts';
-import { type LogRecord, logLine } from '../../src/telemetry/log-record.ts';
+import { type LogRecord, logLine } from '../../src/telemetry/log.ts';
 import { createRedactor } from '../../src/util/redact.ts';
 import { recordsIn } from './log-schema.ts';
 

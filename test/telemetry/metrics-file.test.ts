@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { type CampaignFacts, METRICS, metricsText } from '../../src/telemetry/metrics-text.ts';
+import { type CampaignFacts, METRICS, metricsText } from '../../src/telemetry/metrics.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { runHere } from '../helpers/here.ts';
 import { createProject } from '../helpers/project.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOtelWish } from '../../src/telemetry/otel-variables.ts';
+import { readOtelWish } from '../../src/telemetry/otel.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 

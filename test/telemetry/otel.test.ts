@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { INSTRUMENTS } from '../../src/telemetry/instruments.ts';
+import { INSTRUMENTS } from '../../src/telemetry/otel.ts';
 import { type CliResult, runCli, SOURCE, startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { accepting, answer, closedPort, type RawServer, startRawServer } from '../helpers/raw-server.ts';
@@ -213,7 +213,7 @@ describe('what is loaded', () => {
     return { ...ended, loaded, extra: [...new Set(extra)].sort() };
   };
   /** What looks whether anybody asked, and the options themselves. */
-  const LOOKS = ['cli/shared/telemetry-frame.ts', 'cli/shared/options.ts'];
+  const LOOKS = ['cli/shared/telemetry-frame.ts'];
 
   test.concurrent.each<[label: string, env: Record<string, string>]>([
     ['nothing is asked for', {}],

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it, test } from 'vitest';
 import type { WindowRule } from '../../src/model.ts';
-import { createCalendar } from '../../src/window/calendar.ts';
-import { openingOf } from '../../src/window/opening.ts';
+import { createCalendar, openingOf } from '../../src/plan/calendar.ts';
 import { openMinutes } from './oracle.ts';
 
 const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7];

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ApproveQuestion, approve, checkApproval } from '../../operations/approve.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { costText, fallbackText } from '../../plan/estimate-text.ts';
+import { costText, fallbackText } from '../../plan/estimate.ts';
 import { countOf, number } from '../../report/words.ts';
 import { safe, safeLine } from '../../util/safe.ts';
 import { shellWord } from '../../util/shell.ts';

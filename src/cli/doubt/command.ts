@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { decodeUtf8 } from '../../campaign/decode.ts';
+import { decodeUtf8 } from '../../campaign/read-text.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { doubtsOf, runsNamed } from '../../operations/doubt-list.ts';

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
 import { type Listening, listen } from '../../operations/listen.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { createListenLog } from '../../telemetry/listen-log.ts';
+import { createListenLog } from '../../telemetry/receiving.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { placeOfLedger } from '../../util/ledger-address.ts';
 import { safe } from '../../util/safe.ts';

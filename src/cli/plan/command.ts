@@ -4,7 +4,7 @@ import { checkApprovers } from '../../operations/approver-faults.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { makePlan, signPlan, toText } from '../../operations/plan.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { costText, partsText } from '../../plan/estimate-text.ts';
+import { costText, partsText } from '../../plan/estimate.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { SealedPlan } from '../../plan/seal.ts';
 import { countOf } from '../../report/words.ts';

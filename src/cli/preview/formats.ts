@@ -2,7 +2,7 @@ import { describeContent } from '../../content/describe.ts';
 import type { Decision, JsonObject, Leg, LegMessage, SendDecision, Variables } from '../../model.ts';
 import type { Preview, Previewed } from '../../operations/preview.ts';
 import { previewFacts } from '../../operations/preview.ts';
-import { partsText } from '../../plan/estimate-text.ts';
+import { partsText } from '../../plan/estimate.ts';
 import { changedText, countOf } from '../../report/words.ts';
 import { jsonText, safe, safeLine } from '../../util/safe.ts';
 

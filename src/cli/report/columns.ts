@@ -4,7 +4,7 @@ import type { RunRecord } from '../../ledger/records.ts';
 import type { Campaign, InputFile, ListSpec, Outcome, Project, Row } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { hashList, type ListDigest, openList } from '../../recipients/read.ts';
-import type { ListColumns } from '../../report/formatter.ts';
+import type { ListColumns } from '../../report/record.ts';
 import { displayPath } from '../../util/paths.ts';
 import { safeLine } from '../../util/safe.ts';
 

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import type { Confirmation } from '../../operations/send-options.ts';
 import { changedLines } from '../../operations/warnings.ts';
 import type { Estimate } from '../../plan/estimate.ts';
-import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate-text.ts';
+import { canaryText, costText, fallbackText, partsText } from '../../plan/estimate.ts';
 import { countOf } from '../../report/words.ts';
 import { safeLine } from '../../util/safe.ts';
 import { askYes } from './prompt.ts';

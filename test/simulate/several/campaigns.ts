@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCampaign } from '../../../src/campaign/load.ts';
 import type { Campaign } from '../../../src/model.ts';
-import { createCaps } from '../../../src/plan/caps.ts';
+import { createCaps } from '../../../src/plan/contact-history.ts';
 import { loadSuppressions, type Suppressions } from '../../../src/plan/suppression.ts';
 import { createWindowGate } from '../../../src/plan/window.ts';
 import { createHasher, type Hasher, writeHash } from '../../../src/suppression/hash.ts';

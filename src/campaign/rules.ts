@@ -1,0 +1,273 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type {
+  Campaign,
+  Canary,
+  Excluded,
+  Frequency,
+  Period,
+  Schedule,
+  SendWindow,
+  Threshold,
+  WindowHours,
+  WinnerRule,
+} from '../model.ts';
+import { readOccurrence } from '../util/occurrence-name.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { durationMs, share } from '../util/units.ts';
+import { checkTimeZone } from './check-values.ts';
+import { DEFAULTS } from './defaults.ts';
+import type { Report } from './legs.ts';
+import type { Merged } from './merge.ts';
+import { holidaysOf, hoursOf } from './window-hours.ts';
+import type { CampaignFile, CanaryFile, SendFile, WindowFile } from './written.ts';
+
+/**
+ * `exclude`: other campaigns, or occurrences of them. A name that no campaign of the project has may be that of one which
+ * was deleted since: whether it is a slip, which would let people through, is for those to say who have the ledger.
+ *
+ * @param names - of all campaigns of the project
+ * @param timeZone - of the campaign, for an occurrence that has a time without a zone
+ */
+export function readExclude(
+  merged: Merged,
+  {
+    names,
+    timeZone,
+    report,
+  }: { readonly names: readonly string[]; readonly timeZone: string; readonly report: Report },
+): readonly Excluded[] {
+  const { exclude: written = [], name: own } = merged.file;
+  const known = own === undefined ? names : [...names, own];
+  return [written].flat().map((text, i) => {
+    const at = text.indexOf('@');
+    const campaign = at === -1 ? text : text.slice(0, at);
+    const pointer = typeof written === 'string' ? '/exclude' : `/exclude/${i}`;
+    const place = merged.where(pointer) ?? {};
+    const read = at === -1 ? null : readOccurrence(text.slice(at + 1), { timeZone, scheduled: false });
+    if (read !== null && 'message' in read) report(pointer, 'invalid-value', read.message, read.hint);
+    const occurrence = read !== null && 'occurrence' in read ? read.occurrence : null;
+    if (known.includes(campaign)) return { campaign, occurrence, place, unknown: null };
+    const hint = didYouMean(campaign, known).hint ?? 'Correct the name, or take it out.';
+    const message = `"exclude" names a campaign "${campaign}", which is neither in the project nor in the ledger.`;
+    return { campaign, occurrence, place, unknown: problem('campaign-not-found', message, { ...place, hint }) };
+  });
+}
+
+/** A year: what was longer ago is hardly in a ledger any more. */
+const LONGEST_PERIOD_MS = 366 * 86_400_000;
+
+const UNITS: ReadonlySet<string> = new Set(['day', 'week', 'month']);
+
+/** `frequency`: the caps of this campaign, and whether its messages count towards those of others. */
+export function readFrequency(merged: Merged, report: Report): Pick<Campaign, 'frequency' | 'isCounted'> {
+  const { frequency: written = 'none' } = merged.file;
+  if (typeof written === 'string') return { frequency: [], isCounted: written !== 'exempt' };
+  const frequency = [written].flat().flatMap(({ max, per }, i): Frequency[] => {
+    // Without it, and without `max`, the schema has said so already.
+    if (per === undefined || max === undefined) return [];
+    const period = periodOf(per);
+    if (typeof period !== 'string') return [{ max, per: period }];
+    report('max' in written ? '/frequency/per' : `/frequency/${i}/per`, 'invalid-value', period, HINT);
+    return [];
+  });
+  return { frequency, isCounted: true };
+}
+
+const HINT = 'Write day, week or month for those of the calendar, or a time such as 24h or 7d.';
+
+function periodOf(text: string): Period | string {
+  if (isUnit(text)) return { kind: 'calendar', unit: text };
+  const ms = durationMs(text);
+  if (ms === null || ms === 0) return `"${text}" is not a time that a cap can be for.`;
+  return ms <= LONGEST_PERIOD_MS ? { kind: 'rolling', ms } : `"${text}" is longer than a year.`;
+}
+
+function isUnit(text: string): text is 'day' | 'week' | 'month' {
+  return UNITS.has(text);
+}
+
+const EXAMPLE = 'For example: window: { from: "09:00", to: "20:00" }';
+
+/** `send.window`; null where messages go at any hour. */
+export function readWindow(merged: Merged, report: Report): SendWindow | null {
+  const written = merged.file.send?.window;
+  if (written === undefined || typeof written === 'string') return null;
+  const { timeZone = DEFAULTS.windowTimeZone, unknown = HOLD, countries = DEFAULTS.windowCountries } = written;
+  const zone = (key: string, name: string): string => {
+    const finding = checkTimeZone(name);
+    if ('value' in finding) return finding.value;
+    report(`/send/window/${key}`, finding.code, finding.message, finding.hint);
+    return name;
+  };
+  return {
+    hours: ownHours(written, countries, merged, report),
+    holidays: holidaysOf(written, '/send/window', (pointer, { code, message, hint }) =>
+      report(pointer, code, message, hint),
+    ),
+    timeZone: timeZone === RECIPIENT ? RECIPIENT : zone('timeZone', timeZone),
+    unknown: unknown === HOLD ? DEFAULTS.windowUnknown : zone('unknown', unknown),
+    countries,
+  };
+}
+
+const RECIPIENT = 'recipient';
+const HOLD = 'hold';
+
+/** The hours of the campaign; they may be left out where those of countries hold. */
+function ownHours(written: WindowFile, countries: boolean, merged: Merged, report: Report): WindowHours | null {
+  const { from, to } = written;
+  if (from === undefined && to === undefined && countries) {
+    if (written.days === undefined) return null;
+    report('/send/window/days', 'missing-key', 'Days need hours: "send.window" has no "from" and "to".', EXAMPLE);
+    return null;
+  }
+  for (const [key, value] of Object.entries({ from, to })) {
+    if (value !== undefined || merged.isWritten(`/send/window/${key}`)) continue;
+    report('/send/window', 'missing-key', `"send.window.${key}" is missing.`, EXAMPLE);
+  }
+  if (from === undefined || to === undefined) return null;
+  const found = hoursOf({ ...written, from, to });
+  if ('value' in found) return found.value;
+  report('/send/window/to', found.code, found.message, found.hint);
+  return null;
+}
+
+/** A week: for a longer pause, use another occurrence. */
+const LONGEST_GATE_MS = 7 * 24 * 3_600_000;
+
+/** `send.canary`: one step, a list of steps, or a mapping with pause and gate; null without one. */
+export function readCanary(merged: Merged, report: Report): Canary | null {
+  const written = merged.file.send?.canary;
+  if (written === undefined || written === 'none') return null;
+  const file = isMapping(written) ? written : { steps: written };
+  const at = file === written ? '/send/canary/steps' : '/send/canary';
+  // Steps that are missing or wrong were reported by the schema.
+  const steps = listOf(file.steps ?? []);
+  const read = steps.map((step, i) => stepOf(step, steps.length === 1 ? at : `${at}/${i}`, report));
+  const good = read.filter((step) => step !== null);
+  checkOrder(good, at, report);
+  return {
+    steps: good,
+    pauseMs: durationOf('/send/canary/pause', 'A pause', file.pause, DEFAULTS.canaryPauseMs, report),
+    gate: {
+      accepted: gateOf('accepted', file.gate?.accepted, report) ?? DEFAULTS.canaryAccepted,
+      delivered: gateOf('delivered', file.gate?.delivered, report),
+      optedOut: gateOf('optedOut', file.gate?.optedOut, report),
+      waitMs: durationOf('/send/canary/gate/wait', 'A wait', file.gate?.wait, DEFAULTS.canaryWaitMs, report),
+    },
+  };
+}
+
+function isMapping(written: NonNullable<SendFile['canary']>): written is CanaryFile {
+  return typeof written === 'object' && !Array.isArray(written);
+}
+
+function listOf<T>(written: T | readonly T[]): readonly T[] {
+  return Array.isArray(written) ? written : [written as T];
+}
+
+function stepOf(written: number | string, pointer: string, report: Report): Threshold | null {
+  if (typeof written === 'number') return { count: written };
+  const part = share(written);
+  if (part !== null && part > 0 && part < 1) return { share: part };
+  report(pointer, 'invalid-value', `"${written}" is not a step: write a count, or a share above 0% and below 100%.`);
+  return null;
+}
+
+/** A count and a share cannot be compared before the list is known; two of a kind can. */
+function checkOrder(steps: readonly Threshold[], pointer: string, report: Report): void {
+  const counts = steps.flatMap((step) => ('count' in step ? [step.count] : []));
+  const shares = steps.flatMap((step) => ('share' in step ? [step.share] : []));
+  for (const values of [counts, shares]) {
+    if (values.every((value, i) => i === 0 || value > (values[i - 1] ?? 0))) continue;
+    const message = 'The steps of a canary grow: each says how many have been sent to in all.';
+    report(pointer, 'invalid-value', message, 'For example: [100, 1%, 10%]');
+    return;
+  }
+}
+
+function durationOf(pointer: string, what: string, written: string | undefined, usual: number, report: Report): number {
+  const ms = written === undefined ? usual : durationMs(written);
+  if (ms !== null && ms <= LONGEST_GATE_MS) return ms;
+  report(pointer, 'invalid-value', `${what} of "${written}" is longer than a week.`);
+  return usual;
+}
+
+function gateOf(
+  key: 'accepted' | 'delivered' | 'optedOut',
+  written: string | undefined,
+  report: Report,
+): number | null {
+  if (written === undefined) return null;
+  const part = share(written);
+  if (part === null) report(`/send/canary/gate/${key}`, 'invalid-value', `"${written}" is not a share up to 100%.`);
+  return part;
+}
+
+/** A week: what came back after that says nothing about the message any more. */
+const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
+
+/** By what `winner` says that the winner of a test is found; null where a person names it. */
+export function readWinnerRule({ test, winner }: Partial<CampaignFile>, report: Report): WinnerRule | null {
+  if (typeof winner !== 'object') return null;
+  const { by, variant, wait, tie, minimum } = winner;
+  const asked = (['wait', 'tie', 'minimum'] as const).find((key) => winner[key] !== undefined);
+  if (by === 'manual' || (by === undefined && asked === undefined)) {
+    if (asked === undefined) return null;
+    const message = `"winner.${asked}" says how the winner is found, and with "by: manual" you name it.`;
+    report(`/winner/${asked}`, 'invalid-value', message, 'Remove one of the two.');
+    return null;
+  }
+  if (variant !== undefined) {
+    const message = '"winner.variant" names the winner, so that nothing is left to be found.';
+    report('/winner/variant', 'invalid-value', message, 'Remove it, or what else "winner" says.');
+  }
+  if (typeof test === 'object' && test.by === 'manual') {
+    const message = '"test.by: manual" says that you name the winner, and "winner" says how it is found.';
+    report('/test/by', 'invalid-value', message, 'Remove one of the two.');
+  }
+  if (test === undefined) {
+    const hint = 'Add "test" with the share that gets the variants first, or remove "winner".';
+    report('/winner', 'invalid-value', 'No recipients are outside the test, so none would get the winner.', hint);
+  }
+  const waitMs = wait === undefined ? DEFAULTS.winnerWaitMs : durationMs(wait);
+  if (waitMs === null || waitMs > LONGEST_WAIT_MS) {
+    report('/winner/wait', 'invalid-value', `A wait of "${wait}" is longer than a week.`);
+  }
+  return {
+    by: by ?? DEFAULTS.winnerBy,
+    waitMs: waitMs ?? DEFAULTS.winnerWaitMs,
+    tie: tie ?? DEFAULTS.winnerTie,
+    minimum: minimum ?? DEFAULTS.winnerMinimum,
+  };
+}
+
+/**
+ * When a campaign goes out by itself; null where it says nothing, or something wrong. The reader of cron expressions is
+ * loaded only for campaigns that have one.
+ */
+export async function readSchedule(
+  merged: Merged,
+): Promise<{ readonly schedule: Schedule | null; readonly diagnostics: readonly Diagnostic[] }> {
+  const written = merged.file.schedule;
+  if (written?.cron === undefined) return { schedule: null, diagnostics: [] };
+  const diagnostics: Diagnostic[] = [];
+  const report = (pointer: string, message: string, hint: string | undefined): void => {
+    const where = merged.where(pointer) ?? {};
+    diagnostics.push(problem('invalid-value', message, { ...where, ...(hint === undefined ? {} : { hint }) }));
+  };
+  // The zone of the campaign is checked where it is read; here it only has to be one.
+  const inherited = checkTimeZone(merged.file.timeZone ?? DEFAULTS.timeZone);
+  const zone = written.timeZone === undefined ? inherited : checkTimeZone(written.timeZone);
+  if (!('value' in zone) && written.timeZone !== undefined) report('/schedule/timeZone', zone.message, zone.hint);
+  const timeZone = 'value' in zone ? zone.value : DEFAULTS.timeZone;
+  const { readCron } = await import('../util/cron.ts');
+  const reading = readCron(written.cron, timeZone);
+  if ('message' in reading) report('/schedule/cron', reading.message, reading.hint);
+  if (diagnostics.length > 0) return { schedule: null, diagnostics };
+  const missed = written.missed ?? DEFAULTS.missed;
+  return {
+    schedule: { cron: written.cron, timeZone, missed, asksCatchUp: written.missed === 'catch-up' },
+    diagnostics,
+  };
+}

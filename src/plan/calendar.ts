@@ -1,0 +1,242 @@
+import { Temporal } from 'temporal-polyfill';
+import type { SendWindow, WindowHours, WindowRule } from '../model.ts';
+
+/*
+ * Wall time and instants. A day can lack an hour, have one twice, or be missing altogether; what a window means then is
+ * decided here and nowhere else.
+ */
+
+const DAY_MINUTES = 1440;
+
+/** The calendar day in a zone at an instant. */
+export function dayOf(ms: number, zone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDate();
+}
+
+/** When a window begins that opens at this wall time: a time that is missing moves forward, of two it is the first. */
+export function beginOf(day: Temporal.PlainDate, minute: number, zone: string): number {
+  return wall(day, minute).toZonedDateTime(zone).epochMilliseconds;
+}
+
+/**
+ * When a window ends that closes at this wall time: the first of two, and where it is missing the moment at which the
+ * clocks jump over it. From there on no clock shows a time before it.
+ */
+export function endOf(day: Temporal.PlainDate, minute: number, zone: string): number {
+  const written = wall(day, minute);
+  const zoned = written.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  if (zoned.toPlainDateTime().equals(written)) return zoned.epochMilliseconds;
+  return (zoned.getTimeZoneTransition('next') ?? zoned).epochMilliseconds;
+}
+
+function wall(day: Temporal.PlainDate, minute: number): Temporal.PlainDateTime {
+  const on = minute < DAY_MINUTES ? day : day.add({ days: 1 });
+  const inDay = minute % DAY_MINUTES;
+  return on.toPlainDateTime({ hour: Math.floor(inDay / 60), minute: inDay % 60 });
+}
+
+/** `2026-11-23 09:00`, as a clock in the zone shows it. */
+export function wallText(ms: number, zone: string): string {
+  const shown = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone).toPlainDateTime();
+  return shown.toString({ smallestUnit: 'minute' }).replace('T', ' ');
+}
+
+/** Whether something is open, and from when on that is otherwise. */
+export interface Opening {
+  readonly open: boolean;
+  /** Ms since 1970; infinite where it stays so for more than a year. */
+  readonly changesAtMs: number;
+}
+
+/** When a rule is open in one zone. */
+export interface Calendar {
+  at(ms: number): Opening;
+}
+
+/** How far ahead a calendar looks. A window that opens on one day of the week opens well before, whatever the holidays. */
+export const HORIZON_MS = 400 * 86_400_000;
+
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Makes the calendar of a rule in a zone. Days are worked out when they are first asked for: some 50 us each, for a
+ * process that asks for a few.
+ */
+export function createCalendar(rule: WindowRule, zone: string): Calendar {
+  const holidays = new Set(rule.holidays);
+  const isAlwaysOpen = holidays.size === 0 && rule.hours.some(isWholeWeek);
+  // Ascending, none touching the next; the last one may still grow.
+  let spans: Span[] = [];
+  let firstMs = Number.POSITIVE_INFINITY;
+  let day: ReturnType<typeof dayOf> | null = null;
+
+  /** Hours that began yesterday may go on; where the clocks were put forward, those of the day before too. */
+  const begin = (ms: number): number => {
+    spans = [];
+    firstMs = ms;
+    return extend(dayOf(ms, zone).subtract({ days: 2 }));
+  };
+  /** Works out one more day, and says from when on nothing is known. */
+  const extend = (today: ReturnType<typeof dayOf>): number => {
+    for (const span of spansOf(rule.hours, holidays, today, zone)) spans = insert(spans, span);
+    day = today.add({ days: 1 });
+    return beginOf(day, 0, zone);
+  };
+  let knownMs = Number.NEGATIVE_INFINITY;
+  return {
+    at(ms) {
+      if (isAlwaysOpen) return { open: true, changesAtMs: Number.POSITIVE_INFINITY };
+      // The clock may have been set back.
+      if (day === null || ms < firstMs || ms > knownMs) knownMs = begin(ms);
+      for (;;) {
+        const next = spans.find(({ toMs }) => toMs > ms);
+        if (next !== undefined && next.fromMs > ms && next.fromMs < knownMs) {
+          return { open: false, changesAtMs: next.fromMs };
+        }
+        if (next !== undefined && next.fromMs <= ms && next.toMs < knownMs) {
+          return { open: true, changesAtMs: next.toMs };
+        }
+        if (knownMs > ms + HORIZON_MS) {
+          return { open: next !== undefined && next.fromMs <= ms, changesAtMs: Number.POSITIVE_INFINITY };
+        }
+        knownMs = extend(day ?? dayOf(ms, zone));
+      }
+    },
+  };
+}
+
+function isWholeWeek({ fromMinute, toMinute, days }: WindowHours): boolean {
+  return fromMinute === 0 && toMinute === 1440 && days.length === 7;
+}
+
+/** The spans that open on a day. */
+function spansOf(
+  hours: readonly WindowHours[],
+  holidays: ReadonlySet<string>,
+  day: ReturnType<typeof dayOf>,
+  zone: string,
+): readonly Span[] {
+  if (holidays.has(day.toString())) return [];
+  return hours.flatMap(({ fromMinute, toMinute, days }) => {
+    if (!days.includes(day.dayOfWeek)) return [];
+    const lastDay = toMinute > fromMinute ? day : day.add({ days: 1 });
+    const fromMs = beginOf(day, fromMinute, zone);
+    const toMs = endOf(lastDay, toMinute, zone);
+    // Clocks can jump over the whole of it.
+    return toMs > fromMs ? [{ fromMs, toMs }] : [];
+  });
+}
+
+/** Spans that touch become one. */
+function insert(spans: readonly Span[], span: Span): Span[] {
+  const before = spans.filter(({ toMs }) => toMs < span.fromMs);
+  const after = spans.filter(({ fromMs }) => fromMs > span.toMs);
+  const touching = spans.slice(before.length, spans.length - after.length);
+  const fromMs = Math.min(span.fromMs, ...touching.map((one) => one.fromMs));
+  const toMs = Math.max(span.toMs, ...touching.map((one) => one.toMs));
+  return [...before, { fromMs, toMs }, ...after];
+}
+
+/**
+ * Whether several calendars are open all at once: the only hours that are right wherever a recipient is, when it is one of
+ * several zones. Closed with an infinite change: they do not meet within a year.
+ */
+export function openingOf(calendars: readonly Calendar[], nowMs: number): Opening {
+  for (let at = nowMs; at <= nowMs + HORIZON_MS; ) {
+    const states = calendars.map((calendar) => calendar.at(at));
+    const opensAtMs = Math.max(at, ...states.map(({ open, changesAtMs }) => (open ? at : changesAtMs)));
+    if (opensAtMs > at) {
+      at = opensAtMs;
+      continue;
+    }
+    if (at > nowMs) return { open: false, changesAtMs: at };
+    return { open: true, changesAtMs: Math.min(...states.map(({ changesAtMs }) => changesAtMs)) };
+  }
+  return { open: false, changesAtMs: Number.POSITIVE_INFINITY };
+}
+
+/**
+ * When marketing messages are sent by practice, by the country of the number (ISO 3166-1) in the recipient's own time.
+ * Practice, not legal advice: sources disagree for nearly every country, laws change, and some hold only for calls. Used
+ * where a campaign says `send.window.countries: true`; handbill.yaml says otherwise under `windows`.
+ *
+ * States of the USA have hours of their own (Texas from 12:00 on Sundays, Rhode Island until 17:00 at weekends): a
+ * number does not tell in which one its owner lives. The hours here are those that most of them share.
+ */
+export const COUNTRY_WINDOWS: Readonly<Record<string, WindowRule>> = {
+  // Federal law for calls and texts: 08:00 to 21:00; several states until 20:00, Connecticut from 09:00.
+  US: daily('09:00', '20:00'),
+  // The anti-spam law names no hours; practice as in the USA.
+  CA: daily('09:00', '20:00'),
+  // Networks block from 22:00, on Sundays and on public holidays (which are for `holidays`); guides say until 20:00.
+  FR: on([1, 2, 3, 4, 5, 6], '08:00', '20:00'),
+  // The registry refuses promotional messages outside of 10:00 to 21:00.
+  IN: daily('10:00', '21:00'),
+  // No hours in the law; practice.
+  GB: daily('08:00', '20:00'),
+  // Hours of calls, which messages follow.
+  AU: {
+    hours: [...on([1, 2, 3, 4, 5], '09:00', '20:00').hours, ...on([6], '09:00', '17:00').hours],
+    holidays: [],
+  },
+  ES: daily('09:00', '20:00'),
+  DE: daily('09:00', '20:00'),
+  IT: daily('09:00', '20:00'),
+};
+
+/** Where the table names no country, and the campaign no hours. */
+export const OTHER_COUNTRIES: WindowRule = daily('08:00', '20:00');
+
+function daily(from: string, to: string): WindowRule {
+  return on([1, 2, 3, 4, 5, 6, 7], from, to);
+}
+
+function on(days: WindowHours['days'], from: string, to: string): WindowRule {
+  return { hours: [{ fromMinute: minuteOf(from), toMinute: minuteOf(to), days }], holidays: [] };
+}
+
+function minuteOf(text: string): number {
+  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+}
+
+/** A rule, and whose time it is in. */
+export interface ZonedRule {
+  readonly rule: WindowRule;
+  /** IANA name; null: the recipient's. */
+  readonly zone: string | null;
+}
+
+/** The rules that hold for recipients in a country, all of them at once. */
+export function rulesFor(
+  window: SendWindow,
+  overrides: Readonly<Record<string, WindowRule>>,
+  country: string | null,
+): readonly ZonedRule[] {
+  const { hours, holidays, timeZone } = window;
+  const own = hours === null ? null : { hours: [hours], holidays };
+  const rules: ZonedRule[] = own === null ? [] : [{ rule: own, zone: timeZone === 'recipient' ? null : timeZone }];
+  if (!window.countries) return rules;
+  const found = countryRule(overrides, country) ?? (own === null ? otherRule(overrides) : null);
+  // Holidays of the campaign are closed everywhere, also where only the country has hours.
+  if (found !== null) rules.push({ rule: { ...found, holidays: [...found.holidays, ...holidays] }, zone: null });
+  return rules;
+}
+
+/** Every rule that can apply; for a bound on all of them. */
+export function allRules(window: SendWindow, overrides: Readonly<Record<string, WindowRule>>): readonly ZonedRule[][] {
+  const countries = window.countries ? Object.keys({ ...COUNTRY_WINDOWS, ...overrides }) : [];
+  return [null, ...countries].map((country) => [...rulesFor(window, overrides, country)]);
+}
+
+function countryRule(overrides: Readonly<Record<string, WindowRule>>, country: string | null): WindowRule | null {
+  if (country === null) return null;
+  if (Object.hasOwn(overrides, country)) return overrides[country] ?? null;
+  return Object.hasOwn(COUNTRY_WINDOWS, country) ? (COUNTRY_WINDOWS[country] ?? null) : null;
+}
+
+function otherRule(overrides: Readonly<Record<string, WindowRule>>): WindowRule {
+  return overrides['other'] ?? OTHER_COUNTRIES;
+}

@@ -1,0 +1,329 @@
+import { stringify } from 'yaml';
+import { problem, refuse } from '../errors.ts';
+import type { CronClock } from '../util/cron.ts';
+
+/** What something outside of handbill has to know in order to call `handbill due` rightly. */
+export interface Caller {
+  /** Node and the script, by their absolute paths: what calls has no PATH worth the name. */
+  readonly program: readonly string[];
+  /** `due` and its arguments. */
+  readonly args: readonly string[];
+  /** Absolute path of the project's root, where it is called. */
+  readonly root: string;
+  readonly environment: string;
+  readonly everyMinutes: EveryMinutes;
+  /** The longest that one request may take: so long it takes to stop in good order. */
+  readonly timeoutMs: number;
+  /** Variables that hold secrets, by name. */
+  readonly secrets: readonly string[];
+  /** A file of lines `NAME=value`, absolute; null: none was named. */
+  readonly envFile: string | null;
+}
+
+/** A file that was made, and where it belongs. */
+export interface CallerFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+type EveryMinutes = 1 | 5;
+
+/** Every campaign repeats its minutes within a day or so; what lies further apart has the same ones. */
+const LOOKED_AT = 150;
+
+/**
+ * How often `due` has to be called so that every instant is met within its minute: every 5 minutes where all of them
+ * lie on such, else every minute.
+ */
+export function everyMinutes(clocks: readonly CronClock[], fromMs: number): EveryMinutes {
+  const isCoarse = clocks.every((clock) => {
+    let at = clock.next(fromMs);
+    for (let i = 0; i < LOOKED_AT && at !== null; i += 1) {
+      if (at % FIVE_MINUTES_MS !== 0) return false;
+      at = clock.next(at);
+    }
+    return true;
+  });
+  return isCoarse ? 5 : 1;
+}
+
+const FIVE_MINUTES_MS = 5 * 60_000;
+
+/** Seconds that a stop in good order takes: the request in flight, and the ledger. */
+function stopSeconds(timeoutMs: number): number {
+  return Math.ceil(timeoutMs / 1000) + 10;
+}
+
+/**
+ * A path becomes part of a line that something else reads. What no quoting can carry there is refused.
+ *
+ * @throws HandbillError exit 2
+ */
+function refuseUnquotable(words: readonly string[], what: string, pattern: RegExp): void {
+  const found = words.find((word) => pattern.test(word));
+  if (found === undefined) return;
+  const hint = 'Give the file or folder another name.';
+  throw refuse(problem('usage', `${what} cannot hold the path ${JSON.stringify(found)}.`, { hint }));
+}
+
+/** Line breaks and what terminals obey; no format here takes them, and no user means them. */
+const CONTROL = /\p{Cc}/u;
+
+/** `production`: in names of units and jobs, which take little more than letters. */
+function jobName(environment: string): string {
+  return `handbill-due-${environment}`;
+}
+
+/**
+ * Lines for `crontab -e`. cron gives its commands hardly any environment and another folder, takes `%` for a line break,
+ * and mails whatever is printed.
+ *
+ * @param quote - makes one word for a POSIX shell
+ */
+export function crontab(caller: Caller, quote: (word: string) => string): readonly CallerFile[] {
+  const { program, args, root, envFile, secrets, everyMinutes } = caller;
+  const [node = '', ...script] = program;
+  const words = [node, ...(envFile === null ? [] : [`--env-file=${envFile}`]), ...script, ...args];
+  refuseUnquotable([root, ...words], 'A crontab', CONTROL);
+  const command = `cd ${quote(root)} && exec ${words.map(quote).join(' ')}`;
+  const missing = envFile === null ? secrets : [];
+  const lines = [
+    '# handbill sends what is due, each occurrence once. Two calls at once do no harm: a run that one of them holds is',
+    '# left to it. cron mails what is printed, which is nothing while all is well: MAILTO=... sets the recipient.',
+    ...missing.map(
+      (name) =>
+        `# cron does not know ${name}: name a file that sets it with --environment-file, or keep the key in a file.`,
+    ),
+    'SHELL=/bin/sh',
+    'PATH=/usr/local/bin:/usr/bin:/bin',
+    `${everyMinutes === 1 ? '*' : `*/${everyMinutes}`} * * * * ${command.replaceAll('%', '\\%')}`,
+  ];
+  return [{ name: 'handbill.crontab', text: `${lines.join('\n')}\n` }];
+}
+
+/**
+ * A service and its timer. One unit never overlaps itself; what was missed while the machine was off is looked for when
+ * it is on again.
+ *
+ * @param user - the user that runs it: the ledger belongs to one user
+ */
+export function systemd(caller: Caller, user: string): readonly CallerFile[] {
+  const { program, args, root, environment, everyMinutes, timeoutMs, envFile, secrets } = caller;
+  const words = [...program, ...args];
+  refuseUnquotable([...words, user], 'A systemd unit', CONTROL);
+  // These values are read to the end of the line, and nothing quotes them.
+  refuseUnquotable([root, envFile ?? ''], 'A systemd unit', BARE_UNSAFE);
+  const name = jobName(environment);
+  const missing = envFile === null ? secrets : [];
+  const service = [
+    '[Unit]',
+    `Description=handbill: send what is due (${environment})`,
+    'Wants=network-online.target',
+    'After=network-online.target',
+    '',
+    '[Service]',
+    'Type=oneshot',
+    `User=${specifiers(user)}`,
+    `WorkingDirectory=${specifiers(root)}`,
+    ...(envFile === null ? [] : [`EnvironmentFile=${specifiers(envFile)}`]),
+    ...missing.map((secret) => `# ${secret} is not known here: name a file that sets it with --environment-file.`),
+    `ExecStart=${words.map(quoted).join(' ')}`,
+    '# A stop by systemd (143) is none of its failures. Every other status is one and shows as such: 2 refused, 3 some',
+    '# refused or not reached, 4 in doubt, 5 halted, 7 ledger. OnFailure= is the place to be told of it.',
+    'SuccessExitStatus=143',
+    'TimeoutStartSec=infinity',
+    `TimeoutStopSec=${stopSeconds(timeoutMs)}s`,
+    'UMask=0077',
+    'NoNewPrivileges=true',
+  ];
+  const timer = [
+    '[Unit]',
+    `Description=handbill: look for what is due (${environment})`,
+    '',
+    '[Timer]',
+    `OnCalendar=${calendar(everyMinutes)}`,
+    'AccuracySec=1s',
+    'Persistent=true',
+    '',
+    '[Install]',
+    'WantedBy=timers.target',
+  ];
+  return [
+    { name: `${name}.service`, text: `${service.join('\n')}\n` },
+    { name: `${name}.timer`, text: `${timer.join('\n')}\n` },
+  ];
+}
+
+/** Campaigns have zones of their own; how often it is looked needs none, and UTC has no night of its own. */
+function calendar(everyMinutes: number): string {
+  return everyMinutes === 1 ? '*-*-* *:*:00 UTC' : `*-*-* *:00/${everyMinutes}:00 UTC`;
+}
+
+/** One word of ExecStart: quoted, and without specifiers or variables. */
+function quoted(word: string): string {
+  const plain = specifiers(word).replaceAll('$', '$$$$');
+  return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `"${plain.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function specifiers(value: string): string {
+  return value.replaceAll('%', '%%');
+}
+
+const BARE_UNSAFE = /\p{Cc}|^\s|\s$|\\$/u;
+
+interface KubernetesOptions {
+  /** Holds the project and handbill in its node_modules. */
+  readonly image: string;
+  /** The project's root in the image. */
+  readonly folder: string;
+  /** A ledger on a database server, whose address is a secret; else it lies on a volume. */
+  readonly onServer: boolean;
+}
+
+/** Nothing but this container keeps it: a pod loses its disk, and with it the record of who was sent to. */
+const VOLUME_FOLDER = '/var/lib/handbill';
+/** A folder of its own: the volume's root is open to its group, and such a ledger is refused. */
+const LEDGER = `${VOLUME_FOLDER}/ledger/ledger.db`;
+
+/** A CronJob, and the volume of its ledger. */
+export function kubernetes(caller: Caller, options: KubernetesOptions): readonly CallerFile[] {
+  const { environment, secrets, args } = caller;
+  refuseUnquotable([options.image, options.folder, ...args], 'A manifest', CONTROL);
+  const name = jobName(environment);
+  const documents = [...(options.onServer ? [] : [claim(name)]), cronJob(name, caller, options)];
+  const keys = [...secrets, ...(options.onServer ? ['HANDBILL_LEDGER'] : [])];
+  const comment = [
+    '# handbill sends what is due, each occurrence once. A pod that is run twice or killed sends no message twice,',
+    '# because the ledger outlives it.',
+    ...(options.onServer
+      ? []
+      : ['# The volume must be a disk, not a network file system: locks cannot be trusted there.']),
+    ...(keys.length === 0 ? [] : [`# Needs the secret "${SECRET}" with ${keys.join(', ')}.`]),
+  ];
+  const text = documents.map((document) => stringify(document, { lineWidth: 0 })).join('---\n');
+  return [{ name: `${name}.yaml`, text: `${comment.join('\n')}\n${text}` }];
+}
+
+const SECRET = 'handbill';
+
+function claim(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: `${name}-ledger` },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+}
+
+function cronJob(name: string, caller: Caller, options: KubernetesOptions): object {
+  const { everyMinutes, timeoutMs } = caller;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name },
+    spec: {
+      schedule: everyMinutes === 1 ? '* * * * *' : `*/${everyMinutes} * * * *`,
+      timeZone: 'Etc/UTC',
+      concurrencyPolicy: 'Forbid',
+      // After more than 100 missed starts a CronJob without this never starts again.
+      startingDeadlineSeconds: everyMinutes * 60 - 10,
+      successfulJobsHistoryLimit: 1,
+      failedJobsHistoryLimit: 5,
+      jobTemplate: {
+        spec: {
+          // The next call continues what this one left; a second pod at once would only say the same again.
+          backoffLimit: 0,
+          template: {
+            spec: {
+              restartPolicy: 'Never',
+              terminationGracePeriodSeconds: stopSeconds(timeoutMs),
+              securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+              containers: [container(caller, options)],
+              ...(options.onServer
+                ? {}
+                : { volumes: [{ name: 'ledger', persistentVolumeClaim: { claimName: `${name}-ledger` } }] }),
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+function container({ args, secrets }: Caller, { image, folder, onServer }: KubernetesOptions): object {
+  const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];
+  return {
+    name: 'handbill',
+    image,
+    workingDir: folder,
+    command: ['node_modules/.bin/handbill'],
+    // $(NAME) would be the value of a variable.
+    args: [...args, ...(onServer ? [] : ['--ledger', LEDGER])].map((arg) => arg.replaceAll('$(', '$$(')),
+    ...(keys.length === 0
+      ? {}
+      : { env: keys.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name: SECRET, key } } })) }),
+    ...(onServer ? {} : { volumeMounts: [{ name: 'ledger', mountPath: VOLUME_FOLDER }] }),
+  };
+}
+
+interface GitHubOptions {
+  /** Labels of a runner of one's own, which keeps the ledger; null: a runner of GitHub's, which forgets its disk. */
+  readonly runner: string | null;
+  /** The project's root below that of the repository, with `/`; null: it is that. */
+  readonly folder: string | null;
+  /** A ledger on a database server, whose address is a secret. */
+  readonly onServer: boolean;
+}
+
+/** GitHub starts nothing more often. */
+const SHORTEST_MINUTES = 5;
+
+/**
+ * A workflow. GitHub's schedule is in UTC, comes late at busy times and sometimes not at all: it only says how often it is
+ * looked for what is due.
+ *
+ * @param quote - makes one word for a POSIX shell
+ */
+export function gitHubActions(
+  caller: Caller,
+  options: GitHubOptions,
+  quote: (word: string) => string,
+): readonly CallerFile[] {
+  const { environment, args, secrets, timeoutMs } = caller;
+  const { runner, folder, onServer } = options;
+  // ${{ }} is evaluated in any place.
+  refuseUnquotable([...args, folder ?? '', runner ?? ''], 'A workflow', new RegExp(`${CONTROL.source}|\\$\\{\\{`, 'u'));
+  const name = jobName(environment);
+  const keys = [...secrets, ...(onServer ? ['HANDBILL_LEDGER'] : [])];
+  const workflow = {
+    name: `handbill due (${environment})`,
+    on: { schedule: [{ cron: `*/${SHORTEST_MINUTES} * * * *` }], workflow_dispatch: {} },
+    permissions: { contents: 'read' },
+    concurrency: { group: name, 'cancel-in-progress': false },
+    jobs: {
+      due: {
+        'runs-on': runner ?? 'ubuntu-latest',
+        ...(folder === null ? {} : { defaults: { run: { 'working-directory': folder } } }),
+        steps: [
+          { uses: 'actions/checkout@v5', with: { 'persist-credentials': false } },
+          { uses: 'actions/setup-node@v5', with: { 'node-version': 24 } },
+          { run: 'npm ci' },
+          {
+            run: `npx handbill ${args.map(quote).join(' ')}`,
+            ...(keys.length === 0
+              ? {}
+              : { env: Object.fromEntries(keys.map((key) => [key, `\${{ secrets.${key} }}`])) }),
+          },
+        ],
+      },
+    },
+  };
+  const comment = [
+    '# handbill sends what is due, each occurrence once. The zone of each campaign is its own: this schedule is in UTC, and',
+    '# GitHub may be late or leave one out, so that `missed: catch-up` is what a campaign wants here. Each call takes a',
+    `# minute of a runner; make them rarer where late is good enough. A stop takes up to ${stopSeconds(timeoutMs)} seconds.`,
+    ...(onServer ? [] : ['# The runner is one that keeps its disk: the ledger on it knows who has been sent to.']),
+  ];
+  const text = stringify(workflow, { lineWidth: 0 });
+  return [{ name: `${name}.yml`, text: `${comment.join('\n')}\n${text}` }];
+}
