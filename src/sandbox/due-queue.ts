@@ -1,3 +1,5 @@
+import TinyQueue from 'tinyqueue';
+
 /** Things that are due at a time; those of one time in the order in which they came. */
 export interface DueQueue<T> {
   add(dueMs: number, thing: T): void;
@@ -14,60 +16,26 @@ interface Entry<T> {
   readonly thing: T;
 }
 
-/** A binary heap: a timer for each of a hundred thousand things would keep them all until it fires. */
+/** One queue instead of a timer for each: a hundred thousand timers would keep their things until they fire. */
 export function createDueQueue<T>(): DueQueue<T> {
-  const heap: Entry<T>[] = [];
+  const queue = new TinyQueue<Entry<T>>([], (a, b) => a.dueMs - b.dueMs || a.number - b.number);
   let number = 0;
   return {
     add(dueMs, thing) {
       number += 1;
-      const entry = { dueMs, number, thing };
-      heap.push(entry);
-      rise(heap, heap.length - 1, entry);
+      queue.push({ dueMs, number, thing });
     },
     get nextMs() {
-      return heap[0]?.dueMs ?? null;
+      return queue.peek()?.dueMs ?? null;
     },
     take(byMs) {
-      const [first] = heap;
+      const first = queue.peek();
       if (first === undefined || first.dueMs > byMs) return null;
-      const last = heap.pop();
-      if (last !== undefined && heap.length > 0) sink(heap, last);
+      queue.pop();
       return first.thing;
     },
     get size() {
-      return heap.length;
+      return queue.length;
     },
   };
-}
-
-function isBefore<T>(a: Entry<T>, b: Entry<T>): boolean {
-  return a.dueMs === b.dueMs ? a.number < b.number : a.dueMs < b.dueMs;
-}
-
-function rise<T>(heap: Entry<T>[], from: number, entry: Entry<T>): void {
-  let at = from;
-  while (at > 0) {
-    const above = (at - 1) >> 1;
-    const parent = heap[above];
-    if (parent === undefined || !isBefore(entry, parent)) break;
-    heap[at] = parent;
-    at = above;
-  }
-  heap[at] = entry;
-}
-
-function sink<T>(heap: Entry<T>[], entry: Entry<T>): void {
-  let at = 0;
-  for (;;) {
-    let below = 2 * at + 1;
-    const [left, right] = [heap[below], heap[below + 1]];
-    if (left === undefined) break;
-    const child = right !== undefined && isBefore(right, left) ? right : left;
-    if (child === right) below += 1;
-    if (!isBefore(child, entry)) break;
-    heap[at] = child;
-    at = below;
-  }
-  heap[at] = entry;
 }

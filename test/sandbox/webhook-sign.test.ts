@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
 import type { HmacScheme, Scheme } from '../../src/model.ts';
 import { signerOf } from '../../src/sandbox/reporter.ts';
@@ -51,6 +52,15 @@ it('the vector of the specification', () => {
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   });
 });
+
+it.each(['{"name":"Siobhán €"}', '', '\u{1f600}'.repeat(1_000)])(
+  'the library of the specification takes it: %#',
+  (body) => {
+    const headers = signerOf({ scheme: 'standard', secret: SECRET, hmac: USUAL_HMAC })('msg-1', Date.now(), body);
+    expect(() => new Webhook(SECRET).verify(body, headers, { jsonParse: false })).not.toThrow();
+    expect(() => new Webhook(SECRET).verify(`${body} `, headers, { jsonParse: false })).toThrow();
+  },
+);
 
 it('a repeated post has its old id, and a time and a signature of its own', async () => {
   let nowMs = Date.UTC(2026, 10, 21, 9);
