@@ -17,7 +17,7 @@ const MAX_URL = 2048;
 
 /** The address of an image, video or document: https, because the provider fetches it from a public server. */
 export function checkMediaUrl(found: Findings, pointer: string, value: Json | undefined): void {
-  checkUrl(found, pointer, value, /^https:\/\//i, 'an https address', 'Media lie where everybody can fetch them.');
+  checkUrl(found, pointer, value, /^https:\/\//i, 'an https address', 'Media must be publicly readable.');
 }
 
 /** The address of a page that a button opens. */
@@ -131,7 +131,7 @@ function checkId(found: Findings, at: string, button: JsonObject, kind: ButtonKi
   if (button['id'] === undefined) return;
   const pointer = `${at}/id`;
   if (kind === 'reply') {
-    invalid(found, pointer, `${nameOf(at)} has both "reply" and "id".`, '"reply" is already what comes back.');
+    invalid(found, pointer, `${nameOf(at)} has both "reply" and "id".`, '"reply" already names the payload.');
   } else if (!limits.ids) {
     const message = `On ${found.channel}, a button with "${kind}" has no "id".`;
     invalid(found, pointer, message, 'Nothing comes back when it is tapped. Remove it.');

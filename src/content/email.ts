@@ -41,7 +41,7 @@ function checkSubject(found: Findings, subject: Json | undefined): void {
   if (typeof subject !== 'string') return;
   // A line break in a header would begin another header, which whoever wrote the value could choose.
   if (CONTROL.test(subject)) {
-    const hint = 'A subject stands on one line. The value of a column may hold the line break.';
+    const hint = 'A subject is one line. The value of a column may hold the line break.';
     invalid(found, at, 'The subject has a line break or a control character.', hint);
   }
   const octets = octetsIn(subject, EMAIL_LIMITS.subjectOctets);

@@ -58,13 +58,13 @@ function wordsFor(error: ParserError, atExpression: boolean): { message: string;
   if (atExpression) {
     const hint =
       'Put it into the value of an attribute in quotes, into a text, or around a whole section, column or text.';
-    return { message: 'A Handlebars expression cannot stand here.', hint };
+    return { message: 'A Handlebars expression is not allowed here.', hint };
   }
   switch (error.type) {
     case 'unexpected-element':
-      return { message: 'This element cannot stand here.', hint: undefined };
+      return { message: 'This element is not allowed here.', hint: undefined };
     case 'unexpected-token':
-      return { message: 'Only elements can stand here.', hint: 'XML and doctype declarations are left out of MJML.' };
+      return { message: 'Only elements are allowed here.', hint: 'XML and doctype declarations are left out of MJML.' };
     case 'missing-attribute':
       return { message: `The attribute ${error.name} is missing.`, hint: undefined };
     case 'parser-error':

@@ -71,7 +71,7 @@ function openTag(open: Tag[], tag: Tag): Flaw | null {
     return flawAt(tag, `<${name}> is not an element of MJML.`, near === null ? undefined : `Did you mean <${near}>?`);
   }
   if (open.length === 0 && name !== 'mjml') {
-    return flawAt(tag, `<${name}> stands outside <mjml>.`, 'An MJML file begins with <mjml>.');
+    return flawAt(tag, `<${name}> is outside <mjml>.`, 'An MJML file begins with <mjml>.');
   }
   if (tag.empty || VOID.has(name)) return null;
   open.push(tag);
@@ -85,7 +85,7 @@ function closeTag(open: Tag[], tag: Tag): Flaw | null {
   // What is closed here was opened further out: the one in between was forgotten.
   if (last !== undefined && open.some(({ name }) => name === tag.name)) return unclosed(last);
   if (last === undefined) return flawAt(tag, `</${tag.name}> closes nothing.`);
-  return flawAt(tag, `</${tag.name}> stands where </${last.name}> is expected.`);
+  return flawAt(tag, `</${tag.name}> is where </${last.name}> is expected.`);
 }
 
 function unclosed(tag: Tag): Flaw {

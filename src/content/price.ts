@@ -118,7 +118,7 @@ function readHeader(header: Parsed, file: string, diagnostics: Diagnostic[]): Re
         warning('unknown-key', `The price list has a column "${written}", which is not read.`, { at, ...hint }),
       );
     } else if (columns.has(column)) {
-      diagnostics.push(problem('csv-duplicate-header', `The column "${column}" stands twice.`, { at }));
+      diagnostics.push(problem('csv-duplicate-header', `Duplicate column "${column}".`, { at }));
     } else {
       columns.set(column, index);
     }

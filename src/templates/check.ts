@@ -72,7 +72,7 @@ function checkStatement(statement: Statement, place: Place, state: State): State
   }
 }
 
-const OWN_FILE = 'A partial stands in a file of its own.';
+const OWN_FILE = 'A partial needs a file of its own.';
 
 // -------------------------------------------------------------------------------------------------- {{name}}
 

@@ -28,10 +28,7 @@ function warnOfEntities(loc: Loc, place: Place, state: State): void {
     if (character === text) continue; // A name that HTML does not know.
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, text.length);
     const hint = INVISIBLE.test(character) ? 'Write the character itself.' : `Write "${character}".`;
-    report(
-      state,
-      warning('html-entity', `"${text}" would be sent as it stands.`, { ...at(place.located, found), hint }),
-    );
+    report(state, warning('html-entity', `"${text}" would be sent literally.`, { ...at(place.located, found), hint }));
   }
 }
 
@@ -49,7 +46,7 @@ function warnOfForeignTags(loc: Loc, place: Place, state: State): void {
     const written = percent === undefined ? first : `%${percent}%`;
     const found = locOf(place.located, offsetOf(place.located, loc.start) + index, written.length);
     const hint = `Did you mean ${columnTag(column)}?`;
-    const message = `"${written}" would be sent as it stands.`;
+    const message = `"${written}" would be sent literally.`;
     report(state, warning('foreign-tag', message, { ...at(place.located, found), hint }));
   }
 }

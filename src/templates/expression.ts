@@ -163,7 +163,7 @@ function checkNamed(
     if (parameter === undefined || found.has(key)) {
       right = false;
       const known = [...signature.named.keys()];
-      const message = found.has(key) ? `${key}= stands there twice.` : `"${name}" knows no ${key}=.`;
+      const message = found.has(key) ? `${key}= is given twice.` : `"${name}" knows no ${key}=.`;
       const hint =
         known.length === 0 ? `"${name}" takes no named values.` : `It knows ${known.map((k) => `${k}=`).join(', ')}.`;
       reportAt(state, place, loc, 'helper-arguments', message, didYouMean(key, known).hint ?? hint);
@@ -200,7 +200,7 @@ function checkArgument(
   return parameter.literal ? wrong(`The ${parameter.name} of "${name}" must be written in the template.`) : out;
 }
 
-export const IN_CONDITIONS = 'Comparisons stand in {{#if (...)}} and in other comparisons.';
+export const IN_CONDITIONS = 'Comparisons are allowed in {{#if (...)}} and in other comparisons.';
 
 /** The call as it is compiled. */
 function lower(name: string, signature: Signature, checked: CheckedCall, place: Place, state: State): OutExpression {

@@ -28,7 +28,7 @@ export function resolvePath(path: PathExpression, place: Place, state: State): R
   if (path.data) return notAllowed(state, place, path.loc, `"${path.original}" is not available.`);
   if (path.depth > 0) return notAllowed(state, place, path.loc, '"../" is not available: every column is in reach.');
   if (path.parts.length === 0) {
-    return notAllowed(state, place, path.loc, `"${path.original}" stands for the whole row, which is not available.`);
+    return notAllowed(state, place, path.loc, `"${path.original}" means the whole row, which is not available.`);
   }
   const name = path.parts.length === 1 ? unbracketed(path.parts[0] ?? '', state, place) : null;
   return name === null ? dotted(path, place, state) : resolveName(name, path.loc, place, state);
@@ -81,7 +81,7 @@ function unknownName(name: string, loc: Loc, place: Place, state: State): null {
 }
 
 function unknownHint(name: string, place: Place, state: State): string | undefined {
-  if (/[“”‘’]/.test(name)) return 'A text stands in straight quotes: "text".';
+  if (/[“”‘’]/.test(name)) return 'Put a text in straight quotes: "text".';
   const near = suggestion(name, place, state);
   if (near !== undefined) return near;
   const partial = place.within.at(-1);

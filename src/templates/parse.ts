@@ -86,7 +86,7 @@ function fromParser(located: Located, thrown: string): Finding {
   return (
     unclosedTag(located, offset) ??
     fromToken(located, /got '(\w+)'/.exec(thrown)?.[1] ?? '', offset, thrown) ?? {
-      message: `${shown(token.text)} cannot stand here.`,
+      message: `${shown(token.text)} is not allowed here.`,
       loc: token.loc,
     }
   );
@@ -119,7 +119,7 @@ function fromToken(located: Located, token: string, offset: number, thrown: stri
     case 'INVERSE':
     case 'OPEN_INVERSE_CHAIN':
       return {
-        message: `${tagAt(text, offset)} stands outside {{#if}}, or after the last {{else}}.`,
+        message: `${tagAt(text, offset)} is outside {{#if}}, or after the last {{else}}.`,
         loc: locOf(located, offset, tagAt(text, offset).length),
         hint: 'A column named "else" is written {{[else]}}.',
       };
@@ -130,7 +130,7 @@ function fromToken(located: Located, token: string, offset: number, thrown: stri
       return earlyClose(located, offset, thrown);
     case 'CLOSE_BLOCK_PARAMS':
       return {
-        message: '"|" cannot stand here.',
+        message: '"|" is not allowed here.',
         loc: locOf(located, offset, 1),
         hint: 'A helper comes first, then its values: {{upper name}}.',
       };
@@ -166,7 +166,7 @@ function invalidCharacter(located: Located, offset: number): Finding {
   const place = culprit < 0 ? offset : offset + culprit;
   const tag = insideTag(text, offset);
   return {
-    message: `${shown(text.charAt(place))} cannot stand here.`,
+    message: `${shown(text.charAt(place))} is not allowed here.`,
     loc: locOf(located, place, 1),
     ...(tag === '' || tag.includes(']') ? {} : { hint: `If that is the name of a column, write {{[${tag}]}}.` }),
   };
@@ -189,7 +189,7 @@ function earlyClose(located: Located, offset: number, thrown: string): Finding {
   }
   if (thrown.includes("'CLOSE_SEXPR'")) return { message: 'A "(" is never closed.', loc };
   if (thrown.includes("Expecting 'EQUALS'")) {
-    return { message: 'A value stands after a named one.', loc, hint: 'Named values (name=value) come last.' };
+    return { message: 'A value follows a named one.', loc, hint: 'Named values (name=value) come last.' };
   }
   return { message: 'The tag ends too early.', loc };
 }

@@ -38,7 +38,7 @@ const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | 
   },
   bearer(secret) {
     if (/^[\x21-\x7e]+$/.test(secret)) return weakness(secret, secret);
-    return { wrong: 'has characters that cannot stand in a header', hint: HINTS.bearer };
+    return { wrong: 'has characters that are not allowed in a header', hint: HINTS.bearer };
   },
   path(secret) {
     const hint = HINTS.path;
@@ -94,7 +94,7 @@ const WORDS: SecretWords = {
   name: 'secret of webhooks',
   missing: 'missing-webhook-secret',
   setting: 'secrets: [{ file: PATH }]',
-  leaked: 'Whoever has read it can report whatever he likes: change it.',
+  leaked: 'A person who has read it can send false reports: change it.',
 };
 
 /**
@@ -130,7 +130,7 @@ export async function readWebhookSecrets(
 
 function schemeWarnings(scheme: Receiver['scheme']): readonly Diagnostic[] {
   if (scheme.kind !== 'path') return [];
-  const message = 'The secret is part of the URL, and URLs stand in the logs of proxies and of the sender.';
+  const message = 'The secret is part of the URL, and URLs appear in the logs of proxies and of the sender.';
   const hint =
     'Use a signature if the sender can make one; else keep those logs private, and change the secret now and then.';
   return [warning('weak-webhook', message, { hint })];

@@ -21,7 +21,7 @@ const UNCLEAR =
   /\b(?:nobody|somebody|anybody|everybody|whoever|whomever|whom|for ever|dearest|dearer|besides|stands?|cures?)\b/gi;
 
 /** Rooms of src whose messages are not plain yet. */
-const NOT_YET = ['content', 'http', 'recipients', 'templates', 'webhook'];
+const NOT_YET = ['http', 'recipients'];
 
 /** Rooms of src whose comments are plain. */
 const PLAIN = ['approval', 'campaign', 'model', 'plan', 'report', 'scaffold', 'schedule', 'suppression', 'telemetry'];

@@ -77,7 +77,7 @@ describe('unknown names', () => {
     [
       'with curly quotes',
       '{{upper “x”}}',
-      ['unknown-name 1:9 No column is called "“x”". (A text stands in straight quotes: "text".)'],
+      ['unknown-name 1:9 No column is called "“x”". (Put a text in straight quotes: "text".)'],
     ],
     ['in a language of letters', '{{prénon}}', ['unknown-name 1:3 No column is called "prénon".']],
     [
@@ -244,7 +244,7 @@ describe('arguments of helpers', () => {
       '{{trim name x="1"}}',
       '1:13 "trim" knows no x=. ("trim" takes no named values.)',
     ],
-    ['a named value twice', '{{number amount decimals=1 decimals=2}}', '1:28 decimals= stands there twice.'],
+    ['a named value twice', '{{number amount decimals=1 decimals=2}}', '1:28 decimals= is given twice.'],
     [
       'true',
       '{{default name true}}',
@@ -258,12 +258,12 @@ describe('arguments of helpers', () => {
     [
       'a comparison as a text',
       '{{upper (eq name "x")}}',
-      '1:9 "upper" needs a text as value, and a comparison is none. (Comparisons stand in {{#if (...)}} and in other comparisons.)',
+      '1:9 "upper" needs a text as value, and a comparison is none. (Comparisons are allowed in {{#if (...)}} and in other comparisons.)',
     ],
     [
       'a comparison as an output',
       '{{eq name "x"}}',
-      '1:1 {{eq name "x"}} answers yes or no, and is no text. (Comparisons stand in {{#if (...)}} and in other comparisons.)',
+      '1:1 {{eq name "x"}} answers yes or no, and is no text. (Comparisons are allowed in {{#if (...)}} and in other comparisons.)',
     ],
     ['an unknown date format', '{{date when "q"}}', '1:13 "q" is no part of a date in the format "q".'],
     ['a date format from a column', '{{date when name}}', '1:13 The format of "date" must be written in the template.'],
@@ -275,7 +275,7 @@ describe('arguments of helpers', () => {
     [
       'a format and parts',
       '{{date when "long" day="numeric"}}',
-      '1:3 A format and parts such as weekday= cannot stand together.',
+      '1:3 A format and parts such as weekday= cannot be combined.',
     ],
     ['a clock without a time', '{{date when hourCycle="h12"}}', '1:3 Name a part of the date, such as day="numeric".'],
     ['an unknown time zone', '{{date when tz="London"}}', '1:16 "London" is not a time zone such as "Europe/London".'],
@@ -301,7 +301,7 @@ describe('arguments of helpers', () => {
     [
       'words for plural twice',
       '{{plural amount "a" "b" other="c"}}',
-      '1:3 The words for one and other stand there twice.',
+      '1:3 The words for one and other are given twice.',
     ],
     ['two conditions', '{{#if vip name}}{{/if}}', '1:4 {{#if}} takes exactly one condition.'],
     ['no condition', '{{#unless}}{{/unless}}', '1:4 {{#unless}} takes exactly one condition.'],
@@ -326,10 +326,10 @@ describe('HTML entities in text', () => {
   it('warns of each, and of nothing in comments', () => {
     const text = 'A&amp;B &#x27; &#39;{{!-- &lt; --}}{{default name "&euro;"}} R&D; AT&T';
     expect(found(text)).toEqual([
-      'html-entity 1:2 "&amp;" would be sent as it stands. (Write "&".)',
-      'html-entity 1:9 "&#x27;" would be sent as it stands. (Write "\'".)',
-      'html-entity 1:16 "&#39;" would be sent as it stands. (Write "\'".)',
-      'html-entity 1:52 "&euro;" would be sent as it stands. (Write "€".)',
+      'html-entity 1:2 "&amp;" would be sent literally. (Write "&".)',
+      'html-entity 1:9 "&#x27;" would be sent literally. (Write "\'".)',
+      'html-entity 1:16 "&#39;" would be sent literally. (Write "\'".)',
+      'html-entity 1:52 "&euro;" would be sent literally. (Write "€".)',
     ]);
     expect(compile(text, COLUMNS).template).not.toBeNull();
     expect(findings(text, COLUMNS, { escape: 'html' })).toEqual([]);
@@ -345,7 +345,7 @@ describe('HTML entities in text', () => {
     ['&#128;', '"€"'],
   ])('knows %s, as a browser does', (entity, character) => {
     expect(found(`a ${entity} b`)).toEqual([
-      `html-entity 1:3 "${entity}" would be sent as it stands. (Write ${character}.)`,
+      `html-entity 1:3 "${entity}" would be sent literally. (Write ${character}.)`,
     ]);
   });
 
@@ -353,7 +353,7 @@ describe('HTML entities in text', () => {
     'offers no character for %s, which stands for none that can be seen',
     (entity) => {
       expect(found(`a ${entity} b`)).toEqual([
-        `html-entity 1:3 "${entity}" would be sent as it stands. (Write the character itself.)`,
+        `html-entity 1:3 "${entity}" would be sent literally. (Write the character itself.)`,
       ]);
     },
   );
@@ -368,15 +368,12 @@ describe('HTML entities in text', () => {
 
 describe('brackets of other tools', () => {
   test.each([
-    ['Hi {name}', ['foreign-tag 1:4 "{name}" would be sent as it stands. (Did you mean {{name}}?)']],
-    ['Hi { Name }!', ['foreign-tag 1:4 "{ Name }" would be sent as it stands. (Did you mean {{name}}?)']],
-    [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent as it stands. (Did you mean {{name}}?)`]],
-    ['10% off, %NAME%', ['foreign-tag 1:10 "%NAME%" would be sent as it stands. (Did you mean {{name}}?)']],
-    ['{first name}', ['foreign-tag 1:1 "{first name}" would be sent as it stands. (Did you mean {{[First Name]}}?)']],
-    [
-      '{{default name "{first}"}}',
-      ['foreign-tag 1:17 "{first}" would be sent as it stands. (Did you mean {{first}}?)'],
-    ],
+    ['Hi {name}', ['foreign-tag 1:4 "{name}" would be sent literally. (Did you mean {{name}}?)']],
+    ['Hi { Name }!', ['foreign-tag 1:4 "{ Name }" would be sent literally. (Did you mean {{name}}?)']],
+    [`a\nHi ${'$'}{name}`, [`foreign-tag 2:4 "${'$'}{name}" would be sent literally. (Did you mean {{name}}?)`]],
+    ['10% off, %NAME%', ['foreign-tag 1:10 "%NAME%" would be sent literally. (Did you mean {{name}}?)']],
+    ['{first name}', ['foreign-tag 1:1 "{first name}" would be sent literally. (Did you mean {{[First Name]}}?)']],
+    ['{{default name "{first}"}}', ['foreign-tag 1:17 "{first}" would be sent literally. (Did you mean {{first}}?)']],
     ['{nmae} {} 5% of 10% \\{{name}} {{name}} {{{name}}} {{!-- {name} --}} { name', []],
   ])('%s', (text, expected) => {
     expect(found(text)).toEqual(expected);

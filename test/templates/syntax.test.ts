@@ -27,12 +27,12 @@ test.each([
   [
     'else alone',
     'a\nb {{else}} c',
-    '2:3 {{else}} stands outside {{#if}}, or after the last {{else}}. (A column named "else" is written {{[else]}}.)',
+    '2:3 {{else}} is outside {{#if}}, or after the last {{else}}. (A column named "else" is written {{[else]}}.)',
   ],
   [
     'two elses',
     '{{#if a}}{{else}}{{else}}{{/if}}',
-    '1:18 {{else}} stands outside {{#if}}, or after the last {{else}}. (A column named "else" is written {{[else]}}.)',
+    '1:18 {{else}} is outside {{#if}}, or after the last {{else}}. (A column named "else" is written {{[else]}}.)',
   ],
   ['two braces for three', '{{{a}}', '1:5 "}}" closes a tag that "{{{" opened. (Use as many braces on both sides.)'],
   ['three braces for two', '{{a}}}', '1:4 "}}}" closes a tag that "{{" opened. (Use as many braces on both sides.)'],
@@ -42,26 +42,26 @@ test.each([
   [
     'a value after a named one',
     '{{upper x=a b}}',
-    '1:14 A value stands after a named one. (Named values (name=value) come last.)',
+    '1:14 A value follows a named one. (Named values (name=value) come last.)',
   ],
   ['a named value without a value', '{{upper a=}}', '1:11 The tag ends too early.'],
-  ['a filter', '{{a|upper}}', '1:4 "|" cannot stand here. (A helper comes first, then its values: {{upper name}}.)'],
+  ['a filter', '{{a|upper}}', '1:4 "|" is not allowed here. (A helper comes first, then its values: {{upper name}}.)'],
   [
     'a semicolon in a name',
     '{{a;b}}',
-    '1:4 ";" cannot stand here. (If that is the name of a column, write {{[a;b]}}.)',
+    '1:4 ";" is not allowed here. (If that is the name of a column, write {{[a;b]}}.)',
   ],
   [
     'a comma',
     '{{first,last}}',
-    '1:8 "," cannot stand here. (If that is the name of a column, write {{[first,last]}}.)',
+    '1:8 "," is not allowed here. (If that is the name of a column, write {{[first,last]}}.)',
   ],
   [
     'an apostrophe in a name',
     "{{a's}}",
-    '1:4 "\'" cannot stand here. (If that is the name of a column, write {{[a\'s]}}.)',
+    '1:4 "\'" is not allowed here. (If that is the name of a column, write {{[a\'s]}}.)',
   ],
-  ['a dot before a name', '{{.a}}', '1:3 "." cannot stand here.'],
+  ['a dot before a name', '{{.a}}', '1:3 "." is not allowed here.'],
   ['a path through the parent', '{{a/../b}}', '1:3 "a/.." is not a name.'],
   ['an open comment', 'x {{!-- y }} z', '1:3 A comment is never closed. (Close it with --}}.)'],
   ['an open raw block', 'x\n{{{{raw}}}} y', '2:1 {{{{raw}}}} is never closed. (Close it with {{{{/raw}}}}.)'],
@@ -69,7 +69,7 @@ test.each([
   [
     'an error after a comment',
     '{{!-- }} --}} {{! x }}{{a,b}}',
-    '1:26 "," cannot stand here. (If that is the name of a column, write {{[a,b]}}.)',
+    '1:26 "," is not allowed here. (If that is the name of a column, write {{[a,b]}}.)',
   ],
   ['an error after CR LF', 'a\r\n\r\n{{}}', '3:1 The tag is empty. (Write the name of a column: {{name}}.)'],
 ])('%s', (_, text, expected) => {

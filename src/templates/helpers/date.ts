@@ -229,7 +229,7 @@ function checkFormat(format: string): string | null {
   const pieces = readPattern(format);
   if (typeof pieces !== 'string') return null;
   const presets = [...Object.keys(DATE_PRESETS), 'iso'].join(', ');
-  return `${pieces} Use one of ${presets}, or a pattern such as "d MMM yyyy"; words in it stand in 'quotes'.`;
+  return `${pieces} Use one of ${presets}, or a pattern such as "d MMM yyyy"; put words in 'quotes'.`;
 }
 
 /** The one string for a format that was found right. */
@@ -257,7 +257,7 @@ export const DATE_SIGNATURE: Signature = {
   named: named(text('tz', checkTimeZone), localeName(), ...PARTS),
   verify: ({ positional, named: names }) => {
     if (!hasParts(names)) return null;
-    if (positional.length > 1) return 'A format and parts such as weekday= cannot stand together.';
+    if (positional.length > 1) return 'A format and parts such as weekday= cannot be combined.';
     return Object.keys(partsOptionsOf(names)).length === 0 ? 'Name a part of the date, such as day="numeric".' : null;
   },
   arrange: ({ positional: [value, format], named: names, label }, settings) => [

@@ -132,7 +132,7 @@ export const PLURAL_SIGNATURE: Signature = {
     if (positional.length === 2) return 'The word for one needs the word for more beside it.';
     if (positional.length === 1 && !names.has('other')) return 'The word for all other numbers is missing (other=).';
     const twice = positional.length > 1 && (names.has('one') || names.has('other'));
-    return twice ? 'The words for one and other stand there twice.' : null;
+    return twice ? 'The words for one and other are given twice.' : null;
   },
   arrange: ({ positional: [count, one, other], named: names, label }, settings) => {
     const words = new Map(names);
