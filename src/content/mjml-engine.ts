@@ -29,12 +29,12 @@ export function mjmlToHtml(mjml: string, isExpression: (at: number) => boolean):
 
 const require = createRequire(import.meta.url);
 
-/** Only here, because loading takes 8 ms and 1 MB that nobody else should pay for. */
+/** Only here, because loading takes 8 ms and 1 MB that no other message should pay for. */
 function load(): typeof import('mrml') {
   return require('mrml') as typeof import('mrml');
 }
 
-/** Left to the garbage collector, an engine of a broken module would throw where nobody can catch it. */
+/** Left to the garbage collector, an engine of a broken module would throw where it cannot be caught. */
 function free(engine: Engine): void {
   try {
     engine.free();

@@ -51,7 +51,7 @@ function checkLanguage(found: Findings, language: Json | undefined): void {
 
 function isLanguageTag(tag: string): boolean {
   try {
-    // `und` is a tag for a language that nobody said.
+    // `und` is a tag for a language that was not said.
     return !new Intl.Locale(tag).baseName.startsWith('und');
   } catch {
     return false;
@@ -81,7 +81,7 @@ function checkSpoken(found: Findings, text: string): void {
   }
 }
 
-/** What was found, on one line; what nobody could see by its number. */
+/** What was found, on one line; what cannot be seen by its number. */
 function shown(hit: string): string {
   const code = hit.codePointAt(0) ?? 0;
   if (/^[\p{C}\p{Z}]/u.test(hit)) return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;

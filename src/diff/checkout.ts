@@ -17,7 +17,7 @@ const MAX_SMALL_TOTAL = 512 * 1024 * 1024;
  * Writes the files of a commit below the folder of `place` into `into`, as git holds them. An empty `.git` marks the
  * top, so that nothing looks for a project further up.
  *
- * @param into - an empty folder that nobody else can write to
+ * @param into - an empty folder that no other user can write to
  */
 export async function checkout(place: GitPlace, commit: string, into: string): Promise<void> {
   await mkdir(join(into, '.git'), { mode: 0o700 });
@@ -173,7 +173,7 @@ async function readBlobs(
   if (oids.length === 0) return;
   const { stdout, done } = streamGit(place, ['cat-file', '--batch'], `${oids.join('\n')}\n`);
   const reader = createReader(stdout);
-  // An error of the process is thrown below; until then nobody else listens.
+  // An error of the process is thrown below; until then nothing else listens.
   done.catch(() => undefined);
   try {
     for (const [index, oid] of oids.entries()) {

@@ -20,7 +20,7 @@ export interface CampaignOnSide {
   /** Null where something stands in the way, or the list is not there. */
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
-  /** Whom the suppression lists of the files name. */
+  /** Addresses that the suppression lists of the files name. */
   readonly suppressed: Pick<View, 'suppressed'>;
   readonly skipInvalid: boolean;
   readonly findings: Findings;
@@ -167,7 +167,7 @@ function createFindings(side: Side): Findings {
   };
 }
 
-/** The folder in which an older side lies is nobody's business. */
+/** The folder in which an older side lies is not shown. */
 function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
 }

@@ -110,7 +110,7 @@ export function isMessageText(segments: readonly string[], value: unknown): bool
 }
 
 /**
- * Masks what could be somebody's address in text of which nobody knows what it is: messages of diagnostics, values of
+ * Masks what could be an address in text of unknown content: messages of diagnostics, values of
  * settings, names of columns (a list without a header has a recipient there). Dates and amounts are left alone.
  * Stricter than `maskText`, which leaves national numbers without their zero, and what stands behind a colon: the comment
  * of a pull request is read by many, and an id that is masked does no harm. Bounded, so that long texts cost no more.

@@ -15,7 +15,7 @@ interface Fault {
 /** What a report follows from beside the words of its error. */
 interface Surroundings {
   readonly state: DeliveryState;
-  /** It was to go by RCS, where 404 means a user whom RCS does not reach. */
+  /** It was to go by RCS, where 404 means a user that RCS does not reach. */
   readonly isRcs: boolean;
   /** Codes of the project that mean `unsupported-channel`, folded. */
   readonly unsupported: ReadonlySet<string>;
@@ -25,7 +25,7 @@ interface Surroundings {
  * Why a message did not arrive, where something follows from it. Codes come first, those of the project before all;
  * then sentences, because few providers document their codes. Null for messages that are on their way or have arrived.
  *
- * Somebody who opted out is suppressed, so a sentence that speaks of a sender, a text or a link on some list is none:
+ * A person who opted out is suppressed, so a sentence that speaks of a sender, a text or a link on some list is none:
  * it would suppress everybody.
  */
 export function causeOf(fault: Fault, { state, isRcs, unsupported }: Surroundings): DeliveryCause | null {

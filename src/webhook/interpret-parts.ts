@@ -56,7 +56,7 @@ const OUTBOUND =
 export interface SaidState {
   readonly state: DeliveryState;
   readonly word: string;
-  /** Somebody knows the word. */
+  /** The word is known. */
   readonly isKnown: boolean;
 }
 

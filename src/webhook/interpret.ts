@@ -44,7 +44,7 @@ export interface Found {
  * whole (413), so that its sender splits it, instead of a part of it being lost.
  */
 export const MAX_EVENTS = 1_000;
-/** Of an event that nobody understands, in UTF-16 units. */
+/** Of an event that is not understood, in UTF-16 units. */
 const MAX_UNREAD = 64 * 1024;
 
 /** Makes the reader of a project's events: the mapping is compiled once. */
@@ -118,7 +118,7 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
     const trace: Trace | null =
       follow === null ? null : (field, at, pointer) => void found.push({ field, level: at, pointer });
     const read = readEvent(level, nowMs, reading, trace);
-    // What nobody understands is kept as a whole, with all recipients, and so it is kept once.
+    // What is not understood is kept as a whole, with all recipients, and so it is kept once.
     if (read === null && (isKept || isEmptyEnvelope(level, reading.fields))) continue;
     isKept ||= read === null;
     const event = read ?? unread(level.value);
@@ -134,8 +134,8 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
  * 1. a name or a state that speaks of what people send (`inbound`, `MO`, `received`): a reply;
  * 2. a state that is known, or an error: a report, also where it quotes a text;
  * 3. a name that speaks of delivery: a report;
- * 4. a sender and a text: a reply, also where a state stands beside them that nobody knows (a STOP must not be lost);
- * 5. a state that nobody knows, or a time whose name is one (`seenAt`): a report.
+ * 4. a sender and a text: a reply, also where a state stands beside them that is not known (a STOP must not be lost);
+ * 5. an unknown state, or a time whose name is one (`seenAt`): a report.
  *
  * A report that names neither a message nor a recipient is a reply if it has a sender and a text, unless a name speaks
  * of delivery. A reply without sender or text is not understood: null.
@@ -286,7 +286,7 @@ function saysSomething(level: Level, fields: CompiledFields): boolean {
 }
 
 /**
- * Whether what nobody understands need not be kept: an array without entries, or an envelope with one and with nothing
+ * Whether what is not understood need not be kept: an array without entries, or an envelope with one and with nothing
  * else in it than values that name no message and nobody, such as `{"results": [], "page": 1}`.
  */
 function isEmptyEnvelope(level: Level, fields: CompiledFields): boolean {

@@ -64,7 +64,7 @@ const POLITE_WORDS: readonly string[] = [
   ...words('请, 請, 谢谢, 謝謝, お願いします, ください, 부탁합니다, tolong, terima kasih'),
 ];
 
-/** Wordings of longer texts that somebody has to read, because the person may mean it. */
+/** Wordings of longer texts that a person has to read, because the person may mean it. */
 const REVIEW_WORDINGS: readonly string[] = [
   ...words(
     'no more messages, no more texts, no more emails, no more sms, remove me, take me off, opt me out, remove my number, delete my data',
@@ -103,7 +103,7 @@ const MAX_CHARACTERS = 2_000;
 
 /**
  * Takes from a text all that does not change what it says: full-width and other forms of letters (NFKC), characters
- * that nobody sees (zero-width, bidi, soft hyphens, variation selectors), case in no language's special way (so that
+ * that are not seen (zero-width, bidi, soft hyphens, variation selectors), case in no language's special way (so that
  * the Turkish `İ` and `ı` are an i), accents, and everything that is neither letter nor digit.
  */
 function foldText(text: string): FoldedText {
@@ -170,7 +170,7 @@ const BETWEEN_TOKENS = /[‐_-]+/u;
  * 1. A text that is nothing but words of opting out does so, also with a `please`, as does a short one (three words)
  *    whose first word is clear: `STOP spring-sale`.
  * 2. A text that is nothing but a word of opting in opts in.
- * 3. A text with such a word in it, or a wording that may mean it, is for somebody to read: `please don't stop`.
+ * 3. A text with such a word in it, or a wording that may mean it, is for a person to read: `please don't stop`.
  * 4. All others are answers: `no`, `cancel my order`, `end of May`.
  *
  * @param text as it came; of more than 2,000 characters the rest is not looked at
@@ -184,7 +184,7 @@ export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWor
   if (bare.length > 0 && consistsOf(bare, clear)) return 'opt-out';
   if (beginsShortWith(folded, first)) return 'opt-out';
   if (START.has(bare.join(''))) return 'opt-in';
-  return isForSomebody(tokens, first) ? 'review' : 'answer';
+  return isForReview(tokens, first) ? 'review' : 'answer';
 }
 
 /** What stands for words where there are none. */
@@ -262,7 +262,7 @@ function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string
 }
 
 /** Whether there is anything in a text that somebody may mean by it. */
-function isForSomebody(tokens: readonly string[], first: ReadonlySet<string>): boolean {
+function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boolean {
   for (let i = 0; i < tokens.length; i++) {
     for (let count = 1; count <= 2; count++) {
       const word = tokens.slice(i, i + count).join('');

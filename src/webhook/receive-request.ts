@@ -19,7 +19,7 @@ export type Interpret = (body: Buffer, nowMs: number) => Reading;
 export interface Desk {
   readonly scheme: Scheme;
   readonly verify: Verifier;
-  /** What each environment has of its own; empty: of requests of which nobody says which they are for. */
+  /** What each environment has of its own; empty: of requests that do not say which they are for. */
   readonly of: (environment: string) => { readonly ids: SeenIds; readonly group: Group };
   readonly interpret: Interpret;
   readonly log: RefusalLog;
@@ -31,7 +31,7 @@ export interface Desk {
 
 /** Where a request came in. */
 interface Place {
-  /** Whose events these are; empty: nobody says. */
+  /** Whose events these are; empty: not said. */
   readonly environment: string;
   /** What stands behind the path, where that is the secret; else null. */
   readonly segment: string | null;
@@ -152,7 +152,7 @@ export function refuse(
 }
 
 /**
- * Holds events durably that came in for an environment (empty: nobody says which); when it throws or rejects, none of
+ * Holds events durably that came in for an environment (empty: not said which); when it throws or rejects, none of
  * them is held.
  */
 export type Record = (events: readonly WebhookEvent[], environment: string) => void | Promise<void>;

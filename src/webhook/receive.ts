@@ -26,7 +26,7 @@ interface ReceiverOptions {
   readonly interpret: Interpret;
   /** Holds events durably, those of several requests at once. What it throws is answered with 503. */
   readonly record: Record;
-  /** The environment whose events come to the path; nobody says when absent. */
+  /** The environment whose events come to the path; not said when absent. */
   readonly environment?: string;
   /** Environments that have a path of their own, which ends in their name: `/webhooks/production`. */
   readonly environments?: readonly string[];
@@ -161,7 +161,7 @@ interface Env {
  * The routes: paths that take POST, each for an environment. No answer carries a CORS header, and none has a body. With
  * the scheme `path`, one more segment is the secret.
  *
- * @param paths - each with the environment whose events come in there; empty: nobody says
+ * @param paths - each with the environment whose events come in there; empty: not said
  */
 function createReceiverApp(paths: ReadonlyMap<string, string>, desk: Desk): Hono<Env> {
   const app = new Hono<Env>();

@@ -48,7 +48,7 @@ const CHECKS: Readonly<Record<Scheme['kind'], (secret: string) => SecretFault | 
   },
 };
 
-/** SECURITY S29. */
+/** A secret in a URL must not be found by trying. */
 const PATH_BITS = 128;
 
 /** NIST SP 800-107, 5.3.2, asks for as many bits as the strength that is wanted. */

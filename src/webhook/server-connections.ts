@@ -27,7 +27,7 @@ const MOST_IN_A_SURGE = 1_000;
 const GRACE_MS = 250;
 
 type State =
-  /** No complete headers yet, and nobody knows who it is. */
+  /** No complete headers yet, so it is not known who it is. */
   | 'new'
   /** Headers, of whoever it may be. */
   | 'receiving'

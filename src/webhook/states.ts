@@ -53,7 +53,7 @@ export function foldStates(written: Readonly<Record<string, DeliveryState>>): Re
 }
 
 /**
- * The state that a word means, or null for one that nobody knows. A word of the project comes first; then the table;
+ * The state that a word means, or null for an unknown one. A word of the project comes first; then the table;
  * then the last part of a name of several, as in `message.delivered` and `sms/failed`.
  */
 export function stateOf(word: string, own: ReadonlyMap<string, DeliveryState>): DeliveryState | null {

@@ -67,7 +67,7 @@ function timestampMs(text: string): number | null {
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
  *
  * The hash is node's and not that of the package `standardwebhooks`, with which the tests compare it: there 64 KiB take
- * 3 ms instead of 0.04 (measured), which anybody could make it spend; a body goes through a string, in which bytes that
+ * 3 ms instead of 0.04 (measured), which any caller could make it spend; a body goes through a string, in which bytes that
  * are no UTF-8 are lost; and its clock cannot be handed in.
  */
 function standardVerifier(toleranceMs: number, secrets: readonly string[]): Verifier {
@@ -100,7 +100,7 @@ function signaturesOf(header: string): readonly string[] {
   return listed.flatMap(([version, signature = '']) => (version === 'v1' && signature !== '' ? [signature] : []));
 }
 
-/** Nobody has more keys at once; each costs a comparison. */
+/** No sender has more keys at once; each costs a comparison. */
 const MOST_SIGNATURES = 20;
 
 /**
