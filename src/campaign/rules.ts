@@ -204,7 +204,7 @@ function gateOf(
   return part;
 }
 
-/** A week: what came back after that says nothing about the message any more. */
+/** A week: later reports and replies say nothing about the message any more. */
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** By what `winner` says that the winner of a test is found; null where a person names it. */

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly updatedAt: string | null;
   /** When the message was last claimed, just before its request, in ms since 1970; absent: it never was. */
   readonly claimedAtMs?: number;
-  /** What came back about the message; null or absent: nothing did. */
+  /** The delivery state of the message; null or absent: no report. */
   readonly delivery?: Delivery | null;
   /** The address in the list, where it was corrected after the message had gone to `to`. */
   readonly listTo?: string;

@@ -1,7 +1,7 @@
 import type { DeliveryState } from './event.ts';
 import type { KeySource } from './words.ts';
 
-/** What handbill.yaml says under `webhook`: how what comes back is received, read and understood. */
+/** What handbill.yaml says under `webhook`: how delivery reports and replies are received, read and understood. */
 export interface Webhook {
   /** null: nothing says who may report, so that nothing is received; files of reports can be read all the same. */
   readonly receiver: Receiver | null;

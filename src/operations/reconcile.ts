@@ -88,7 +88,7 @@ const GROUP_EVENTS = 3_000;
 const MOST_DIAGNOSTICS = 100;
 
 /**
- * `handbill reconcile`: takes over exported delivery reports and replies, as `listen` would. Doing it again changes
+ * `handbill reconcile`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
  * nothing, so that whatever was cut short is finished by doing it again.
  *
  * @param files - paths from the current folder, or `-` for standard input

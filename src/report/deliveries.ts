@@ -8,7 +8,7 @@ import {
   type VariantResult,
 } from '../model.ts';
 
-/** Recipients that share a variant and what came back about their last message. */
+/** Recipients that share a variant and the delivery state of their last message. */
 export interface DeliveryCount {
   readonly variant: string | null;
   /** Null: `count` are reports that name a message of the run and are not about it, for the reason `unmatched`. */
@@ -17,7 +17,7 @@ export interface DeliveryCount {
   readonly count: number;
 }
 
-/** Counts what came back, as recipients go by. */
+/** Counts delivery reports and replies, as recipients go by. */
 export function countDelivery(): {
   add(outcome: Pick<Outcome, 'variant' | 'delivery'>): void;
   /** Adds reports that are about none of them, by why. */
@@ -63,7 +63,7 @@ export function deliveriesOf(counts: readonly DeliveryCount[]): Report['deliveri
   );
 }
 
-/** What came back about the messages of one variant: each figure holds the next, but for opting out. */
+/** Delivery reports and replies for the messages of one variant: each figure holds the next, but for opting out. */
 export type VariantDeliveries = Required<Pick<VariantResult, 'delivered' | 'read' | 'replied' | 'optedOut'>>;
 
 /** A message that was answered was read, and one that was read was delivered. */

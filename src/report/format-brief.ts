@@ -9,7 +9,7 @@ import { duration, number } from './words.ts';
 /** Characters of both lines: what a chat or a text message shows whole. */
 export const BRIEF_LENGTH = 200;
 
-/** Two lines for a chat: what became of the run; what came back, and the command for what is left. ASCII punctuation. */
+/** Two lines for a chat: what became of the run; delivery reports, and the command for what is left. ASCII punctuation. */
 export async function* formatBrief(
   report: Report,
   _outcomes: Outcomes,
@@ -35,7 +35,7 @@ export function briefText(
   return second === '' ? `${first}\n` : `${first}\n${second}\n`;
 }
 
-/** Room that is kept for what came back. */
+/** Room that is kept for delivery reports. */
 const CAME_LEAST = 18;
 
 /** A longer command would push aside what became of the run. */

@@ -132,7 +132,7 @@ export interface ReportOptions {
   readonly planFile?: string;
   /** ISO 4217 code of the costs; none is shown when absent. */
   readonly currency?: string | null;
-  /** The report once all outcomes have been read, where what came back is counted as they go by. */
+  /** The report once all outcomes have been read, where delivery reports are counted as they go by. */
   readonly completed?: () => Report;
   /** The columns of the list, to print beside the outcome of each row; `jsonl` and `csv` only. */
   readonly columns?: ListColumns;

@@ -40,7 +40,7 @@ interface Known {
   readonly campaign?: CampaignShape | null;
 }
 
-/** What came back about the messages of a run. */
+/** Delivery reports and replies for the messages of a run. */
 export interface CameBack extends Pick<Report, 'replies' | 'fallbacksDue'> {
   readonly deliveries: readonly DeliveryCount[];
 }

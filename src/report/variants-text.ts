@@ -34,7 +34,7 @@ const COLUMNS: readonly VariantColumn[] = [
   { title: '95 % interval', align: 'right', least: 80, cell: intervalOf },
 ];
 
-/** What came back is what is compared then; the shares are of those accepted. */
+/** Delivery reports and replies are compared then; the shares are of those accepted. */
 const COLUMNS_WITH_DELIVERIES: readonly VariantColumn[] = [
   ...COLUMNS.map((column) => ({ ...column, least: column.least + (column.least > 0 ? 40 : 0) })),
   { title: 'delivered', align: 'right', least: 60, cell: (variant) => shareOf(variant, 'delivered') },

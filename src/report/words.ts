@@ -100,7 +100,7 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeState, string>> = {
   pending: 'not sent yet',
 };
 
-/** What came back, in half a sentence. */
+/** Delivery states, in half a sentence. */
 export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   queued: 'the provider has it',
   sent: 'the network has it',
@@ -115,10 +115,10 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
   'opted-out': 'answered not to be written to any more',
 };
 
-/** One line of what came back: the word, how many, their share and what it means. */
+/** One line of delivery states: the word, how many, their share and what it means. */
 export type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
-/** What came back as shares of the messages that may have been received, and of how many nothing did. */
+/** Delivery states as shares of the messages that may have been received, and how many have no report. */
 export function deliveryLines({ deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>): readonly DeliveryLine[] {
   const counts = Object.entries(deliveries);
   const known = counts.reduce((sum, [, count]) => sum + count, 0);

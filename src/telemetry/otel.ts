@@ -354,7 +354,7 @@ export interface Instruments {
   /** A request has begun. */
   began(target: RequestTarget): void;
   ended(target: RequestTarget, attempt: Attempt): void;
-  /** Recipients of a run by what came back about each, as they are now. */
+  /** Recipients of a run by delivery state, as they are now. */
   deliveries(count: number, what: { campaign: string; environment: string; state: string }): void;
   /** Delivery reports that came in. */
   reports(count: number, state: string): void;

@@ -58,7 +58,7 @@ export interface DueFallbacks {
 }
 
 /**
- * `handbill reconcile`: takes over exported delivery reports and replies, as `listen` would. Doing it again changes
+ * `handbill reconcile`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
  * nothing, so that whatever was cut short is finished by doing it again.
  *
  * @param files - paths relative to `cwd`, or `-` for `input`
