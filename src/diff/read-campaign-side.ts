@@ -1,12 +1,11 @@
 import { readCampaign } from '../campaign/load.ts';
 import { CODES, type Diagnostic, HandbillError } from '../errors.ts';
 import type { Campaign } from '../model.ts';
-import { decisions, type View } from '../plan/decide.ts';
+import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
 import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { duplicatesIn } from '../plan/second-look.ts';
 import { readSuppressions, suppressionView } from '../plan/suppression.ts';
 import { unitsOf } from '../util/money.ts';
 import type { Gatherer } from './compare-rows.ts';

@@ -1,6 +1,6 @@
 import type { ProjectReading } from '../campaign/project.ts';
 import type { Channel } from '../model.ts';
-import { createReportedAddressReader } from '../recipients/reported-address.ts';
+import { createReportedAddressReader } from '../recipients/address.ts';
 import { listedForm } from '../suppression/form.ts';
 import { createInterpreter, type Interpreter } from '../webhook/interpret.ts';
 import { meaningOf } from '../webhook/meaning.ts';

@@ -13,7 +13,7 @@ import type {
   SkipDecision,
   SkipReason,
 } from '../model.ts';
-import { type Duplicate, type Duplicates, UnsureKey } from '../recipients/duplicates.ts';
+import { createDuplicates, type Duplicate, type Duplicates } from '../recipients/duplicates.ts';
 import { type RowCheck, withAllFaults } from '../recipients/faults.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { openList } from '../recipients/read.ts';
@@ -22,7 +22,6 @@ import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/meter.ts';
 import { createAssigner } from './assign.ts';
 import type { Plan } from './plan.ts';
-import { lookAgain } from './second-look.ts';
 import { writeAll, writeFallbacks, writeMessage } from './stages.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
@@ -62,6 +61,11 @@ export interface View {
   readonly winner?: string | null;
 }
 
+/** Finds recipients that the list of a plan names more than once. */
+export function duplicatesIn({ campaign, stages }: Plan): Duplicates {
+  return createDuplicates({ byAddress: campaign.recipients.key.length > 0, used: stages.used });
+}
+
 /** What a window says outside of it. */
 export type Closed =
   | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
@@ -89,7 +93,6 @@ export function decisions(plan: Plan, view: View): Decisions {
   let notes: readonly Diagnostic[] = [];
   async function* stream(): AsyncGenerator<readonly Decision[]> {
     const decide = createDecider(plan, view);
-    let looked: ListDigest | null = null;
     const { expected, meter } = view;
     const list = await openList(plan.campaign.recipients, {
       ...(expected === undefined ? {} : { expected }),
@@ -99,15 +102,9 @@ export function decisions(plan: Plan, view: View): Decisions {
     try {
       if (list.columns.join('\n') !== plan.columns.join('\n')) throw refuse(listChanged(plan));
       for await (const rows of list.rows()) {
-        const batch: Decision[] = [];
-        for (let unsure = decideRows(rows, 0, view, decide, batch); unsure !== null; ) {
-          looked = yield* lookAgain(plan, unsure.row, unsure.look);
-          unsure = decideRows(rows, unsure.at, view, decide, batch);
-        }
-        yield batch;
+        yield decideRows(rows, view, decide);
         seen = list.count();
       }
-      if (looked !== null && looked.sha256 !== list.digest().sha256) throw refuse(listChanged(plan));
       digest = list.digest();
       notes = list.notes();
     } catch (error) {
@@ -126,39 +123,14 @@ export function decisions(plan: Plan, view: View): Decisions {
   };
 }
 
-interface Unsure {
-  /** Where it is in the rows, and where in the list. */
-  readonly at: number;
-  readonly row: number;
-  readonly look: UnsureKey['look'];
+/** A function of its own, because V8 does not optimise a loop in a generator that is called once: 3 us a row. */
+function decideRows(rows: readonly Row[], { wanted }: View, decide: (row: Row) => Decision): readonly Decision[] {
+  const batch: Decision[] = [];
+  for (const row of rows) if (wanted === undefined || wanted(row.row)) batch.push(decide(row));
+  return batch;
 }
 
-/**
- * Decides about the wanted rows from `first` on, up to one whose key cannot be told from another without a second look.
- * A function of its own, because V8 does not optimise a loop in a generator that is called once: 3 us a row.
- */
-function decideRows(
-  rows: readonly Row[],
-  first: number,
-  view: View,
-  decide: (row: Row) => Decision,
-  batch: Decision[],
-): Unsure | null {
-  for (let at = first; at < rows.length; at++) {
-    const row = rows[at];
-    // Where the ledger has the rows, it knows which are wanted, and duplicates are not looked for again.
-    if (row === undefined || (view.wanted !== undefined && !view.wanted(row.row))) continue;
-    try {
-      batch.push(decide(row));
-    } catch (error) {
-      if (!(error instanceof UnsureKey)) throw error;
-      return { at, row: row.row, look: error.look };
-    }
-  }
-  return null;
-}
-
-/** The list is opened once for its header and once for its rows, or once more; in between it may have been replaced. */
+/** The list is opened once for its header and once for its rows; in between it may have been replaced. */
 function listChanged(plan: Plan): Diagnostic {
   return problem('input-changed', 'The list was changed while it was being read.', {
     at: { file: plan.campaign.recipients.file, line: 1 },

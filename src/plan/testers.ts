@@ -1,7 +1,7 @@
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { ADDRESS_KINDS, type AddressKind, type Campaign, type Leg, type Row } from '../model.ts';
 import { ADDRESS_WORDS, type AddressReader, createAddressReader } from '../recipients/address.ts';
-import { columnName } from '../recipients/column-types.ts';
+import { columnName } from '../recipients/columns.ts';
 import { openList } from '../recipients/read.ts';
 import { show } from '../recipients/show.ts';
 import { didYouMean } from '../util/suggest.ts';

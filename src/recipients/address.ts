@@ -1,5 +1,4 @@
 import type { AddressKind } from '../model.ts';
-import { readContact } from './contact.ts';
 import { createEmailReader } from './email.ts';
 import { createPhoneReader } from './phone.ts';
 import { show } from './show.ts';
@@ -64,4 +63,77 @@ function readContactAddress(cell: string): Address | AddressProblem {
 export function addressMessage(kind: AddressKind, column: string, cell: string, found: AddressProblem): string {
   const shown = cell.trim() === '' ? '' : ` ${show(cell)}`;
   return `The ${ADDRESS_WORDS[kind].one}${shown} (column "${column}") ${found.problem}.`;
+}
+
+/** The id of a contact in the provider's address book. */
+export interface ContactId {
+  readonly contact: string;
+}
+
+/** Why a cell is not the id of a contact: `problem` follows on "The contact id ...". */
+export interface ContactProblem {
+  readonly problem: string;
+  readonly hint?: string;
+}
+
+/** The API's document sets no limit; ids in use are numbers, UUIDs (36) and ObjectIds (24). */
+const MAX_ID_CHARACTERS = 200;
+
+/** Control characters, line separators and halves of surrogate pairs: JSON could carry them, no id has them. */
+const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+/** What Excel makes of a long number; an id such as `4e10` is something else. */
+const SCIENTIFIC = /^\d[.,]\d+E\+\d+$/;
+
+/** Reads the id of a contact: trimmed and in Unicode's composed form, else as it stands. It is the provider's. */
+export function readContact(raw: string): ContactId | ContactProblem {
+  const contact = raw.trim().normalize('NFC');
+  if (contact === '') return { problem: 'is empty' };
+  if (contact.length > MAX_ID_CHARACTERS) {
+    return { problem: `has ${contact.length} characters, and ${MAX_ID_CHARACTERS} are the most` };
+  }
+  if (FORBIDDEN.test(contact)) {
+    return { problem: 'holds a line end or another control character', hint: 'Give each contact a row of its own.' };
+  }
+  if (SCIENTIFIC.test(contact)) {
+    const hint = 'Give the column the format "Text" in the spreadsheet, enter the ids again and save.';
+    return { problem: 'is in scientific notation: a spreadsheet turned it into a number', hint };
+  }
+  return { contact };
+}
+
+/**
+ * Makes the reader of addresses as providers write them: an email address, or a number in any spelling. Its `+` is
+ * often left out (`447700900123`), so that bare digits can be a number of the world or one of the country. Where both
+ * are possible, the one that the numbering plan uses counts, then the one of the world; ten digits in North America are
+ * what people there call a number.
+ *
+ * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code; null: there are none
+ * @returns the address as lists have it; null for what is none
+ */
+export function createReportedAddressReader(defaultCountry: string | null): (written: string) => string | null {
+  const world = createAddressReader('msisdn', null);
+  const home = defaultCountry === null ? null : createAddressReader('msisdn', defaultCountry);
+  const email = createAddressReader('email', null);
+  const readNumber = (text: string): string | null => {
+    const national = home === null ? null : found(home, text);
+    if (!/^[1-9]\d{6,14}$/.test(text)) return (national ?? found(world, text))?.to ?? null;
+    const international = found(world, `+${text}`);
+    if (international === null || national === null) return (international ?? national)?.to ?? null;
+    if (international.assigned !== national.assigned) return (international.assigned ? international : national).to;
+    return (/^\+1\d{10}$/.test(national.to) && text.length === 10 ? national : international).to;
+  };
+  return (written) => {
+    const text = written.trim();
+    if (text.length > MAX_ADDRESS_CHARACTERS) return null;
+    return text.includes('@') ? (found(email, text)?.to ?? null) : readNumber(text);
+  };
+}
+
+/** RFC 5321, 4.5.3.1.3: of an email address; numbers are shorter. */
+const MAX_ADDRESS_CHARACTERS = 254;
+
+function found(read: AddressReader, text: string): Address | null {
+  const address = read(text);
+  return 'problem' in address ? null : address;
 }

@@ -1,12 +1,14 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type { ListSpec } from '../model.ts';
+import type { ColumnType, ColumnTypes, ListSpec } from '../model.ts';
+import { type DateFormat, readDateFormat } from '../util/date-format.ts';
 import { maskText } from '../util/mask.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { instantMs } from '../util/units.ts';
 import { ADDRESS_WORDS } from './address.ts';
-import { columnName } from './column-types.ts';
+import { shorten, show } from './show.ts';
 
 /** Positions of the columns that say who a recipient is. */
-export interface AddressColumns {
+interface AddressColumns {
   readonly to: number;
   /** None: the address identifies the recipient. */
   readonly key: readonly number[];
@@ -57,4 +59,134 @@ export function listed(columns: readonly string[]): string {
   const names = columns.slice(0, MOST_NAMES).map(maskText).join(', ');
   const more = columns.length > MOST_NAMES ? ` and ${columns.length - MOST_NAMES} more` : '';
   return `Its columns: ${names}${more}.`;
+}
+
+/** A column whose cells must hold a number or a date. */
+export interface TypedColumn {
+  readonly index: number;
+  readonly name: string;
+  readonly type: Exclude<ColumnType, 'string'>;
+  /** How its dates are written; null: as ISO 8601. */
+  readonly format: DateFormat | null;
+}
+
+/** The columns with a type that cells can miss. Names that the list does not have are left out. */
+export function typedColumns(types: ColumnTypes, columns: readonly string[]): TypedColumn[] {
+  return Object.entries(types).flatMap(([written, column]) => {
+    const name = columnName(written);
+    const index = columns.indexOf(name);
+    const { type, format } = readType(column);
+    return index === -1 || type === 'string' ? [] : [{ index, name, type, format }];
+  });
+}
+
+/** What a column holds. The format was checked when the campaign was read. */
+export function readType(column: ColumnTypes[string]): {
+  readonly type: ColumnType;
+  readonly format: DateFormat | null;
+} {
+  if (typeof column === 'string') return { type: column, format: null };
+  const format = readDateFormat(column.format);
+  if ('problem' in format) throw new Error(`The format ${column.format} ${format.problem}.`);
+  return { type: column.type, format };
+}
+
+/** A name as the header has it. */
+export function columnName(written: string): string {
+  return written.trim().normalize('NFC');
+}
+
+/** What is wrong with the typed cells of one row, all of it, and what to do; null when each holds its type. */
+export function typeFault(
+  typed: readonly TypedColumn[],
+  values: readonly string[],
+): { readonly message: string; readonly hint: string } | null {
+  for (const { index, type, format } of typed) {
+    if (readCell(type, values[index] ?? '', format) === null) return explain(typed, values);
+  }
+  return null;
+}
+
+function explain(typed: readonly TypedColumn[], values: readonly string[]): { message: string; hint: string } {
+  const wrong = typed.filter(({ index, type, format }) => readCell(type, values[index] ?? '', format) === null);
+  const parts = wrong.map(
+    ({ index, name, type, format }) =>
+      `"${name}" holds ${showCell(values[index] ?? '')}, not ${A[type]}${format === null ? '' : ` as ${format.pattern}`}`,
+  );
+  const hint = [...new Set(wrong.map((column) => hintFor(column, (values[column.index] ?? '').trim())))].join(' ');
+  return { message: `The column ${parts.join('; ')}.`, hint };
+}
+
+const A = { number: 'a number', date: 'a date' } as const;
+
+/** A long run of digits may be somebody's number, but a date may be shown. */
+function showCell(cell: string): string {
+  return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
+}
+
+function hintFor({ type, format }: TypedColumn, text: string): string {
+  if (format !== null) {
+    const isOther = format.toIso(text) === null && readCell('date', text) !== null;
+    const iso = isOther ? ' For ISO dates write `date`, without a format.' : '';
+    return `Dates are written ${format.pattern}, such as ${format.example}, and must exist. A cell may be empty.${iso}`;
+  }
+  if (type === 'date') {
+    if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text)) {
+      return 'An instant needs its zone: write "Z" or an offset such as "+01:00" behind it.';
+    }
+    return 'Dates are written 2026-11-21, or 2026-11-21T09:00:00Z, and must exist. A cell may be empty.';
+  }
+  if (/^-?[\d.,' ]+$/.test(text) && text.replace(/\D/g, '').length > 15) {
+    return 'Numbers of more than 15 digits cannot be compared exactly. Is it an id? Then leave its type out.';
+  }
+  return 'Numbers are written 1234.5: no thousands separators, a point for the fraction. A cell may be empty.';
+}
+
+/** A plain decimal: no thousands separators, no exponent, a point for the fraction. */
+const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
+
+/** Up to 15 digits are exact in a double, so that two different numbers are never taken for one. */
+const MAX_DIGITS = 15;
+
+/**
+ * The value of a cell that holds a number or a date (`2026-11-21`, which is midnight in UTC, or an instant with `Z` or
+ * an offset), dates in ms since 1970; undefined when it is empty, null when it holds something else.
+ * @param format how the dates are written; null: as ISO 8601. Its times of day are those of a clock in UTC.
+ */
+export function readCell(
+  type: Exclude<ColumnType, 'string'>,
+  cell: string,
+  format: DateFormat | null = null,
+): number | null | undefined {
+  const text = cell.trim();
+  if (text === '') return undefined;
+  if (type === 'number') return readNumber(text);
+  if (format === null) return readDate(text);
+  const iso = format.toIso(text);
+  return iso === null ? null : readDate(iso.includes('T') ? `${iso}Z` : iso);
+}
+
+function readNumber(text: string): number | null {
+  if (!NUMBER.test(text)) return null;
+  if (text.length > MAX_DIGITS && text.replace(/[-.]/g, '').length > MAX_DIGITS) return null;
+  // Minus zero would be another value than zero to some comparisons.
+  return Number(text) + 0;
+}
+
+const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+
+function readDate(text: string): number | null {
+  if (!DAY.test(text)) return instantMs(text.replace(' ', 'T'));
+  const year = Number(text.slice(0, 4));
+  const month = Number(text.slice(5, 7));
+  const day = Number(text.slice(8, 10));
+  // Date.UTC carries over (31 April is 1 May), and reads years below 100 as 19xx.
+  const ms = Date.UTC(year, month - 1, day);
+  const date = new Date(ms);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 100 ? ms : null;
+}
+
+/** The text of a cell as it is compared: trimmed, and in Unicode's composed form. */
+export function readText(cell: string): string {
+  return cell.trim().normalize('NFC');
 }

@@ -2,13 +2,18 @@ import { type Code, type Diagnostic, EXIT, HandbillError } from '../errors.ts';
 import type { ListEncoding, ListSpec, Row } from '../model.ts';
 import { unguardCell } from '../util/csv-cell.ts';
 import { isOwnExport } from '../util/report-columns.ts';
-import { createBlockReader } from './blocks.ts';
 import { sniffEncoding } from './decode.ts';
-import { findDelimiter, MAX_RECORD_CHARACTERS, scanFields, splitFields } from './fields.ts';
-import { readHeader } from './header.ts';
-import { openListFile } from './open.ts';
-import { isEmpty, SEPARATOR, toRow } from './read.ts';
-import { invalidEncoding, nulCharacter, rowTooLarge, syntaxFault } from './refusals.ts';
+import { findDelimiter, readHeader, SEPARATOR } from './header.ts';
+import { createBlockReader, openListFile } from './list-file.ts';
+import { isEmpty, toRow } from './read.ts';
+import {
+  invalidEncoding,
+  MAX_RECORD_CHARACTERS,
+  nulCharacter,
+  rowTooLarge,
+  scanFields,
+  syntaxFault,
+} from './refusals.ts';
 
 /** Faults that are named one by one when a list is refused; the rest is counted. */
 export const NAMED_PROBLEMS = 1000;
@@ -198,16 +203,18 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
       return;
     }
     isHeaderRead = true;
-    delimiter ??= separator ?? findDelimiter(text);
-    const headerText = { file, text, line: start, delimiter };
+    const found = delimiter ?? separator ?? findDelimiter(text);
+    delimiter = found;
+    const headerText = { file, text, line: start, delimiter: found };
     const fault = syntaxFault(headerText, false);
     if (fault !== null) {
       report(fault);
       for (const line of read) if (line.number > (fault.at?.line ?? start)) take(line);
       return;
     }
-    const isEscaped = spec.escaped ?? isOwnExport(readHeader(headerText).columns);
-    const { columns, width, problems } = readHeader(headerText, isEscaped ? unguardCell : undefined);
+    const cells = scanFields(text, found).fields;
+    const isEscaped = spec.escaped ?? isOwnExport(readHeader(headerText, cells).columns);
+    const { columns, width, problems } = readHeader(headerText, isEscaped ? cells.map(unguardCell) : cells);
     for (const problem of problems) report(problem);
     // Of two columns with one name nothing says which is meant.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
@@ -220,7 +227,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     const start = lines[0]?.number ?? 0;
     const isDamaged = lines.some((line) => line.isDamaged);
     clear();
-    const fields = splitFields([text], delimiter ?? ',')?.[0] ?? [];
+    const { fields } = scanFields(text, delimiter ?? ',');
     if (isEmpty(fields)) return;
     if (row >= seen) {
       const fault = faultOf(fields, start);

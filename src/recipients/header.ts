@@ -1,40 +1,49 @@
-import { type Diagnostic, type Position, problem } from '../errors.ts';
+import type { Diagnostic } from '../errors.ts';
+import { problem } from '../errors.ts';
 import { maskInPlace, maskText } from '../util/mask.ts';
-import { columnName } from './column-types.ts';
-import { scanFields, splitFields } from './fields.ts';
-
-const LINE_END = /\r\n?|\n/;
+import { columnName } from './columns.ts';
+import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The header row as it stands in its file. */
-export interface HeaderText {
-  readonly file: string;
-  readonly text: string;
-  readonly line: number;
-  readonly delimiter: string;
+/** The line in which some programs name the delimiter, in front of the header. */
+export const SEPARATOR = /^"?sep=([^"])"?$/i;
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** The delimiter that stands most often outside quotes in the header; a comma when there is none. */
+export function findDelimiter(header: string): string {
+  const bare = header.replace(/"[^"]*"?/g, '');
+  let best: string = ',';
+  let most = 0;
+  for (const delimiter of DELIMITERS) {
+    const count = bare.split(delimiter).length - 1;
+    if (count > most) {
+      best = delimiter;
+      most = count;
+    }
+  }
+  return best;
 }
 
 /**
  * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
- * name. Columns at the end without a name are left out: a spreadsheet writes them where a cell was once used. The
- * header must be well-formed CSV.
- * @param read what a cell of the header says
+ * name. Columns at the end without a name are left out: a spreadsheet writes them where a cell was once used.
+ * @param cells what the header holds
  * @returns the names and how many fields the header has, or everything that is wrong with the names
  */
 export function readHeader(
-  header: HeaderText,
-  read: (cell: string) => string = (cell) => cell,
+  header: RecordText,
+  cells: readonly string[],
 ): { columns: readonly string[]; width: number; problems: readonly Diagnostic[] } {
-  const cells = splitFields([header.text], header.delimiter)?.[0] ?? [];
-  const names = cells.map((cell) => columnName(read(cell)));
+  const names = cells.map(columnName);
   // In a header of nothing but blanks none of them is behind the others.
   const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1 || names.length);
-  const starts = scanFields(header.text, header.delimiter).starts;
-  // A list without a header begins with somebody's address.
-  const source = maskInPlace(header.text.split(LINE_END)[0] ?? '');
-  const width = names.length;
-  return { columns, width, problems: checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source })) };
+  const { starts } = scanFields(header.text, header.delimiter);
+  // The first row of a list without a header holds an address.
+  const source = maskInPlace(header.text.split(/[\r\n]/)[0] ?? '');
+  const problems = checkNames(columns, (i) => ({ at: positionAt(header, starts[i] ?? 0), source }));
+  return { columns, width: names.length, problems };
 }
 
 /**
@@ -67,14 +76,3 @@ export function checkNames(
 
 const BLANK = { hint: 'Name the column in the first row, or remove it from every row.' };
 const RENAME = { hint: 'Rename the column in the first row of the list.' };
-
-/** The place of an offset in a record that may have several lines. */
-export function positionAt(record: Omit<HeaderText, 'delimiter'>, offset: number): Position {
-  const before = record.text.slice(0, offset);
-  const lines = before.split(LINE_END);
-  return {
-    file: record.file,
-    line: record.line + lines.length - 1,
-    column: (lines.at(-1) ?? '').length + 1,
-  };
-}

@@ -1,15 +1,8 @@
-import type { CountryCode } from 'libphonenumber-js/max';
+import { createRequire } from 'node:module';
+import type { CountryCode, PhoneNumber as LibraryNumber } from 'libphonenumber-js/max';
+import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
-import { isPhoneCountry, phoneLibrary } from './phone-library.ts';
-import {
-  explainParsed,
-  explainShape,
-  explainUnparsed,
-  MAX_DIGITS,
-  MIN_NATIONAL_DIGITS,
-  type PhoneProblem,
-} from './phone-problem.ts';
-import { type NumberingPlan, type NumberType, type Plans, planOf, plansOf } from './plans.ts';
+import { onDemand } from '../util/on-demand.ts';
 
 /** A number that a network could have given out. */
 export interface PhoneNumber {
@@ -23,8 +16,6 @@ export interface PhoneNumber {
   /** The numbering plan uses it: false for numbers that only have the right length, such as documentation numbers. */
   readonly assigned: boolean;
 }
-
-export type { PhoneProblem } from './phone-problem.ts';
 
 export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
 
@@ -239,4 +230,225 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ph
   if (parsed.ext !== undefined || isShortCode || isTooLong || !parsed.isPossible()) return explainParsed(parsed, text);
   const main = plansOf(Number(parsed.countryCallingCode))?.[0].country ?? null;
   return { e164: parsed.number, country: parsed.country ?? main, assigned: parsed.isValid() };
+}
+
+/**
+ * libphonenumber itself, loaded when the first number asks for it: its 93 modules take 60 ms, and plain digits, which
+ * most lists hold, are read by plans that are made from its metadata (below).
+ */
+export const phoneLibrary = onDemand(
+  () => createRequire(import.meta.url)('libphonenumber-js/max') as typeof import('libphonenumber-js/max'),
+);
+
+/** A country with telephone numbers: what `isSupportedCountry` of the library says, from the same table. */
+export function isPhoneCountry(country: string): country is CountryCode {
+  return Object.hasOwn(metadata.countries, country);
+}
+
+/** Why a cell is not a phone number: `problem` follows on "The number ...". */
+export interface PhoneProblem {
+  readonly problem: string;
+  readonly hint?: string;
+}
+
+/** Below this, what is dialled within a country and not in use as a full number is a short code such as 999. */
+const MIN_NATIONAL_DIGITS = 7;
+
+const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the numbers again and save.';
+
+/** E.164 (ITU-T): at most 15 digits with the calling code. libphonenumber lets some German numbers have more. */
+const MAX_DIGITS = 15;
+
+/** What can be seen from the shape alone, before anyone tries to read digits; null when the shape may be a number. */
+function explainShape(text: string): PhoneProblem | null {
+  if (text === '') return { problem: 'is empty' };
+  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(text)) {
+    return {
+      problem: 'is in scientific notation: a spreadsheet turned this number into 4.47701E+11 or the like',
+      hint: `Its last digits are lost. ${AS_TEXT}`,
+    };
+  }
+  if (/^\+?\d{7,}[.,]0+$/.test(text)) {
+    return { problem: 'is a decimal: a spreadsheet or script turned this number into 447700900123.0', hint: AS_TEXT };
+  }
+  if (/[?&;]ext=\d/i.test(text)) return { problem: 'has an extension', ...NO_EXTENSION };
+  return holdsSeveral(text) ? { problem: 'is more than one number', hint: 'Give each number a row of its own.' } : null;
+}
+
+const NO_EXTENSION = { hint: 'A message cannot be sent to an extension: give a number of its own, or remove it.' };
+
+/** `07700 900123; 07700 900124`, `030 1234567/68`, but not `0171/1234567`, where the area code stands before the `/`. */
+function holdsSeveral(text: string): boolean {
+  const parts = text.split(/[;/|&]|,| or | und | and | ou | y /i).map((part) => part.replace(/\D/g, '').length);
+  if (parts.length < 2) return text.indexOf('+', 1) !== -1 && /\d.*\+\d/.test(text);
+  const comma = !/[;/|&]/.test(text);
+  return (parts[0] ?? 0) >= 7 && parts.slice(1).some((digits) => digits >= (comma ? 7 : 1));
+}
+
+/** The library found no number at all. */
+function explainUnparsed(text: string, country: CountryCode | null): PhoneProblem {
+  const digits = text.replace(/\D/g, '');
+  if (!/^\+?[\d\s()./~-]+$/.test(text) || digits === '') return { problem: 'is not a phone number' };
+  if (digits.length > MAX_DIGITS) return tooManyDigits(digits.length);
+  if (digits.length < 5) return { problem: 'is too short for a phone number' };
+  if (text.startsWith('+')) return { problem: 'does not begin with a country code that is in use' };
+  if (country !== null) return { problem: 'is not a phone number' };
+  const lost = phoneLibrary().parsePhoneNumberFromString(`+${digits}`, { extract: false });
+  if (!text.startsWith('0') && lost?.isValid() === true)
+    return { problem: 'has no country code', hint: lostPlus(lost) };
+  const hint = 'Write it with "+" and the country code, or set `recipients.defaultCountry`, for example to GB.';
+  return { problem: 'has no country code', hint };
+}
+
+/** The library found something, but nothing that a message can be sent to. */
+function explainParsed(parsed: LibraryNumber, text: string): PhoneProblem {
+  if (parsed.ext !== undefined) return { problem: 'has an extension', ...NO_EXTENSION };
+  const where = parsed.country ?? `+${parsed.countryCallingCode}`;
+  const digits = parsed.nationalNumber.length;
+  if (parsed.number.length - 1 > MAX_DIGITS) return tooManyDigits(parsed.number.length - 1);
+  if (!text.startsWith('+') && digits < MIN_NATIONAL_DIGITS) {
+    return {
+      problem: `is too short: what has ${digits} digits can at most be dialled within ${where}`,
+      hint: 'Give the full number with "+" and the country code.',
+    };
+  }
+  const lost = text.startsWith('+')
+    ? undefined
+    : phoneLibrary().parsePhoneNumberFromString(`+${text}`, { extract: false });
+  const hint = lost?.isValid() === true ? lostPlus(lost) : 'Check its digits and its country code.';
+  return { problem: `cannot be a number of ${where}: none has ${digits} digits after the country code`, hint };
+}
+
+function tooManyDigits(digits: number): PhoneProblem {
+  return {
+    problem: `has ${digits} digits, and no phone number has more than ${MAX_DIGITS}`,
+    hint: 'If the cell holds several numbers, give each a row of its own.',
+  };
+}
+
+function lostPlus(lost: LibraryNumber): string {
+  const where = lost.country ?? `+${lost.countryCallingCode}`;
+  return `It would be a number of ${where} with a "+" in front: a spreadsheet may have removed it.`;
+}
+
+/**
+ * The numbering plans of libphonenumber (its `max` metadata), with every regular expression compiled once and
+ * anchored to the calling code, so that it can be tried on `+447700900123` as it stands.
+ */
+
+/** The numbers of one country, or of one international network. */
+interface NumberingPlan {
+  /** ISO 3166-1 alpha-2; null for networks that belong to no country (+800, +881 ...). */
+  readonly country: string | null;
+  readonly callingCode: string;
+  /** Bit n: a national number may have n digits. */
+  readonly lengths: number;
+  readonly general: RegExp;
+  readonly types: readonly NumberType[];
+  /** Numbers of landlines, and of mobile phones; null where the plan has none. In some countries a number may be either. */
+  readonly landline: NumberType | null;
+  readonly mobile: NumberType | null;
+  /** Digits that only this country's numbers begin with, among those that share its calling code. */
+  readonly leading: RegExp | null;
+  /** What may stand in front of a national number, with groups where it is not simply left out. */
+  readonly nationalPrefix: RegExp | null;
+  /** Matches an international number that seems to carry a national prefix too. */
+  readonly strayPrefix: RegExp | null;
+  readonly internationalPrefix: RegExp;
+}
+
+interface NumberType {
+  /** Bit n: such a number may have n digits. */
+  readonly lengths: number;
+  readonly pattern: RegExp;
+}
+
+/** Countries that share a calling code; the first one is the main one. */
+type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
+
+/** Plans by calling code, compiled when they are first needed. */
+const byCallingCode: (Plans | null | undefined)[] = new Array(1000);
+
+/** Plans of a calling code given as a number, or null when it is not in use. */
+function plansOf(callingCode: number): Plans | null {
+  const known = byCallingCode[callingCode];
+  return known !== undefined ? known : compileCallingCode(callingCode);
+}
+
+/** The plan of a country, or null when libphonenumber does not know it. */
+function planOf(country: string): NumberingPlan | null {
+  const callingCode = Object.entries(metadata.country_calling_codes).find(([, codes]) =>
+    codes.some((code) => code === country),
+  )?.[0];
+  if (callingCode === undefined) return null;
+  return plansOf(Number(callingCode))?.find((plan) => plan.country === country) ?? null;
+}
+
+function compileCallingCode(callingCode: number): Plans | null {
+  const code = String(callingCode);
+  const countries: readonly string[] = new Map(Object.entries(metadata.country_calling_codes)).get(code) ?? [];
+  const sources = new Map<string, unknown>(Object.entries(metadata.countries));
+  const network: unknown = new Map(Object.entries(metadata.nonGeographic)).get(code);
+  const plans = countries.map((country) => compilePlan(country, sources.get(country)));
+  if (network !== undefined) plans.push(compilePlan(null, network));
+  const [main, ...others] = plans;
+  const result: Plans | null = main === undefined ? null : [main, ...others];
+  byCallingCode[callingCode] = result;
+  return result;
+}
+
+// Places in libphonenumber-js's packed metadata, as its source/metadata.js reads them (version 4).
+const CALLING_CODE = 0;
+const INTERNATIONAL_PREFIX = 1;
+const GENERAL = 2;
+const LENGTHS = 3;
+const NATIONAL_PREFIX = 5;
+const NATIONAL_PREFIX_FOR_PARSING = 7;
+const LEADING = 10;
+const TYPES = 11;
+// Places among the types.
+const LANDLINE = 0;
+const MOBILE = 1;
+
+function compilePlan(country: string | null, source: unknown): NumberingPlan {
+  const packed = list(source);
+  const callingCode = text(packed[CALLING_CODE]);
+  const start = `^\\+${callingCode}`;
+  const lengths = lengthBits(packed[LENGTHS]);
+  const prefix = text(packed[NATIONAL_PREFIX_FOR_PARSING]) || text(packed[NATIONAL_PREFIX]);
+  const leading = text(packed[LEADING]);
+  const types = list(packed[TYPES]).map((type) => compileType(start, type, lengths));
+  return {
+    country,
+    callingCode,
+    lengths,
+    general: new RegExp(`${start}(?:${text(packed[GENERAL])})$`),
+    types: types.filter((type) => type !== null),
+    landline: types[LANDLINE] ?? null,
+    mobile: types[MOBILE] ?? null,
+    leading: leading === '' ? null : new RegExp(`${start}(?:${leading})`),
+    nationalPrefix: prefix === '' ? null : new RegExp(`^(?:${prefix})`),
+    // The lookbehind leaves out matches of nothing, which Argentina's pattern makes of every number.
+    strayPrefix: prefix === '' ? null : new RegExp(`${start}(?:${prefix})(?<!${start})`),
+    internationalPrefix: new RegExp(`^(?:${text(packed[INTERNATIONAL_PREFIX])})`),
+  };
+}
+
+function compileType(start: string, source: unknown, lengths: number): NumberType | null {
+  const [pattern, own] = list(source);
+  if (text(pattern) === '') return null;
+  const bits = own === undefined || own === 0 ? lengths : lengthBits(own);
+  return { lengths: bits, pattern: new RegExp(`${start}(?:${text(pattern)})$`) };
+}
+
+function lengthBits(source: unknown): number {
+  return list(source).reduce<number>((bits, length) => bits | (1 << Number(length)), 0);
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,19 +1,60 @@
-import { type Diagnostic, EXIT, HandbillError, refuse } from '../errors.ts';
-import type { ListSpec, Row } from '../model.ts';
+import { hash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { InfoRecord } from 'csv-parse';
+import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
+import type { InlineList, ListEncoding, ListSpec, Row } from '../model.ts';
 import { unguardCell } from '../util/csv-cell.ts';
+import type { Meter } from '../util/meter.ts';
+import { onDemand } from '../util/on-demand.ts';
 import { isOwnExport } from '../util/report-columns.ts';
-import { createBlockReader, type ListDigest } from './blocks.ts';
-import { findDelimiter, splitFields } from './fields.ts';
-import { readHeader } from './header.ts';
-import { hashInline, openInline } from './inline.ts';
-import type { List, ListOptions } from './list.ts';
-import { openListFile } from './open.ts';
-import { createRecordReader, type RecordReader } from './records.ts';
-import { emptyColumns, emptyRows, noHeader, noRows, raggedFault, syntaxFault } from './refusals.ts';
-import type { Records } from './split.ts';
+import { columnName } from './columns.ts';
+import { createDecoding, DecodeFault, sniffEncoding, type TextDecoding } from './decode.ts';
+import { checkNames, findDelimiter, readHeader, SEPARATOR } from './header.ts';
+import { BLOCK_BYTES, type BlockReader, createBlockReader, type ListDigest, openListFile } from './list-file.ts';
+import {
+  countLines,
+  emptyColumns,
+  emptyRows,
+  invalidEncoding,
+  MAX_RECORD_CHARACTERS,
+  noHeader,
+  noRows,
+  notText,
+  nulCharacter,
+  type RecordText,
+  raggedFault,
+  rowTooLarge,
+  syntaxFault,
+} from './refusals.ts';
 
-export type { ListDigest } from './blocks.ts';
-export type { List, ListOptions } from './list.ts';
+export type { ListDigest } from './list-file.ts';
+
+/** A list whose header has been read. */
+export interface List {
+  /** Names of the columns, trimmed and NFC. */
+  readonly columns: readonly string[];
+  /** Line of the header: 1, but after a `sep=` line or empty lines. Of a list in a campaign file: its first row's line. */
+  readonly headerLine: number;
+  /** The rows, in batches; can be called once. Nothing is read ahead: the consumer's pace decides. */
+  rows(): AsyncGenerator<readonly Row[]>;
+  /** Rows handed out so far. */
+  count(): number;
+  /** What was read, once `rows` has ended. */
+  digest(): ListDigest;
+  /** What was left out of the list, and what is unusual about it; complete once `rows` has ended. */
+  notes(): readonly Diagnostic[];
+  /** Closes the file; needed when `rows` was not run to its end. */
+  close(): Promise<void>;
+}
+
+export interface ListOptions {
+  /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
+  readonly expected?: ListDigest;
+  /** Bytes that are decoded at a time, default 4 KiB: one batch holds the rows that end in them. */
+  readonly pieceBytes?: number;
+  /** Told the bytes of the file, and how many of them were read, after each block. */
+  readonly meter?: Meter;
+}
 
 /**
  * Default of `pieceBytes`: some 90 rows of 45 bytes. Rows wait until their turn comes, with all that was decided about
@@ -22,25 +63,30 @@ export type { List, ListOptions } from './list.ts';
  */
 const PIECE_BYTES = 4 * 1024;
 
-/** More problems of one header than anyone would read. */
+/** Problems of one header that are named. */
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
  * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory; what is
- * hashed is what is parsed, also when the file is swapped meanwhile (J2). Recipients that the campaign file lists are
- * in memory already.
+ * hashed is what is parsed, also when the file is swapped meanwhile (J2). Bytes become text here (`decode.ts`), csv-parse
+ * makes records of it. Recipients that the campaign file lists are in memory already.
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {
   if (spec.inline !== null) return openInline(spec.inline, spec.file, options.expected ?? null);
   const handle = await openListFile(spec);
-  const close = once(() => handle.close());
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closed ??= handle.close();
+    return closed;
+  };
   try {
     const { meter } = options;
     if (meter !== undefined) Object.assign(meter, { done: 0, total: (await handle.stat()).size });
     const blocks = createBlockReader(handle, spec.file, options.expected ?? null, meter);
-    const records = createRecordReader(blocks, spec, options.pieceBytes ?? PIECE_BYTES);
-    return createList(spec, await readFirst(spec, records), { records, digest: blocks.digest, close });
+    const text = readText(blocks, spec, options.pieceBytes ?? PIECE_BYTES);
+    const { header, ...top } = await readTop(spec, text);
+    return createList(spec, { ...top, ...(await readColumns(spec, header)) }, { text, digest: blocks.digest, close });
   } catch (error) {
     await close();
     throw error;
@@ -63,7 +109,99 @@ export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'inline'>)
   }
 }
 
-interface First {
+/** Where bytes are no text. What is in front of them is handed out before. */
+interface TextFault {
+  refusal(line: number): Error;
+}
+
+type TextPieces = AsyncGenerator<string | TextFault>;
+
+/** The text of a file, in pieces; the last one may be a fault. */
+async function* readText(blocks: BlockReader, spec: ListSpec, pieceBytes: number): TextPieces {
+  let encoding: ListEncoding = 'utf-8';
+  let decoding: TextDecoding | null = null;
+  try {
+    for (let block = await blocks.next(); block !== null; block = await blocks.next()) {
+      let at = 0;
+      if (decoding === null) {
+        const other = notText(spec.file, block);
+        if (other !== null) throw refuse(other);
+        ({ encoding, skip: at } = sniffEncoding(block, spec.encoding));
+        decoding = createDecoding(encoding);
+      }
+      for (; at < block.length; at += pieceBytes) yield decoding.push(block.subarray(at, at + pieceBytes));
+    }
+    if (decoding !== null) yield decoding.end();
+  } catch (error) {
+    if (!(error instanceof DecodeFault)) throw error;
+    const fault = error.kind === 'nul' ? nulCharacter : invalidEncoding;
+    yield error.before;
+    yield { refusal: (line) => refuse(fault(spec.file, line, encoding)) };
+  }
+}
+
+/** The beginning of a list: its header, and the text that was read together with it. */
+interface Top {
+  readonly header: RecordText;
+  readonly rest: string;
+  /** Line on which the rest begins. */
+  readonly restLine: number;
+}
+
+/** Empty lines; a CR at the end of a piece may be half of a CR LF. */
+const EMPTY_LINES = /^(?:\r\n|\n|\r(?=[^\n]))+/;
+
+/** Reads up to the header, behind a `sep=` line if there is one. Its end must be known before its delimiter is. */
+async function readTop(spec: ListSpec, pieces: TextPieces): Promise<Top> {
+  const { file } = spec;
+  let text = '';
+  let line = 1;
+  let separator: string | null = null;
+  let isEnd = false;
+  for (;;) {
+    const blank = EMPTY_LINES.exec(text)?.[0] ?? '';
+    text = text.slice(blank.length);
+    line += countLines(blank);
+    const end = recordEnd(text);
+    const isWhole = end < text.length - 1 || (isEnd && text.trim() !== '');
+    if (isWhole) {
+      const record = text.slice(0, end);
+      const rest = text.slice(end).replace(/^(?:\r\n?|\n)/, '');
+      const restLine = line + countLines(text.slice(0, text.length - rest.length));
+      const written = SEPARATOR.exec(record)?.[1];
+      if (written === undefined || separator !== null) {
+        const delimiter = spec.delimiter ?? separator ?? findDelimiter(record);
+        return { header: { file, text: record, line, delimiter }, rest, restLine };
+      }
+      separator = written;
+      text = rest;
+      line = restLine;
+      continue;
+    }
+    if (isEnd) throw refuse(noHeader(file));
+    if (text.length > MAX_RECORD_CHARACTERS) {
+      const delimiter = spec.delimiter ?? separator ?? findDelimiter(text);
+      throw refuse(syntaxFault({ file, text, line, delimiter }, true) ?? rowTooLarge(file, line));
+    }
+    const { value: piece } = await pieces.next();
+    if (piece === undefined) isEnd = true;
+    else if (typeof piece === 'string') text += piece;
+    else throw piece.refusal(line + countLines(text));
+  }
+}
+
+/** Where the first record ends: at a line end that is not in quotes, else with the text. */
+function recordEnd(text: string): number {
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (character === '\n' || character === '\r')) return at;
+  }
+  return text.length;
+}
+
+interface Columns {
   readonly columns: readonly string[];
   /** Fields of the header: columns without a name at its end are left out. */
   readonly width: number;
@@ -71,106 +209,171 @@ interface First {
   readonly delimiter: string;
   /** Cells have the `'` of handbill's exports, which is taken off. */
   readonly isEscaped: boolean;
-  /** Records that were read together with the header. */
-  readonly rest: Records;
 }
 
-/** The line in which some programs name the delimiter, in front of the header. */
-export const SEPARATOR = /^"?sep=(.)"?$/i;
-
-/** Reads up to the header, behind a `sep=` line if there is one. */
-async function readFirst(spec: ListSpec, records: RecordReader): Promise<First> {
-  let batch = await nextRecords(spec, records);
-  const separator = SEPARATOR.exec(batch.texts[0] ?? '')?.[1];
-  if (separator !== undefined) batch = dropFirst(batch);
-  if (batch.texts.length === 0) batch = await nextRecords(spec, records);
-  const text = batch.texts[0] ?? '';
-  const headerLine = batch.lines[0] ?? 1;
-  const delimiter = spec.delimiter ?? separator ?? findDelimiter(text);
-  const header = { file: spec.file, text, line: headerLine, delimiter };
-  const fault = syntaxFault(header, false);
-  if (fault !== null) throw refuse(fault);
-  if (text.trim() === '') throw refuse(noHeader(spec.file));
-  const written = readHeader(header);
-  const isEscaped = spec.escaped ?? isOwnExport(written.columns);
-  const { columns, width, problems } = isEscaped ? readHeader(header, unguardCell) : written;
-  if (problems.length > 0) throw tooMany(problems);
-  return { columns, width, headerLine, delimiter, isEscaped, rest: dropFirst(batch) };
-}
-
-function tooMany(problems: readonly Diagnostic[]): HandbillError {
-  return new HandbillError(EXIT.refused, problems.slice(0, MOST_HEADER_PROBLEMS), problems.length);
-}
-
-async function nextRecords(spec: ListSpec, records: RecordReader): Promise<Records> {
-  for (;;) {
-    const batch = await records.next(spec.delimiter);
-    if (batch === null) throw refuse(noHeader(spec.file));
-    if (batch.texts.length > 0) return batch;
+async function readColumns(spec: ListSpec, header: RecordText): Promise<Columns> {
+  const parser = createRecordParser(header);
+  const [cells = []] = [...(await parser.push(header.text)), ...(await parser.end())].map(({ fields }) => fields);
+  if (parser.fault() !== null) throw parser.fault();
+  if (header.text.trim() === '') throw refuse(noHeader(spec.file));
+  const isEscaped = spec.escaped ?? isOwnExport(readHeader(header, cells).columns);
+  const { columns, width, problems } = readHeader(header, isEscaped ? cells.map(unguardCell) : cells);
+  if (problems.length > 0) {
+    throw new HandbillError(EXIT.refused, problems.slice(0, MOST_HEADER_PROBLEMS), problems.length);
   }
+  return { columns, width, headerLine: header.line, delimiter: header.delimiter, isEscaped };
 }
 
-function dropFirst(records: Records): Records {
-  return { texts: records.texts.slice(1), lines: records.lines.slice(1) };
+/** csv-parse, loaded when the first list is opened. */
+const csvParse = onDemand(() => createRequire(import.meta.url)('csv-parse') as typeof import('csv-parse'));
+
+interface CsvRecord {
+  readonly fields: readonly string[];
+  /** Line on which it begins. */
+  readonly line: number;
 }
+
+interface RecordParser {
+  /** Records that are complete with this text. */
+  push(text: string): Promise<readonly CsvRecord[]>;
+  /** The last record, when the text ends without a line end. */
+  end(): Promise<readonly CsvRecord[]>;
+  /** What ended the reading, behind the last record; null: nothing. */
+  fault(): Error | null;
+  /** Line that the text has come to. */
+  line(): number;
+}
+
+/** What csv-parse makes of a text, with the line of each record and the place of the first fault. */
+function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordText, 'text'>): RecordParser {
+  let records: CsvRecord[] = [];
+  let fault: Error | null = null;
+  // The record that is being read: where it begins, in bytes and lines, and the bytes from there on.
+  let start = 0;
+  let line = firstLine;
+  let lines = 0;
+  let held = Buffer.alloc(0);
+  let heldFrom = 0;
+  const parser = new (csvParse().Parser)({
+    delimiter,
+    // Line ends may be mixed, and those in quotes stay as they are.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    on_record: take,
+  });
+  // The callbacks below are told the same.
+  parser.on('error', () => {});
+
+  function take(fields: string[], info: InfoRecord): null {
+    const isEmptyLine = fields.length === 1 && fields[0] === '' && held[start - heldFrom] !== QUOTE;
+    checkSize(info.bytes);
+    if (!isEmptyLine && fault === null) records.push({ fields, line });
+    // Lines as csv-parse counts them, but for a CR LF in quotes, of which it makes two.
+    line += info.lines - lines === 1 ? 1 : 1 + fields.reduce((sum, field) => sum + countLines(field), 0);
+    lines = info.lines;
+    start = info.bytes;
+    return null;
+  }
+
+  /** Text of the record that is being read, up to a byte of the whole text. */
+  const textTo = (end: number): string => held.toString('utf8', start - heldFrom, end - heldFrom);
+
+  function checkSize(end: number): void {
+    if (end - start <= MAX_RECORD_CHARACTERS) return;
+    if (textTo(end).replace(/\r?\n?$/, '').length > MAX_RECORD_CHARACTERS) fault ??= refuse(rowTooLarge(file, line));
+  }
+
+  /** The records that csv-parse has made since this was called last. */
+  function taken(error: unknown): readonly CsvRecord[] {
+    if (error && fault === null) {
+      const found = syntaxFault({ file, text: textTo(heldFrom + held.length), line, delimiter }, false);
+      fault = found === null ? new Error('csv-parse finds a fault that cannot be located.') : refuse(found);
+    }
+    checkSize(heldFrom + held.length);
+    const found = records;
+    records = [];
+    return found;
+  }
+
+  return {
+    async push(text) {
+      held = Buffer.concat([held.subarray(start - heldFrom), Buffer.from(text)]);
+      heldFrom = start;
+      const bytes = held.subarray(held.length - Buffer.byteLength(text));
+      return taken(await new Promise((resolve) => parser.write(bytes, resolve)));
+    },
+    end: async () => taken(await new Promise((resolve) => parser.end(resolve))),
+    fault: () => fault,
+    line: () => line + countLines(textTo(heldFrom + held.length)),
+  };
+}
+
+const QUOTE = 0x22;
 
 interface Source {
-  readonly records: RecordReader;
+  readonly text: TextPieces;
   readonly digest: () => ListDigest;
   readonly close: () => Promise<void>;
 }
 
-function createList(spec: ListSpec, first: First, source: Source): List {
-  const { columns, width, delimiter, headerLine, isEscaped } = first;
+function createList(spec: ListSpec, top: Columns & Omit<Top, 'header'>, { text, digest, close }: Source): List {
+  const { file } = spec;
+  const { columns, width, headerLine, isEscaped } = top;
   let count = 0;
   const empty = { count: 0, line: 0 };
-  let started = false;
+
+  async function* records(): AsyncGenerator<readonly CsvRecord[]> {
+    const parser = createRecordParser({ file, line: top.restLine, delimiter: top.delimiter });
+    yield await parser.push(top.rest);
+    for (;;) {
+      if (parser.fault() !== null) throw parser.fault();
+      const { value: piece } = await text.next();
+      if (piece === undefined) break;
+      if (typeof piece !== 'string') throw piece.refusal(parser.line());
+      yield await parser.push(piece);
+    }
+    yield await parser.end();
+    if (parser.fault() !== null) throw parser.fault();
+  }
 
   async function* rows(): AsyncGenerator<readonly Row[]> {
-    if (started) throw new Error('The rows of a list can be read once.');
-    started = true;
     try {
-      for (let batch: Records | null = first.rest; batch !== null; batch = await source.records.next(delimiter)) {
-        if (batch.texts.length === 0) continue;
+      for await (const batch of records()) {
         const rows = toRows(batch);
         count += rows.length;
         if (rows.length > 0) yield rows;
       }
     } finally {
-      await source.close();
+      await close();
     }
   }
 
-  function toRows(batch: Records): Row[] {
-    const fields = splitFields(batch.texts, delimiter);
-    if (fields === null) throw findFault(batch);
+  function toRows(batch: readonly CsvRecord[]): Row[] {
     const rows: Row[] = [];
-    for (let i = 0; i < fields.length; i++) {
-      const line = batch.lines[i] ?? 0;
-      const cells = isEscaped ? (fields[i] ?? []).map(unguardCell) : (fields[i] ?? []);
+    for (const { fields, line } of batch) {
+      const cells = isEscaped ? fields.map(unguardCell) : fields;
       if (!isEmpty(cells)) rows.push(toRow(count + rows.length, line, cells, columns.length, width));
       else if (++empty.count === 1) empty.line = line;
     }
     return rows;
   }
 
-  function findFault(batch: Records): Error {
-    for (const [i, text] of batch.texts.entries()) {
-      const fault = syntaxFault({ file: spec.file, text, line: batch.lines[i] ?? 0, delimiter }, false);
-      if (fault !== null) return refuse(fault);
-    }
-    return new Error('csv-parse refused records in which no fault can be found.');
-  }
+  const notes = (): readonly Diagnostic[] => [
+    ...(width === columns.length ? [] : [emptyColumns(file, headerLine, width - columns.length)]),
+    ...(empty.count === 0 ? [] : [emptyRows(file, empty.line, empty.count)]),
+    ...(count === 0 ? [noRows(file)] : []),
+  ];
 
-  function notes(): readonly Diagnostic[] {
-    return [
-      ...(width === columns.length ? [] : [emptyColumns(spec.file, headerLine, width - columns.length)]),
-      ...(empty.count === 0 ? [] : [emptyRows(spec.file, empty.line, empty.count)]),
-      ...(count === 0 ? [noRows(spec.file)] : []),
-    ];
-  }
+  return { columns, headerLine, rows: readOnce(rows), count: () => count, digest, notes, close };
+}
 
-  return { columns, headerLine, rows, count: () => count, digest: source.digest, notes, close: source.close };
+function readOnce<T>(read: () => AsyncGenerator<T>): () => AsyncGenerator<T> {
+  let isRead = false;
+  return async function* () {
+    if (isRead) throw new Error('The rows of a list can be read once.');
+    isRead = true;
+    yield* read();
+  };
 }
 
 /** Nothing but fields without a value. */
@@ -183,26 +386,68 @@ function isBlank(field: string): boolean {
   return field === '' || field.trim() === '';
 }
 
-export function toRow(row: number, line: number, fields: readonly string[], wanted: number, width: number): Row {
+/** A row of as many values as the header has columns, or what is wrong with it. */
+export function toRow(row: number, line: number, fields: readonly string[], wanted: number, width = wanted): Row {
   // Some programs write the fields of columns without a name, and some do not; a value there belongs to no column.
   const isWide = width > wanted && fields.length === width;
   if (fields.length !== wanted && !isWide)
     return { row, line, values: null, fault: raggedFault(fields.length, wanted) };
   if (isWide && !fields.slice(wanted).every(isBlank)) {
-    return {
-      row,
-      line,
-      values: null,
-      fault: `has a value in a column without a name, behind the ${wanted} of the header`,
-    };
+    const fault = `has a value in a column without a name, behind the ${wanted} of the header`;
+    return { row, line, values: null, fault };
   }
   return { row, line, values: isWide ? fields.slice(0, wanted) : fields, fault: null };
 }
 
-function once(close: () => Promise<void>): () => Promise<void> {
-  let closed: Promise<void> | null = null;
-  return () => {
-    closed ??= close();
-    return closed;
+/** Rows of one batch: about what a piece of a file holds. */
+const BATCH_ROWS = 256;
+
+/**
+ * Opens a list that is part of the campaign file. Its cells are exact: what keeps a spreadsheet from running a cell of
+ * a CSV as a formula (a leading `'`) is part of the value here.
+ */
+function openInline(inline: InlineList, file: string, expected: ListDigest | null): List {
+  const headerLine = inline.rows[0]?.line ?? 1;
+  const columns = inline.columns.map(columnName);
+  const problems = checkNames(columns, () => ({ at: { file, line: headerLine } }));
+  if (problems.length > 0) throw refuse(...problems);
+  const digest = hashInline(inline);
+  if (expected !== null && expected.sha256 !== digest.sha256) {
+    const message = `The recipients that ${file} lists changed after they had been checked.`;
+    throw refuse(problem('input-changed', message, { at: { file }, hint: 'Run the command again.' }));
+  }
+  let count = 0;
+
+  async function* rows(): AsyncGenerator<readonly Row[]> {
+    while (count < inline.rows.length) {
+      const from = count;
+      const batch = inline.rows.slice(from, from + BATCH_ROWS);
+      count += batch.length;
+      yield batch.map(({ line, values }, i) => toRow(from + i, line, values, columns.length));
+    }
+  }
+
+  return {
+    columns,
+    headerLine,
+    rows: readOnce(rows),
+    count: () => count,
+    digest: () => digest,
+    notes: () => [],
+    close: async () => {},
   };
+}
+
+/**
+ * The digest of a list in the campaign file, over one form of it: the columns and then each row as a line of JSON.
+ * Lines of the file are left out, so that a comment above the list does not make it another list.
+ */
+function hashInline(inline: InlineList): ListDigest {
+  const records = [inline.columns.map(columnName), ...inline.rows.map((row) => row.values)];
+  const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const blocks: string[] = [];
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+    blocks.push(hash('sha256', bytes.subarray(at, at + BLOCK_BYTES), 'hex'));
+  }
+  return { sha256: hash('sha256', bytes, 'hex'), size: bytes.length, blocks };
 }

@@ -2,8 +2,7 @@ import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { ListSpec, Recipient, Row, SkipReason } from '../model.ts';
 import { isTimeZone } from '../util/time-zone.ts';
 import { ADDRESS_WORDS, type Address, type AddressProblem, addressMessage, createAddressReader } from './address.ts';
-import { type TypedColumn, typedColumns, typeFault } from './column-types.ts';
-import { resolveColumns } from './columns.ts';
+import { resolveColumns, type TypedColumn, typedColumns, typeFault } from './columns.ts';
 import { doubtAbout } from './phone.ts';
 import { show } from './show.ts';
 

@@ -1,12 +1,95 @@
-import { type Diagnostic, problem, warning } from '../errors.ts';
+import { type Diagnostic, type Position, problem, warning } from '../errors.ts';
 import type { ListEncoding } from '../model.ts';
-import { type FieldFault, scanFields } from './fields.ts';
-import { type HeaderText, positionAt } from './header.ts';
 
-/** What is wrong with a list as a whole. The line is never shown: it holds personal data. */
+/** What is wrong with a list as a whole, and where. The line is never shown: it holds personal data. */
+
+/** Text that begins with a record of a list. */
+export interface RecordText {
+  readonly file: string;
+  readonly text: string;
+  /** Line on which it begins. */
+  readonly line: number;
+  readonly delimiter: string;
+}
+
+/** Longer rows are refused. */
+export const MAX_RECORD_CHARACTERS = 1024 * 1024;
+
+/** A record, and the first thing in it that is not CSV. */
+interface FieldScan {
+  /** Where its fields begin, as offsets. */
+  readonly starts: readonly number[];
+  /** What its fields hold, up to the fault. */
+  readonly fields: readonly string[];
+  readonly fault: FieldFault | null;
+}
+
+interface FieldFault {
+  readonly kind: 'stray-quote' | 'after-quote' | 'unclosed-quote';
+  readonly offset: number;
+}
+
+/**
+ * Reads one record character by character, to its end or to its first fault. csv-parse says that a record has a fault;
+ * this says in which column of which line.
+ */
+export function scanFields(text: string, delimiter: string): FieldScan {
+  const starts: number[] = [];
+  const fields: string[] = [];
+  const stopped = (kind: FieldFault['kind'], offset: number): FieldScan => ({
+    starts,
+    fields,
+    fault: { kind, offset },
+  });
+  for (let at = 0; ; ) {
+    starts.push(at);
+    let end: number;
+    if (text[at] === '"') {
+      const close = closingQuote(text, at + 1);
+      if (close === -1) return stopped('unclosed-quote', at);
+      end = close + 1;
+      if (!isFieldEnd(text, end, delimiter)) return stopped('after-quote', end);
+      fields.push(text.slice(at + 1, close).replaceAll('""', '"'));
+    } else {
+      end = at;
+      while (!isFieldEnd(text, end, delimiter)) {
+        if (text[end] === '"') return stopped('stray-quote', end);
+        end += 1;
+      }
+      fields.push(text.slice(at, end));
+    }
+    if (!text.startsWith(delimiter, end)) return { starts, fields, fault: null };
+    at = end + delimiter.length;
+  }
+}
+
+function isFieldEnd(text: string, at: number, delimiter: string): boolean {
+  return at >= text.length || text[at] === '\n' || text[at] === '\r' || text.startsWith(delimiter, at);
+}
+
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
+}
+
+/** The place of an offset in a record that may have several lines. */
+export function positionAt({ file, text, line }: Omit<RecordText, 'delimiter'>, offset: number): Position {
+  const before = text.slice(0, offset);
+  return { file, line: line + countLines(before), column: offset - lastLineStart(before) + 1 };
+}
+
+function lastLineStart(text: string): number {
+  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+}
+
+/** Number of line ends: LF, CR LF or CR. */
+export function countLines(text: string): number {
+  return text.match(/\r\n?|\n/g)?.length ?? 0;
+}
 
 /** The first fault in a record, or null. `cut`: the record was not read to its end. */
-export function syntaxFault(record: HeaderText, cut: boolean): Diagnostic | null {
+export function syntaxFault(record: RecordText, cut: boolean): Diagnostic | null {
   const fault = scanFields(record.text, record.delimiter).fault;
   if (fault === null || (cut && fault.kind === 'unclosed-quote')) return null;
   return problem('csv-syntax', FAULTS[fault.kind], { at: positionAt(record, fault.offset), hint: HINTS[fault.kind] });

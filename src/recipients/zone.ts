@@ -1,6 +1,6 @@
 import type { ListSpec, Recipient } from '../model.ts';
-import { columnName } from './column-types.ts';
-import { createZoneTable } from './zone-table.ts';
+import { columnName } from './columns.ts';
+import { ZONES_OF_PREFIXES } from './zone-data.ts';
 
 /** Says in which time zones somebody may be. */
 export interface ZoneReader {
@@ -23,10 +23,8 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
   const add = (name: string): number => {
     const known = ids.get(name);
     if (known !== undefined) return known;
-    // The cell may be a slice of a large piece of the list, which a copy of its letters does not keep.
-    const own = Buffer.from(name, 'latin1').toString('latin1');
-    const id = own === '' ? -1 : sets.push([own]) - 1;
-    ids.set(own, id);
+    const id = name === '' ? -1 : sets.push([name]) - 1;
+    ids.set(name, id);
     return id;
   };
   return {
@@ -37,4 +35,62 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
     },
     names: (id) => sets[id] ?? [],
   };
+}
+
+/** Which time zones a phone number may lie in. */
+interface ZoneTable {
+  /** Every set of zones, by number. */
+  readonly sets: readonly (readonly string[])[];
+  /** The set of a number in E.164 form, -1 where its prefix says nothing (toll-free, international networks). */
+  find(e164: string): number;
+}
+
+/**
+ * Builds the table: a tree of digits in one flat array, so that a look-up is at most nine steps, and allocates nothing.
+ * Some 3 ms and 100 KB; loaded where a campaign asks for the zones of its recipients.
+ */
+export function createZoneTable(text = ZONES_OF_PREFIXES): ZoneTable {
+  const sets: (readonly string[])[] = [];
+  const children: number[] = [...NO_CHILDREN];
+  const values: number[] = [-1];
+  for (const word of text.trim().split(/\s+/)) {
+    if (/^\d/.test(word)) values[nodeOf(word, children, values)] = sets.length - 1;
+    else sets.push(word.split('&'));
+  }
+  const next = Int16Array.from(children);
+  const setOf = Int16Array.from(values);
+  return {
+    sets,
+    find(e164) {
+      let found = -1;
+      let node = 0;
+      for (let i = 1; i < e164.length; i++) {
+        node = next[node * 10 + e164.charCodeAt(i) - DIGIT_0] ?? 0;
+        if (node === 0) break;
+        const set = setOf[node] ?? -1;
+        if (set !== -1) found = set;
+      }
+      return found;
+    },
+  };
+}
+
+const DIGIT_0 = 0x30;
+const NO_CHILDREN: readonly number[] = Array.from({ length: 10 }, () => 0);
+
+/** The node of a prefix; 0, the root, also stands for "none", because nothing leads back to it. */
+function nodeOf(prefix: string, children: number[], values: number[]): number {
+  let node = 0;
+  for (const digit of prefix) {
+    const at = node * 10 + Number(digit);
+    let child = children[at] ?? 0;
+    if (child === 0) {
+      child = values.length;
+      values.push(-1);
+      children.push(...NO_CHILDREN);
+      children[at] = child;
+    }
+    node = child;
+  }
+  return node;
 }

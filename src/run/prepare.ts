@@ -5,10 +5,10 @@ import type { LoadRow, RunIdentity, RunRecord } from '../ledger/records.ts';
 import type { Campaign, ChangedRecipient, Decision } from '../model.ts';
 import { type Checked, checkList, listInput } from '../plan/check.ts';
 import { openReach, type Reached } from '../plan/contact-history.ts';
+import { duplicatesIn } from '../plan/decide.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import { changedInputs } from '../plan/seal.ts';
-import { duplicatesIn } from '../plan/second-look.ts';
 import { identityHash } from '../plan/settings.ts';
 import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
 import { lastOpeningAfter, timeView } from '../plan/window.ts';
@@ -277,8 +277,7 @@ async function checkAndLoad(
     if (rows.length >= LOAD_BATCH) flush();
   });
   flush();
-  // 17 MB of a million keys, which V8 would keep well into the send pass.
-  duplicates.clear();
+  duplicates.close();
   return checked;
 }
 

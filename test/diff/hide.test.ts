@@ -45,11 +45,10 @@ describe('what is none is left as it is', () => {
 });
 
 it('no text takes long', () => {
-  const started = performance.now();
+  // A pattern that goes back over what it has read would need minutes, which the limit of a test ends.
   for (const text of ['a'.repeat(300_000), '0'.repeat(300_000), '+1 '.repeat(100_000), '@'.repeat(300_000)]) {
-    hideAddresses(text);
+    expect(hideAddresses(`${text} ada@example.com`)).not.toContain('ada@example.com');
   }
-  expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 describe('names of secrets', () => {

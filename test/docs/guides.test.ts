@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { type Validation, validate } from '../../src/cli/validate/command.ts';
 import type { Code } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/model.ts';
-import { GROUPS, OPERATORS } from '../../src/recipients/operators.ts';
+import { GROUPS, OPERATORS } from '../../src/recipients/query.ts';
 import { compileSegment, type Segment } from '../../src/recipients/segment.ts';
 import { runCli } from '../helpers/cli.ts';
 

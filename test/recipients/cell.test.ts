@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { readCell } from '../../src/recipients/cell.ts';
+import { readCell } from '../../src/recipients/columns.ts';
 
 describe('numbers', () => {
   test.each([

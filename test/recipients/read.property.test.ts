@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ListEncoding } from '../../src/model.ts';
-import { scanFields, splitFields } from '../../src/recipients/fields.ts';
+import { scanFields } from '../../src/recipients/refusals.ts';
 import { readAll, useLists } from './lists.ts';
 
 const lists = useLists();
@@ -99,14 +99,17 @@ async function check(table: Table, encoding: ListEncoding, mark: boolean, pieceB
   expect(list.rows.map((row) => row.line)).toEqual(table.lines.filter((_, row) => isRow(row)));
 }
 
-// What is cut without csv-parse must be what csv-parse would have said, and faults must be found where it finds one.
-test('records are taken apart as csv-parse does', () => {
-  const soup = fc.string({ unit: fc.constantFrom('a', '"', '"', ',', ';', ' ', '\r'), minLength: 1, maxLength: 12 });
-  const property = fc.property(soup, fc.constantFrom(',', ';'), (text, delimiter) => {
+// Where csv-parse finds no fault, the scan that says where faults are must find none, and the same fields.
+test('records are scanned as csv-parse reads them', () => {
+  const soup = fc.string({ unit: fc.constantFrom('a', '"', '"', ',', ';', ' '), minLength: 1, maxLength: 12 });
+  const property = fc.property(soup, fc.constantFrom(',', ';'), lineEnds, (text, delimiter, end) => {
     const expected = oracle(text, delimiter);
-    expect(splitFields([text], delimiter)).toEqual(expected);
-    expect(scanFields(text, delimiter).fault === null).toBe(expected !== null);
-    if (expected !== null) expect(scanFields(text, delimiter).starts).toHaveLength(expected[0]?.length ?? 0);
+    const scan = scanFields(text, delimiter);
+    expect(scan.fault === null).toBe(expected !== null);
+    if (expected === null) return;
+    expect(scan.fields).toEqual(expected[0]);
+    expect(scan.starts).toHaveLength(scan.fields.length);
+    expect(scanFields(`${text}${end}"`, delimiter)).toEqual(scan);
   });
   fc.assert(property, { numRuns: runs * 10 });
 });

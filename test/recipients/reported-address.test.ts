@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReportedAddressReader } from '../../src/recipients/reported-address.ts';
+import { createReportedAddressReader } from '../../src/recipients/address.ts';
 
 test.each<[written: string, country: string | null, expected: string | null]>([
   ['+447700900123', null, '+447700900123'],

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it, test } from 'vitest';
 import { packageZones, zoneSource } from '../../.scripts/zones.ts';
-import { createZoneReader } from '../../src/recipients/zone.ts';
-import { createZoneTable } from '../../src/recipients/zone-table.ts';
+import { createZoneReader, createZoneTable } from '../../src/recipients/zone.ts';
 import { isTimeZone } from '../../src/util/time-zone.ts';
 
 const table = createZoneTable();

@@ -14,9 +14,8 @@ import { loadCampaign } from '../../src/campaign/load.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { RunIdentity } from '../../src/ledger/records.ts';
 import type { Campaign } from '../../src/model.ts';
-import { type Decisions, decisions } from '../../src/plan/decide.ts';
+import { type Decisions, decisions, duplicatesIn } from '../../src/plan/decide.ts';
 import { createPlan, type Plan } from '../../src/plan/plan.ts';
-import { duplicatesIn } from '../../src/plan/second-look.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { createRandom } from './random.ts';
 

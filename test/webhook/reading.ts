@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventMapping, WebhookEvent } from '../../src/model.ts';
-import { createReportedAddressReader } from '../../src/recipients/reported-address.ts';
+import { createReportedAddressReader } from '../../src/recipients/address.ts';
 import { createInterpreter, type Interpretation } from '../../src/webhook/interpret.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 10);

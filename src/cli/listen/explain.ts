@@ -7,7 +7,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { interpreterOf } from '../../operations/event-interpreter.ts';
 import { projectHere } from '../../operations/project-ledger.ts';
 import { countryOf } from '../../operations/suppress-addresses.ts';
-import { createReportedAddressReader } from '../../recipients/reported-address.ts';
+import { createReportedAddressReader } from '../../recipients/address.ts';
 import { pointerTo } from '../../util/json.ts';
 import { displayPath, findFileAnywhere, readSmallFile } from '../../util/paths.ts';
 import { follow, type Pointer } from '../../util/pointer.ts';

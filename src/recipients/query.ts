@@ -1,0 +1,274 @@
+import { type Diagnostic, problem } from '../errors.ts';
+import type { ColumnType, ColumnTypes, Json, JsonObject, Where } from '../model.ts';
+import type { DateFormat } from '../util/date-format.ts';
+import { didYouMean } from '../util/suggest.ts';
+import { columnName, listed, readCell, readText, readType } from './columns.ts';
+
+/** Every operator that a condition on a column can use, and what it can be asked of. The list is closed. */
+export const OPERATORS = {
+  $eq: { operand: 'value', types: ['string', 'number', 'date'] },
+  $ne: { operand: 'value', types: ['string', 'number', 'date'] },
+  $gt: { operand: 'value', types: ['number', 'date'] },
+  $gte: { operand: 'value', types: ['number', 'date'] },
+  $lt: { operand: 'value', types: ['number', 'date'] },
+  $lte: { operand: 'value', types: ['number', 'date'] },
+  $in: { operand: 'values', types: ['string', 'number', 'date'] },
+  $nin: { operand: 'values', types: ['string', 'number', 'date'] },
+  $exists: { operand: 'switch', types: ['string', 'number', 'date'] },
+  $startsWith: { operand: 'text', types: ['string'] },
+  $endsWith: { operand: 'text', types: ['string'] },
+  $contains: { operand: 'text', types: ['string'] },
+} as const satisfies Record<string, { operand: Operand; types: readonly ColumnType[] }>;
+
+/** What stands behind an operator: a value of the column's type, a list of them, true or false, or a piece of text. */
+type Operand = 'value' | 'values' | 'switch' | 'text';
+
+export type Operator = keyof typeof OPERATORS;
+
+/** Operators over whole conditions, which stand where columns are named. */
+export const GROUPS = ['$and', '$or', '$nor'] as const;
+type Group = (typeof GROUPS)[number];
+
+/** Something that can be asked of a cell once it has been read: dates are milliseconds since 1970. */
+export type Scalar = string | number;
+
+/** A query that was checked against the columns of a list. */
+export type Condition =
+  | { readonly kind: 'group'; readonly operator: Group; readonly of: readonly Condition[] }
+  /** Holds when the conditions, all on this column, do not hold together. */
+  | { readonly kind: 'not'; readonly column: QueryColumn; readonly of: readonly OnColumn[] }
+  | Test;
+
+type OnColumn = Exclude<Condition, { kind: 'group' }>;
+
+export interface Test {
+  readonly kind: 'test';
+  readonly column: QueryColumn;
+  readonly operator: Operator;
+  readonly operand: Scalar | boolean | readonly Scalar[];
+}
+
+export interface QueryColumn {
+  readonly index: number;
+  readonly name: string;
+  readonly type: ColumnType;
+  /** How its dates are written in the list; null: as ISO 8601. */
+  readonly format: DateFormat | null;
+}
+
+function isOperator(name: string): name is Operator {
+  return Object.hasOwn(OPERATORS, name);
+}
+
+function isGroup(name: string): name is Group {
+  return GROUPS.some((group) => group === name);
+}
+
+/**
+ * Checks a query against the columns of a list, and makes conditions of it whose operands have their columns' types.
+ * @returns the conditions, which must all hold, or everything that is wrong with the query, at its place
+ */
+export function readQuery(
+  where: Where,
+  columns: readonly string[],
+  types: ColumnTypes,
+): { readonly conditions: readonly Condition[] } | Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  const typeOf = new Map(Object.entries(types).map(([name, type]) => [columnName(name), type]));
+  const refuse = (message: string, hint?: string): void => {
+    problems.push(problem('invalid-where', message, { at: where.at, ...(hint === undefined ? {} : { hint }) }));
+  };
+  const conditions = readMapping(where.query, []);
+  return problems.length > 0 ? problems : { conditions };
+
+  function readMapping(query: JsonObject, path: readonly string[]): Condition[] {
+    const entries = Object.entries(query);
+    if (entries.length === 0) {
+      refuse(`${place(path)} asks nothing.`, 'Leave it out to mean everybody, or name a column: { country: GB }.');
+    }
+    return entries.flatMap(([name, value]): readonly Condition[] => {
+      if (name.startsWith('$')) return readGroup(name, value, [...path, name]);
+      return readColumn(name, value, [...path, name]);
+    });
+  }
+
+  function readGroup(name: string, value: Json, path: readonly string[]): readonly Condition[] {
+    if (!isGroup(name)) {
+      refuse(...unknownGroup(name, path));
+      return [];
+    }
+    if (!Array.isArray(value) || value.length === 0) {
+      refuse(`${place(path)} needs a list of queries.`, `For example ${name}: [{ country: GB }, { country: IE }].`);
+      return [];
+    }
+    const of = value.flatMap((query: Json, i): Condition[] => {
+      const at = [...path, String(i + 1)];
+      if (isMapping(query)) return [all(readMapping(query, at))];
+      refuse(`${place(at)} is not a query.`, 'Name a column and what it must be: { country: GB }.');
+      return [];
+    });
+    return [{ kind: 'group', operator: name, of }];
+  }
+
+  function readColumn(name: string, value: Json, path: readonly string[]): readonly OnColumn[] {
+    const index = columns.indexOf(columnName(name));
+    if (index === -1) {
+      const hint = [didYouMean(name, columns).hint, listed(columns)].filter((part) => part !== undefined).join(' ');
+      refuse(`${place(path)} asks for the column "${name}", which the list does not have.`, hint);
+      return [];
+    }
+    const column = { index, name: columnName(name), ...readType(typeOf.get(columnName(name)) ?? 'string') };
+    if (!isMapping(value)) return readTest(column, '$eq', value, path);
+    return readOperators(column, value, path);
+  }
+
+  function readOperators(column: QueryColumn, value: JsonObject, path: readonly string[]): readonly OnColumn[] {
+    const entries = Object.entries(value);
+    if (entries.length === 0) refuse(`${place(path)} asks nothing.`, 'Give a value, or an operator such as $gte.');
+    return entries.flatMap(([name, operand]): readonly OnColumn[] => {
+      const at = [...path, name];
+      if (isOperator(name)) return readTest(column, name, operand, at);
+      if (name === '$not') return readNot(column, operand, at);
+      refuse(...unknownOperator(name, at));
+      return [];
+    });
+  }
+
+  function readNot(column: QueryColumn, value: Json, path: readonly string[]): readonly OnColumn[] {
+    if (isMapping(value)) return [{ kind: 'not', column, of: readOperators(column, value, path) }];
+    refuse(`${place(path)} needs operators behind it.`, 'For example $not: { $gte: 18 }; for one value write $ne.');
+    return [];
+  }
+
+  function readTest(
+    column: QueryColumn,
+    operator: keyof typeof OPERATORS,
+    value: Json,
+    path: readonly string[],
+  ): readonly OnColumn[] {
+    const found = readOperand(column, operator, value);
+    if ('operand' in found) return [{ kind: 'test', column, operator, operand: found.operand }];
+    refuse(`${place(path)} ${found.problem}.`, found.hint);
+    return [];
+  }
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  const [only] = conditions;
+  if (only !== undefined && conditions.length === 1) return only;
+  return { kind: 'group', operator: '$and', of: conditions };
+}
+
+function isMapping(value: Json): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** `recipients.where` and the way into it. */
+function place(path: readonly string[]): string {
+  return `\`${['recipients', 'where', ...path].join('.')}\``;
+}
+
+const ALL_OPERATORS = [...Object.keys(OPERATORS), '$not'];
+const KNOWN = `Operators: ${ALL_OPERATORS.join(', ')}; over whole queries: ${GROUPS.join(', ')}.`;
+
+function unknownGroup(name: string, path: readonly string[]): [string, string] {
+  if (name === '$not') return [`${place(path)} stands outside a column.`, 'Write $nor: [{ ... }] instead.'];
+  if (isOperator(name)) {
+    return [`${place(path)} stands outside a column.`, `Name the column first: { country: { ${name}: ... } }.`];
+  }
+  return unknownOperator(name, path);
+}
+
+function unknownOperator(name: string, path: readonly string[]): [string, string] {
+  if (isGroup(name)) {
+    const hint = `Write it around the column: ${name}: [{ age: { $lt: 18 } }, { age: { $gt: 65 } }].`;
+    return [`${place(path)} stands inside a column.`, hint];
+  }
+  const message = `${place(path)} is not an operator that handbill knows.`;
+  // Expressions from a file can be written so that a single cell takes minutes to match.
+  if (name === '$regex' || name === '$options') return [message, 'Use $startsWith, $endsWith or $contains.'];
+  const meant = didYouMean(name, [...ALL_OPERATORS, ...GROUPS]).hint;
+  return [message, meant === undefined ? KNOWN : `${meant} ${KNOWN}`];
+}
+
+/** `problem` follows on the place of the operator. */
+type OperandResult = { readonly operand: Test['operand'] } | { readonly problem: string; readonly hint: string };
+
+/** Reads what stands behind an operator as the type of its column: nothing is converted silently. */
+function readOperand(column: QueryColumn, operator: Operator, value: Json): OperandResult {
+  const { operand, types } = OPERATORS[operator];
+  const { type } = column;
+  if (!types.some((t) => t === type)) return notForType(column, operator);
+  if (operand === 'switch') return typeof value === 'boolean' ? { operand: value } : notSwitch(operator);
+  if (operand === 'text')
+    return typeof value === 'string' && value !== '' ? { operand: value.normalize('NFC') } : notText(operator, value);
+  if (operand === 'value') return readValue(column, value);
+  if (!Array.isArray(value) || value.length === 0) {
+    return { problem: 'needs a list of values', hint: `For example ${operator}: [${EXAMPLES[type]}].` };
+  }
+  const found = value.map((item: Json) => readValue(column, item));
+  return (
+    found.find((item) => 'problem' in item) ?? {
+      operand: found.flatMap((item) => ('operand' in item ? [item.operand as Scalar] : [])),
+    }
+  );
+}
+
+function readValue(column: QueryColumn, value: Json): OperandResult {
+  const { type } = column;
+  if (type === 'string' && typeof value === 'string') return { operand: readText(value) };
+  if (type === 'number' && typeof value === 'number' && Number.isFinite(value)) return { operand: value };
+  if (type === 'date' && typeof value === 'string') {
+    const date = readCell('date', value);
+    if (typeof date === 'number') return { operand: date };
+  }
+  return wrongValue(column, value);
+}
+
+const EXAMPLES = { string: 'GB, IE', number: '18, 21', date: '2026-11-21, 2026-11-22' } as const;
+
+function wrongValue({ name, type }: QueryColumn, value: Json): OperandResult {
+  const shown = JSON.stringify(value)?.slice(0, 60) ?? 'nothing';
+  if (value === null) return { problem: 'compares with null', hint: 'For empty cells write { $exists: false }.' };
+  if (Array.isArray(value))
+    return { problem: 'compares with a list', hint: `Write { $in: ${shown} } for one of several values.` };
+  if (typeof value === 'object') return { problem: 'compares with a mapping', hint: 'Give one value.' };
+  if (type === 'number')
+    return { problem: `compares the numbers in "${name}" with ${shown}`, hint: numberHint(name, value) };
+  if (type === 'date') {
+    const hint = 'Write a day such as "2026-11-21" (midnight in UTC) or an instant such as "2026-11-21T09:00:00Z".';
+    return { problem: `compares the dates in "${name}" with ${shown}, which is not a date`, hint };
+  }
+  const declare =
+    typeof value === 'number'
+      ? `, or say that the column holds numbers: \`recipients.columns\`: { ${name}: number }`
+      : '';
+  return { problem: `compares the text in "${name}" with ${shown}`, hint: `Put it in quotes: "${shown}"${declare}.` };
+}
+
+function numberHint(name: string, value: Json): string {
+  if (typeof value === 'string' && typeof readCell('number', value) === 'number') {
+    return `Write ${value.trim()} without quotes: text and numbers are never equal.`;
+  }
+  return `Give a number, or take "${name}" out of \`recipients.columns\` to compare its text.`;
+}
+
+function notForType({ name, type }: QueryColumn, operator: Operator): OperandResult {
+  if (OPERATORS[operator].operand === 'text') {
+    return { problem: `looks into text, but "${name}" holds ${type}s`, hint: 'Use $eq, $in, $gte or $lt.' };
+  }
+  // As text "9" comes after "18", which is never meant.
+  return {
+    problem: `puts values in order, but "${name}" holds text`,
+    hint: `Say what it holds: \`recipients.columns\`: { ${name}: number }, or date.`,
+  };
+}
+
+function notSwitch(operator: Operator): OperandResult {
+  return { problem: 'needs true or false', hint: `${operator}: false asks for empty cells.` };
+}
+
+function notText(operator: Operator, value: Json): OperandResult {
+  const hint = typeof value === 'number' ? `Put it in quotes: "${value}".` : `For example ${operator}: "GB".`;
+  return { problem: 'needs a piece of text', hint };
+}
