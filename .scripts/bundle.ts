@@ -33,7 +33,6 @@ export function bundle(folder: string): void {
     alias: {
       'node:http': './.scripts/http.cjs',
       'node:process': './.scripts/process.cjs',
-      undici: './.scripts/undici.cjs',
     },
     external: installed().flatMap((name) => [name, `${name}/*`]),
     // V8 keeps a source with a single character beyond Latin-1 in two bytes a character. In patterns they stay.

@@ -1,8 +1,70 @@
-import type { Attempt, AttemptError } from '../model.ts';
+import type { Attempt, AttemptError, Wire } from '../model.ts';
 import { parseDigits, parseJson } from '../util/json.ts';
-import { find, type Pointer } from '../util/pointer.ts';
-import { isSomething, onlyEntry, saysUnsupported } from './answer-entries.ts';
-import type { CompiledWire } from './pointers.ts';
+import { find, fold, follow, isIndex, type Pointer, parsePointer } from '../util/pointer.ts';
+
+/** The wire settings with their pointers taken apart, made once for a run. */
+export interface CompiledWire extends Wire {
+  readonly pointers: {
+    readonly messageId: readonly Pointer[];
+    readonly error: readonly Pointer[];
+    readonly failed: readonly Pointer[];
+    /** Of the two above, those that do not lead into an entry: what is said of one recipient is not said of all. */
+    readonly ofRequest: { readonly messageId: readonly Pointer[]; readonly failed: readonly Pointer[] };
+    readonly lists: readonly Pointer[];
+    readonly refusedLists: readonly Pointer[];
+    readonly code: readonly Pointer[];
+    /** Inside an entry of a list. */
+    readonly entry: {
+      readonly address: readonly Pointer[];
+      readonly id: readonly Pointer[];
+      readonly failed: readonly Pointer[];
+      readonly error: readonly Pointer[];
+      readonly status: readonly Pointer[];
+    };
+  };
+  /** `unsupportedChannel.codes`, folded. */
+  readonly unsupportedCodes: ReadonlySet<string>;
+  /** `response.recipientStatus.refused`, folded. */
+  readonly refusedWords: ReadonlySet<string>;
+  /** Takes secrets out of what the API says, before it is cut to length: a cut key would pass unseen afterwards. */
+  readonly redact: (text: string) => string;
+}
+
+/** @param redact see `CompiledWire`; default: nothing is taken out */
+export function compilePointers(wire: Wire, redact: (text: string) => string = (text) => text): CompiledWire {
+  const { response, unsupportedChannel } = wire;
+  const messageId = response.messageId.map(parsePointer);
+  const failed = response.failed.map(parsePointer);
+  const lists = response.recipients.map(parsePointer);
+  const isOfRequest = (pointer: Pointer): boolean => !lists.some((list) => leadsInto(list, pointer));
+  return {
+    ...wire,
+    pointers: {
+      messageId,
+      error: response.error.map(parsePointer),
+      failed,
+      ofRequest: { messageId: messageId.filter(isOfRequest), failed: failed.filter(isOfRequest) },
+      lists,
+      refusedLists: response.refusedRecipients.map(parsePointer),
+      code: unsupportedChannel.codeAt.map(parsePointer),
+      entry: {
+        address: response.recipientAddress.map(parsePointer),
+        id: response.recipientId.map(parsePointer),
+        failed: response.recipientFailed.map(parsePointer),
+        error: response.recipientError.map(parsePointer),
+        status: response.recipientStatus.at.map(parsePointer),
+      },
+    },
+    unsupportedCodes: new Set(unsupportedChannel.codes.map(fold)),
+    refusedWords: new Set(response.recipientStatus.refused.map(fold)),
+    redact,
+  };
+}
+
+/** Does a pointer lead into an entry of the list, as `/messages/0/id` does with `/messages`? */
+function leadsInto(list: Pointer, pointer: Pointer): boolean {
+  return isIndex(pointer[list.length] ?? '') && list.every((name, i) => name === pointer[i]);
+}
 
 /** What the body of a 2xx turns out to be. */
 export type Answer =
@@ -153,3 +215,76 @@ export function cut(text: string): string | null {
 
 const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
+
+/** What an entry of an answer says of its recipient. */
+export type Said = 'taken' | 'refused' | 'unclear';
+
+/** The lists of an answer that hold an entry for each recipient. */
+export function listsAt(document: unknown, pointers: readonly Pointer[]): readonly (readonly unknown[])[] {
+  const lists: (readonly unknown[])[] = [];
+  for (const pointer of pointers) {
+    const value = follow(document, pointer);
+    if (Array.isArray(value)) lists.push(value as readonly unknown[]);
+  }
+  return lists;
+}
+
+/**
+ * Whoever has an entry was taken, unless it holds an error or a word for a refusal. A number that looks like an HTTP
+ * status of 4xx or 5xx is neither: some APIs refuse with it, and 5xx never says that nothing was done.
+ */
+export function saidOf(entry: unknown, wire: CompiledWire): Said {
+  const { failed, status } = wire.pointers.entry;
+  if (find(entry, failed, isSomething) !== undefined) return 'refused';
+  let said: Said = 'taken';
+  for (const pointer of status) {
+    const value = follow(entry, pointer);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    if (wire.refusedWords.has(fold(String(value)))) return 'refused';
+    if (Number(value) >= 400 && Number(value) < 600) said = 'unclear';
+  }
+  return said;
+}
+
+/** What the answer to a request with one recipient says of it, where it holds a list with one entry; else null. */
+export function onlyEntry(
+  document: unknown,
+  wire: CompiledWire,
+): { readonly said: Said; readonly entry: unknown } | null {
+  let found: { readonly said: Said; readonly entry: unknown } | null = null;
+  for (const [pointers, said] of [
+    [wire.pointers.lists, null],
+    [wire.pointers.refusedLists, 'refused'],
+  ] as const) {
+    for (const pointer of pointers) {
+      const list = follow(document, pointer);
+      if (!Array.isArray(list) || list.length !== 1) continue;
+      const entry: unknown = list[0];
+      const next = { said: said ?? saidOf(entry, wire), entry };
+      // Two lists that do not say the same: the request repeated beside its result, or something never seen.
+      found = found === null || found.said === next.said ? next : { said: 'unclear', entry };
+    }
+  }
+  return found;
+}
+
+/** Does what stands at one of the pointers say that the recipient cannot receive the channel? */
+export function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
+  if (wire.unsupportedCodes.size === 0) return false;
+  return wire.pointers.code.some((pointer) => {
+    const value = follow(document, pointer);
+    if (typeof value !== 'string' && typeof value !== 'number') return false;
+    const text = String(value);
+    // `type` of problem+json is a URI (RFC 9457): its last name is the code.
+    return wire.unsupportedCodes.has(fold(text)) || wire.unsupportedCodes.has(fold(text.replace(/^.*[/#]/s, '')));
+  });
+}
+
+/** Present, and not one of the ways to say "nothing": null, false, 0, and whatever is empty. */
+export function isSomething(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) {
+    for (const _ in value) return true;
+    return false;
+  }
+  return value !== undefined && value !== null && value !== false && value !== 0 && value !== '';
+}

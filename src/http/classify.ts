@@ -1,7 +1,7 @@
 import type { Attempt, HaltRule } from '../model.ts';
+import type { CompiledWire } from './answer.ts';
 import { type Answer, describe, readAnswer, readRefusal } from './answer.ts';
-import type { CompiledWire } from './pointers.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './waits.ts';
 
 /** Why a recipient is where it is: a closed set of words. The status itself stands beside it, never in it. */
 export const REASONS = [
@@ -196,7 +196,7 @@ const STOPPED = /^(?:HANDBILL_STOPPED|UND_ERR_(?:ABORTED|DESTROYED|CLOSED)|ABORT
 const DNS = /^(?:ENOTFOUND|EAI_[A-Z]+)$/;
 const SLOW = /^(?:HANDBILL_TIMEOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/;
 const INTERNAL =
-  /^(?:HANDBILL_BAD_REQUEST|UND_ERR_INVALID_ARG|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|UND_ERR_NOT_SUPPORTED|ERR_INVALID_[A-Z_]+)$/;
+  /^(?:UND_ERR_INVALID_ARG|UND_ERR_REQ_CONTENT_LENGTH_MISMATCH|UND_ERR_NOT_SUPPORTED|ERR_INVALID_[A-Z_]+)$/;
 /** OpenSSL's and Node's names for a peer that cannot be trusted or spoken with; the former have no common beginning. */
 const TLS =
   /^(?:ERR_SSL_|ERR_TLS_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|ERROR_IN_(?:CERT|CRL)_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED)/;

@@ -2,10 +2,10 @@ import { type Diagnostic, warning } from '../errors.ts';
 import type { AnsweringConnection, Attempt } from '../model.ts';
 import { parseJson } from '../util/json.ts';
 import { follow } from '../util/pointer.ts';
-import { listsAt } from './answer-entries.ts';
+import type { CompiledWire } from './answer.ts';
+import { listsAt } from './answer.ts';
 import { type Verdict, verdict } from './classify.ts';
-import type { CompiledWire } from './pointers.ts';
-import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers-match.ts';
+import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers.ts';
 
 /*
  * D2: HTTP/1.1 has no number that says which request an answer belongs to: it is the next one on the connection. An API or a

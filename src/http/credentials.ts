@@ -1,7 +1,6 @@
-import type { Diagnostic } from '../errors.ts';
+import { type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
-import { checkHeaderValue } from './headers.ts';
 
 export type KeyOrProblem = { readonly key: string } | { readonly problem: Diagnostic };
 
@@ -28,4 +27,34 @@ export async function readKey(
   if ('problem' in read) return read;
   const wrong = checkHeaderValue(`The API key in ${read.place}`, read.secret);
   return wrong === null ? { key: read.secret } : { problem: wrong };
+}
+
+/** Printable ASCII without the space: nothing that could begin another header (SECURITY S9). */
+const HEADER_VALUE = /^[\x21-\x7e]+$/;
+
+/**
+ * Null when the value can be used in a header, else a diagnostic that names the header and never repeats the value.
+ * @param name as people know it: `API key`, `x-api-key`
+ */
+export function checkHeaderValue(name: string, value: string): Diagnostic | null {
+  if (HEADER_VALUE.test(value)) return null;
+  const why = value === '' ? 'is empty' : 'has characters that cannot stand in a header';
+  return problem('invalid-api-key', `${name} ${why}.`, {
+    hint: 'Only printable ASCII without spaces is allowed; look for a newline or a space that was copied along.',
+  });
+}
+
+/**
+ * Refuses an environment that switches the verification of certificates off (SECURITY S3). handbill asks for
+ * verification on every connection anyway; whoever set the variable should learn that it is there.
+ */
+export function checkTlsEnvironment(env: Readonly<Record<string, string | undefined>>): Diagnostic | null {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return null;
+  return problem(
+    'tls-verification-off',
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 switches the verification of certificates off.',
+    {
+      hint: 'Unset it. For a certificate authority of your own, set NODE_EXTRA_CA_CERTS to its file.',
+    },
+  );
 }

@@ -1,11 +1,10 @@
-import { buildConnector } from 'undici';
+import { Socket } from 'node:net';
+import { buildConnector, Client } from 'undici';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import { isLoopback } from '../util/base-url.ts';
-import { maxAnswerBytes } from './exchange.ts';
-import { checkHeaderValue } from './headers.ts';
-import { INBOX } from './inbox.ts';
-import type { LaneOptions } from './lane.ts';
-import { tunnel } from './tunnel.ts';
+import type { RequestOptions } from './connection.ts';
+import { checkHeaderValue } from './credentials.ts';
+import { Fault } from './fault.ts';
 
 export interface EndpointOptions {
   /** The exact URL that is posted to. */
@@ -31,50 +30,79 @@ export interface EndpointOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** The time limits of the connector and of the proxy say what was slow, so the one for opening as a whole comes after them. */
+const OPEN_MARGIN = 1.25;
+
+/** Longest body of a response that is read, in bytes. One about one message has some hundred. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+/** For a request with several recipients: entries of half a kilobyte were seen, with long texts for refusals. */
+const MAX_ENTRY_BYTES = 1024;
 
 /**
  * Everything that is the same for each request, made once.
  * @throws HandbillError when a header value or the proxy cannot be used
  */
-export function prepare(options: EndpointOptions): { readonly lane: LaneOptions; readonly connectTimeoutMs: number } {
-  const connectTimeoutMs = options.connectTimeoutMs ?? Math.min(CONNECT_TIMEOUT_MS, options.timeoutMs);
+export function prepare(options: EndpointOptions): RequestOptions {
+  const { timeoutMs, recipientsPerRequest = 1 } = options;
+  const connectTimeoutMs = options.connectTimeoutMs ?? Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
   const url = new URL(options.url);
-  const proxy = options.proxy ?? null;
   const open = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
     // Said outright, so that no environment variable can say otherwise (SECURITY S3).
     rejectUnauthorized: true,
     ...(options.tls?.ca === undefined ? {} : { ca: options.tls.ca }),
-    // What a proxy says is read before there is a lane.
-    ...(proxy === null ? { onread: INBOX } : {}),
   });
+  const proxy = options.proxy ?? null;
   const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const wrong = headers
     .map(([name, value]) => checkHeaderValue(name, value))
     .filter((diagnostic) => diagnostic !== null);
   if (wrong.length > 0) throw refuse(...wrong);
-  const lane: LaneOptions = {
-    url,
-    head: headOf(url, headers),
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    headers: ['content-type', 'application/json', 'accept-encoding', 'identity', ...headers.flat()],
     idempotencyHeader: options.idempotencyHeader ?? null,
-    mostBytes: maxAnswerBytes(options.recipientsPerRequest ?? 1),
-    connector: proxy === null ? open : tunnel(checkProxy(proxy, url), open, connectTimeoutMs),
+    mostBytes: MAX_RESPONSE_BYTES + (recipientsPerRequest === 1 ? 0 : recipientsPerRequest * MAX_ENTRY_BYTES),
+    timeoutMs,
+    openMs: Math.ceil(connectTimeoutMs * OPEN_MARGIN),
+    connector: proxy === null ? open : throughProxy(checkProxy(proxy, url), open, connectTimeoutMs),
   };
-  return { lane, connectTimeoutMs };
 }
 
-/** A request up to the headers that differ, byte for byte: its parts were checked, so that none can begin another header. */
-function headOf(url: URL, headers: readonly (readonly [name: string, value: string])[]): string {
-  const all = [
-    ['host', url.host],
-    ['connection', 'keep-alive'],
-    ['content-type', 'application/json'],
-    ['accept-encoding', 'identity'],
-    ...headers,
-  ];
-  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}`;
+/**
+ * A connector through an HTTP proxy with CONNECT, so that TLS is spoken with the API itself and the proxy never sees the
+ * key. undici asks for the tunnel; its ProxyAgent does so within a pool, whose connections cannot be told apart.
+ */
+function throughProxy(proxy: URL, open: buildConnector.connector, timeoutMs: number): buildConnector.connector {
+  const { host, username, password } = proxy;
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const headers = pair === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+  return (options, callback) => {
+    const { protocol, port, hostname } = options;
+    const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+    let made: unknown;
+    const client = new Client(proxy.origin, {
+      allowH2: false,
+      connect: (target, connected) => {
+        made = open(target, connected);
+      },
+    });
+    client.connect({ path, headers, signal: AbortSignal.timeout(timeoutMs) }, (error, data) => {
+      const socket = data?.socket ?? null;
+      if (socket instanceof Socket && data?.statusCode === 200) {
+        if (protocol === 'https:') open({ ...options, httpSocket: socket }, callback);
+        else callback(null, socket);
+        return;
+      }
+      socket?.on('error', () => {}).destroy();
+      client.destroy(() => {});
+      const why = error?.message ?? `it refused the connection with status ${data?.statusCode}`;
+      callback(new Fault('HANDBILL_PROXY', `proxy ${host}: ${why}`), null);
+    });
+    return made;
+  };
 }
 
 /** @throws HandbillError when requests may not go through this proxy */

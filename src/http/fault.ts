@@ -9,19 +9,12 @@ export type FaultCode =
   | 'HANDBILL_TIMEOUT'
   /** The run stopped: the endpoint was closed or aborted. */
   | 'HANDBILL_STOPPED'
-  /** One attempt was about to be sent twice. */
+  /** undici was about to send one attempt twice. */
   | 'HANDBILL_STARTED_TWICE'
-  /** A request that cannot be made: something of its own cannot stand in a header. */
-  | 'HANDBILL_BAD_REQUEST'
-  /** The API ended the connection. */
-  | 'HANDBILL_CLOSED'
-  /** An answer is not HTTP/1.1, or says what nothing asks for. */
-  | 'HANDBILL_BAD_ANSWER'
   /** An answer had begun, but never became a status line with headers. */
   | 'HANDBILL_PARTIAL_ANSWER'
-  /** The connection broke, which is no end of a body without a length. */
+  /** The connection broke, which undici took for the end of a body without a length. */
   | 'HANDBILL_CUT_BODY'
-  | 'HANDBILL_BODY_TOO_LARGE'
   /** The body is compressed although `identity` was asked for. */
   | 'HANDBILL_ENCODED_BODY'
   /** The proxy could not be reached or did not open a tunnel. */
@@ -73,7 +66,7 @@ const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
-  HANDBILL_CLOSED: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
   EHOSTUNREACH: 'no route to the host',
   ENETUNREACH: 'the network is unreachable',
   ENETDOWN: 'the network is down',

@@ -1,5 +1,5 @@
 import { type Code, type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
-import { checkTlsEnvironment } from '../http/tls-environment.ts';
+import { checkTlsEnvironment } from '../http/credentials.ts';
 import { isAtLeast } from '../ledger/open.ts';
 import type { CommandContext } from './context.ts';
 

@@ -85,23 +85,20 @@ const API_CLOCK_TOLERANCE_MS = 60_000;
 
 /** Asks the root of the API's host for its headers, without a key. What it answers does not matter, but the time. */
 async function checkTime({ name: of, url }: Environment, now: () => number): Promise<readonly Check[]> {
-  // Its stand-in in bundles (`.scripts/undici.cjs`) has no names when it is imported on demand.
-  const { default: undici } = await import('undici');
+  const { request } = await import('undici');
   const sentMs = now();
-  const date = await undici
-    .request(new URL(url).origin, {
-      method: 'HEAD',
-      headersTimeout: TIMEOUT_MS,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'user-agent': 'handbill' },
-    })
-    .then(
-      async ({ headers, body }) => {
-        await body.dump();
-        return Date.parse(String(headers['date']));
-      },
-      () => Number.NaN,
-    );
+  const date = await request(new URL(url).origin, {
+    method: 'HEAD',
+    headersTimeout: TIMEOUT_MS,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    headers: { 'user-agent': 'handbill' },
+  }).then(
+    async ({ headers, body }) => {
+      await body.dump();
+      return Date.parse(String(headers['date']));
+    },
+    () => Number.NaN,
+  );
   if (Number.isNaN(date)) return [found('clock', 'skipped', 'It does not say what time it is.', { of })];
   // The header has whole seconds, and took its time.
   const awayMs = date > now() ? date - now() : Math.max(0, sentMs - date - 1000);

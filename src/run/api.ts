@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_WIRE } from '../campaign/defaults.ts';
 import { type Diagnostic, refuse, warning } from '../errors.ts';
+import { type CompiledWire, compilePointers } from '../http/answer.ts';
 import { connect, type Endpoint } from '../http/connect.ts';
-import { readKey } from '../http/credentials.ts';
-import { type CompiledWire, compilePointers } from '../http/pointers.ts';
-import { checkTlsEnvironment } from '../http/tls-environment.ts';
+import { checkTlsEnvironment, readKey } from '../http/credentials.ts';
 import type { Environment, KeySource } from '../model.ts';
 import type { SealedPlan } from '../plan/seal.ts';
 import { canonical } from '../plan/settings.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { backoffMs } from '../http/backoff.ts';
+import type { CompiledWire } from '../http/answer.ts';
 import { type ClassifyContext, classify, isRecognised, type Verdict } from '../http/classify.ts';
 import type { Endpoint } from '../http/connect.ts';
 import type { AnswerCheck } from '../http/connection-answers.ts';
-import type { CompiledWire } from '../http/pointers.ts';
 import { classifyMany } from '../http/recipient-answers.ts';
+import { backoffMs } from '../http/waits.ts';
 import type { Cap, LegFacts, ResultRecord, SentMessage } from '../ledger/records.ts';
 import type { Attempt, LegMessage, Recipient, SendRequest } from '../model.ts';
 import type { Closed } from '../plan/decide.ts';

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../errors.ts';
+import type { CompiledWire } from '../http/answer.ts';
 import type { Endpoint } from '../http/connect.ts';
 import { createAnswerCheck } from '../http/connection-answers.ts';
-import type { CompiledWire } from '../http/pointers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ResultRecord, RunRecord } from '../ledger/records.ts';
 import type { HeldShards } from '../ledger/worker-store.ts';

@@ -30,7 +30,7 @@ function patternsOf(secret: string): readonly string[] {
 function signPattern(sign: string): string {
   if (/[A-Za-z0-9]/.test(sign)) return sign;
   const code = sign.charCodeAt(0);
-  // No key can hold it: see http/headers.ts.
+  // No key can hold it: see http/credentials.ts.
   if (code > 0x7e) return escapePattern(sign);
   const bothCases = [...code.toString(16)].map((c) => (/[a-f]/.test(c) ? `[${c}${c.toUpperCase()}]` : c)).join('');
   const url = [`%${bothCases.padStart(2, '0')}`, ...(sign === ' ' ? ['\\+'] : [])];

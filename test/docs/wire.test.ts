@@ -6,7 +6,7 @@ import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments } from '../../src/campaign/environments.ts';
 import { resolveSchema, SCHEMAS, type Schema } from '../../src/campaign/validators.ts';
 import type { ProjectFile } from '../../src/campaign/written.ts';
-import { compilePointers } from '../../src/http/pointers.ts';
+import { compilePointers } from '../../src/http/answer.ts';
 import { classifyMany } from '../../src/http/recipient-answers.ts';
 import type { JsonObject, Wire } from '../../src/model.ts';
 import { check } from '../campaign/helper.ts';

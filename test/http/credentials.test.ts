@@ -3,9 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { readKey } from '../../src/http/credentials.ts';
-import { checkHeaderValue } from '../../src/http/headers.ts';
-import { checkTlsEnvironment } from '../../src/http/tls-environment.ts';
+import { checkHeaderValue, checkTlsEnvironment, readKey } from '../../src/http/credentials.ts';
 
 const KEY = 'SEKRET-key/0123+4567==';
 let folder = '';

@@ -1,62 +1,72 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnswerHead } from '../../src/http/answer-parser.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import { Fault, toAttemptError } from '../../src/http/fault.ts';
 import type { Attempt } from '../../src/model.ts';
 
-/** An exchange whose hooks are called here as its lane calls them, in orders that no server can bring about. */
+/** An exchange whose hooks are called here as undici calls them, in orders that no server can bring about. */
 function start(startedAt = performance.now()): { exchange: Exchange; attempts: Attempt[] } {
   const attempts: Attempt[] = [];
-  const exchange = new Exchange('{}', 'r', startedAt, 1_000, 65_536, (attempt) => attempts.push(attempt));
+  const exchange = new Exchange('{}', 'r', startedAt, 1_000, (attempt) => attempts.push(attempt));
   return { exchange, attempts };
 }
 
-const HEAD: AnswerHead = { status: 202, contentType: null, contentEncoding: null, retryAfter: null };
+const UP = { code: 'HANDBILL_TIMEOUT', message: 'x' };
 
 describe('an exchange', () => {
   it('B10: refuses to be sent a second time, and the first start decides', () => {
     const { exchange, attempts } = start();
-    expect(exchange.begin(performance.now())).toBeNull();
-    const refused = exchange.begin(performance.now());
-    expect(refused).toMatchObject({ code: 'HANDBILL_STARTED_TWICE' });
-    exchange.fail(refused ?? new Error('never'));
+    exchange.onRequestStart();
+    expect(() => exchange.onRequestStart()).toThrow(expect.objectContaining({ code: 'HANDBILL_STARTED_TWICE' }));
+    exchange.onResponseError(null, new Fault('HANDBILL_STARTED_TWICE', 'x'));
     expect(attempts).toMatchObject([{ phase: 'P2', status: null, error: { code: 'HANDBILL_STARTED_TWICE' } }]);
   });
 
   it('refuses to be sent when its time is nearly up (rule 7)', () => {
-    const { exchange, attempts } = start(5_000);
-    expect(exchange.begin(5_750)).toMatchObject({ code: 'HANDBILL_TIMEOUT' });
-    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'x'));
+    const { exchange, attempts } = start(performance.now() - 750);
+    expect(() => exchange.onRequestStart()).toThrow(expect.objectContaining({ code: 'HANDBILL_TIMEOUT' }));
+    exchange.onResponseError(null, new Fault('HANDBILL_TIMEOUT', 'x'));
     expect(attempts).toMatchObject([{ phase: 'P1' }]);
-    expect(start(5_000).exchange.begin(5_749)).toBeNull();
   });
 
   it('refuses to be sent when it has ended before', () => {
     const { exchange, attempts } = start();
-    exchange.fail(new Fault('HANDBILL_STOPPED', 'x'));
-    expect(exchange.begin(performance.now())).toMatchObject({ code: 'HANDBILL_STOPPED' });
+    exchange.fail({ code: 'HANDBILL_STOPPED', message: 'x' });
+    expect(() => exchange.onRequestStart()).toThrow(expect.objectContaining({ code: 'HANDBILL_STOPPED' }));
     expect(attempts).toMatchObject([{ phase: 'P1', error: { code: 'HANDBILL_STOPPED' } }]);
   });
 
   it('ends once, whatever comes later', () => {
     const { exchange, attempts } = start();
-    exchange.begin(performance.now());
-    exchange.head(HEAD);
-    exchange.end();
-    exchange.fail(new Error('late'));
-    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'late'));
+    exchange.onRequestStart();
+    exchange.onResponseStart(null, 202, {});
+    exchange.onResponseEnd();
+    exchange.onResponseError(null, new Error('late'));
+    exchange.fail(UP);
     expect(attempts).toMatchObject([{ phase: 'P4', status: 202, error: null }]);
   });
 
   it('tells its carrier when it is ended from outside', () => {
     const { exchange, attempts } = start();
     const told: Exchange[] = [];
-    exchange.carrier = { connection: null, settled: (one) => told.push(one) };
-    exchange.begin(performance.now());
-    exchange.fail(new Fault('HANDBILL_TIMEOUT', 'up'));
+    exchange.carrier = {
+      answering: { end() {}, onUnasked: null, lingerMs: 0 },
+      socketError: null,
+      endedUnanswered() {},
+      settled: (one) => told.push(one),
+    };
+    exchange.onRequestStart();
+    exchange.fail(UP);
     expect([told, exchange.clean]).toEqual([[exchange], false]);
     expect(attempts).toMatchObject([{ phase: 'P2', error: { code: 'HANDBILL_TIMEOUT' } }]);
+  });
+
+  it('takes the first of headers that came twice', () => {
+    const { exchange, attempts } = start();
+    exchange.onRequestStart();
+    exchange.onResponseStart(null, 429, { 'retry-after': ['5', '7'] });
+    exchange.onResponseEnd();
+    expect(attempts).toMatchObject([{ retryAfter: '5', contentType: null }]);
   });
 
   it('reads the same text however the body was cut', () => {
@@ -65,16 +75,11 @@ describe('an exchange', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 9 }), (places) => {
         const { exchange, attempts } = start();
-        exchange.begin(performance.now());
-        exchange.head(HEAD);
+        exchange.onRequestStart();
+        exchange.onResponseStart(null, 202, {});
         const cuts = [0, ...places.toSorted((a, b) => a - b), bytes.length];
-        for (const [i, cut] of cuts.entries()) {
-          // As the parser does it: the bytes are others as soon as the call returns.
-          const chunk = Buffer.from(bytes);
-          exchange.data(chunk, cut, cuts[i + 1] ?? cut);
-          chunk.fill(0);
-        }
-        exchange.end();
+        for (const [i, cut] of cuts.entries()) exchange.onResponseData(null, bytes.subarray(cut, cuts[i + 1] ?? cut));
+        exchange.onResponseEnd();
         expect(attempts[0]?.body).toBe(text);
       }),
     );

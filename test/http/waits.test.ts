@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { backoffMs } from '../../src/http/backoff.ts';
-import { retryAfterMs } from '../../src/http/retry-after.ts';
+import { backoffMs, retryAfterMs } from '../../src/http/waits.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 0, 0);
 const MINUTE = 60_000;

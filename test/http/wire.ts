@@ -1,7 +1,7 @@
 import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readWire } from '../../src/campaign/environments.ts';
 import type { WireFile } from '../../src/campaign/written.ts';
-import { type CompiledWire, compilePointers } from '../../src/http/pointers.ts';
+import { type CompiledWire, compilePointers } from '../../src/http/answer.ts';
 import type { Wire } from '../../src/model.ts';
 
 /** Wire settings as a project without a `wire` has them, but for a few pointers, so that tests can say which one hits. */

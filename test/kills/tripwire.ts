@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import net, { type OnReadOpts, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import process from 'node:process';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readTrip, type Trip } from './trip.ts';
@@ -64,23 +64,11 @@ function wrapAll(wanted: Trip): void {
   for (const name of ['_write', '_writev']) {
     wrap(Socket.prototype, name, (socket, _, call) => (peer(socket) ? around('socket send', call) : call()));
   }
-  // What is read goes into a buffer that was handed over with the options, and past the stream.
-  wrap(net, 'connect', (_, [options], call) => {
-    const { onread } = options as { readonly onread?: OnReadOpts };
-    if (onread !== undefined) Object.assign(options as object, { onread: hearing(onread, around) });
-    return call();
-  });
+  wrap(Socket.prototype, 'push', (socket, [bytes], call) =>
+    peer(socket) && bytes !== null ? around('socket receive', call) : call(),
+  );
   // The modules of the CLI import these by name.
   syncBuiltinESMExports();
-}
-
-function hearing(onread: OnReadOpts, around: (name: string, call: () => unknown) => unknown): OnReadOpts {
-  return {
-    buffer: onread.buffer,
-    callback(this: unknown, length, buffer) {
-      return around('socket receive', () => onread.callback.call(this, length, buffer)) === true;
-    },
-  };
 }
 
 /** Replaces a method by one that is given its receiver, its arguments, and the call itself. */

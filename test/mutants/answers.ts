@@ -122,7 +122,7 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'unasked-answers-unsaid',
     planted: 'what no request waited for is passed over in silence',
-    edits: [{ file: 'src/http/lane.ts', was: 'this.connection.onUnasked?.();', is: '' }],
+    edits: [{ file: 'src/http/connection.ts', was: 'this.answering.onUnasked?.();', is: '' }],
     proof: { in: 'processes/answers-twice.test.ts', only: 'a warning names the ids' },
   },
   {
@@ -134,7 +134,9 @@ export const ANSWERS: readonly Mutant[] = [
   {
     name: 'ends-unnoticed',
     planted: 'nothing is learnt from a connection that ends under a request',
-    edits: [{ file: 'src/http/lane.ts', was: 'this.#owner.reuse.closed(performance', is: 'Math.max(performance' }],
+    edits: [
+      { file: 'src/http/connection.ts', was: 'this.#owner.reuse.closed(performance', is: 'Math.max(performance' },
+    ],
     proof: { in: 'processes/closed-unasked.test.ts', only: '3 ms after its answer, concurrency 1:' },
   },
 ];

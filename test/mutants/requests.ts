@@ -3,81 +3,62 @@ import { server } from './proofs.ts';
 
 const CLASSIFY = 'src/http/classify.ts';
 const EXCHANGE = 'src/http/exchange.ts';
-const LANE = 'src/http/lane.ts';
+const CONNECTION = 'src/http/connection.ts';
+const CONNECT = 'src/http/connect.ts';
 const OPTIONS = 'src/http/endpoint-options.ts';
 
 const servers = (only: string) => ({ in: 'http/misbehaving-servers.test.ts', only });
 const exchange = (only: string) => ({ in: 'http/exchange.test.ts', only });
 const endpoint = (only: string) => ({ in: 'http/endpoint.test.ts', only });
 
-const PARSER = 'src/http/answer-parser.ts';
-const HEADERS = 'src/http/answer-headers.ts';
-
-const parser = (only: string) => ({ in: 'http/answer-parser.test.ts', only });
-
-const BEGUN = `    this.state = 'busy';\n    const own =`;
-const HOOKS = '  // What its parser hears.\n';
+const DISPATCHED = '    const { body } = exchange;\n    this.#client.dispatch(';
+const HANDLER = '  // The connection is itself the handler of its probes.\n';
 
 /** The request again, by \`fetch\`, which follows what the API says. */
 const FETCH = `
   #fetch(exchange: Exchange, to: string): Promise<Response> {
-    const lines = this.#options.head.split('\\r\\n').filter((line) => /^(?:x-api-key|content-type): /.test(line));
-    const headers = Object.fromEntries(lines.map((line) => line.split(': ')));
-    return fetch(to, { method: 'POST', headers, body: exchange.body });
+    const { headers } = this.#options;
+    const pairs: [string, string][] = [];
+    for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] ?? '', headers[i + 1] ?? '']);
+    return fetch(to, { method: 'POST', headers: pairs, body: exchange.body });
   }
 
 `;
 
-/** \`fetch\` in the place of the lane's own request, as well as one can. */
-const FETCHED = `    if (body.length > 0) {
-      this.state = 'busy';
-      const read = async (response: Response): Promise<void> => {
-        const { status, headers } = response;
-        const retryAfter = headers.get('retry-after');
-        exchange.head({ status, contentType: headers.get('content-type'), contentEncoding: null, retryAfter });
-        const bytes = Buffer.from(await response.arrayBuffer());
-        exchange.data(bytes, 0, bytes.length);
-        this.answerEnd(0);
+/** \`fetch\` in the place of undici's dispatch, as well as one can. */
+const FETCHED = `    if (exchange.body.length > 0) {
+      const read = async (): Promise<void> => {
+        exchange.onRequestStart();
+        const response = await this.#fetch(exchange, this.#options.origin + path);
+        exchange.onResponseStart(null, response.status, Object.fromEntries(response.headers));
+        exchange.onResponseData(null, Buffer.from(await response.arrayBuffer()));
+        exchange.onResponseEnd();
+        this.retire();
       };
-      void this.#fetch(exchange, this.#options.url.href)
-        .then(read)
-        .catch((error: Error) => exchange.fail(error));
+      void read().catch((error: Error) => exchange.onResponseError(null, error));
       return;
     }
 `;
 
-/** Follows these statuses to where they point, with key and body, before the answer counts. */
+/** Follows these statuses to where they point, with key and body, before the response counts. */
 function following(statuses: readonly number[]): readonly Edit[] {
   return [
-    { file: HEADERS, was: `'transfer-encoding'];`, is: `'transfer-encoding', 'location'];` },
-    { file: HEADERS, was: '[null, null, null, null, null, null]', is: '[null, null, null, null, null, null, null]' },
-    { file: HEADERS, was: '  get contentType(): ', is: `${PLACE}  get contentType(): ` },
-    { file: PARSER, was: 'contentEncoding, retryAfter });', is: PLACED },
-    { file: LANE, was: HOOKS, is: FETCH + HOOKS },
+    { file: CONNECTION, was: HANDLER, is: FETCH + HANDLER },
     {
-      file: LANE,
-      was: '    this.exchange?.head(head);\n',
-      is: `    const { exchange } = this;
-    if (exchange === null) return;
-    exchange.head(head);
-    const { location } = head as AnswerHead & { readonly location: string | null };
-    if (location === null || !${JSON.stringify(statuses)}.includes(head.status)) return;
-    const end = exchange.end.bind(exchange);
-    exchange.end = () => {};
-    void this.#fetch(exchange, location)
-      .catch(() => {})
-      .then(end);
-`,
+      file: CONNECTION,
+      was: DISPATCHED,
+      is: `    const [began, ended] = [exchange.onResponseStart.bind(exchange), exchange.onResponseEnd.bind(exchange)];
+    let followed: Promise<unknown> = Promise.resolve();
+    exchange.onResponseStart = (controller, status, all) => {
+      const to = String(all['location'] ?? '');
+      if (${JSON.stringify(statuses)}.includes(status)) followed = this.#fetch(exchange, to).catch(() => {});
+      began(controller, status, all);
+    };
+    exchange.onResponseEnd = () => void followed.then(ended);
+${DISPATCHED}`,
     },
   ];
 }
-
-const PLACE = `  get location(): string | null {
-    return this.#values[6] ?? null;
-  }
-
-`;
-const PLACED = 'contentEncoding, retryAfter, ...{ location: this.#headers.location } });';
 
 /** How requests are made: FAILURES rules 2 to 7. */
 export const REQUESTS: readonly Mutant[] = [
@@ -89,7 +70,7 @@ export const REQUESTS: readonly Mutant[] = [
         file: CLASSIFY,
         was: 'function nobodyKnows(attempt: Attempt): Verdict {\n',
         is: `function nobodyKnows(attempt: Attempt): Verdict {
-  if (/^(?:ECONNRESET|EPIPE|HANDBILL_CLOSED)$/.test(attempt.error?.code ?? '')) {
+  if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(attempt.error?.code ?? '')) {
     return verdict('failed', 'connect', { again: true });
   }
 `,
@@ -124,15 +105,18 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'http2-allowed',
     planted: 'allowH2: true',
-    edits: [{ file: OPTIONS, was: '    allowH2: false,\n', is: '    allowH2: true,\n' }],
+    edits: [
+      { file: CONNECTION, was: '      allowH2: false,\n', is: '      allowH2: true,\n' },
+      { file: OPTIONS, was: '    allowH2: false,\n    timeout', is: '    allowH2: true,\n    timeout' },
+    ],
     proof: server('HTTP/2 on offer, which refuses every first stream'),
   },
   {
     name: 'fetch',
-    planted: 'fetch instead of an own request: follows a 307, with key and body, and posts again on 421',
+    planted: 'fetch instead of dispatch: follows a 307, with key and body, and posts again on 421',
     edits: [
-      { file: LANE, was: BEGUN, is: `${FETCHED}${BEGUN}` },
-      { file: LANE, was: HOOKS, is: FETCH + HOOKS },
+      { file: CONNECTION, was: DISPATCHED, is: `${FETCHED}${DISPATCHED}` },
+      { file: CONNECTION, was: HANDLER, is: FETCH + HANDLER },
     ],
     proof: { in: 'security/key.test.ts', only: 'S1: 30' },
   },
@@ -154,8 +138,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: EXCHANGE,
-        was: `if (this.#phase !== 'P1') return new Fault('HANDBILL_STARTED_TWICE'`,
-        is: `if (this.#phase === 'P4') return new Fault('HANDBILL_STARTED_TWICE'`,
+        was: `if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE'`,
+        is: `if (this.#phase === 'P4') throw new Fault('HANDBILL_STARTED_TWICE'`,
       },
     ],
     proof: exchange('a second time'),
@@ -166,8 +150,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: EXCHANGE,
-        was: `if (this.done) return new Fault('HANDBILL_STOPPED'`,
-        is: `if (this.done && this.clean) return new Fault('HANDBILL_STOPPED'`,
+        was: `if (this.done) throw new Fault('HANDBILL_STOPPED'`,
+        is: `if (this.done && this.clean) throw new Fault('HANDBILL_STOPPED'`,
       },
     ],
     proof: exchange('when it has ended'),
@@ -177,9 +161,9 @@ export const REQUESTS: readonly Mutant[] = [
     planted: 'the outcome is settled when the headers are there, whatever comes of the body',
     edits: [
       {
-        file: LANE,
-        was: '    this.exchange?.head(head);\n',
-        is: '    this.exchange?.head(head);\n    this.answerEnd(0);\n',
+        file: EXCHANGE,
+        was: `    this.#retryAfter = first(headers['retry-after']);\n`,
+        is: `    this.#retryAfter = first(headers['retry-after']);\n    this.#settle(null);\n`,
       },
     ],
     proof: server('a proper answer', 'a body that never comes', 'a bad chunk'),
@@ -187,20 +171,13 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'interim-answer-counts',
     planted: 'a 103 is taken for the answer',
-    edits: [{ file: PARSER, was: '    if (status < 200) {\n', is: '    if (status < 102) {\n' }],
+    edits: [{ file: EXCHANGE, was: '    if (status < 200) return;\n', is: '' }],
     proof: server('103 without end'),
   },
   {
     name: 'cut-body-accepted',
     planted: 'a connection that breaks counts as the end of a body without a length',
-    edits: [
-      {
-        file: LANE,
-        was: '    if (this.#parser?.endsWithConnection !== true) this.#broke(error);\n',
-        is: `    if (this.#parser?.endsWithConnection === true) this.#ended();
-    else if (this.#parser !== undefined) this.#broke(error);\n`,
-      },
-    ],
+    edits: [{ file: EXCHANGE, was: '    if (broken !== null) {\n', is: '    if (broken !== null && this.done) {\n' }],
     proof: server('no length, whole JSON, then reset'),
   },
   {
@@ -218,57 +195,37 @@ export const REQUESTS: readonly Mutant[] = [
   {
     name: 'answers-without-bound',
     planted: 'no limit on the size of an answer',
-    edits: [{ file: EXCHANGE, was: 'if (this.#length > this.#mostBytes) {', is: 'if (this.#length > 2 ** 40) {' }],
+    edits: [{ file: CONNECTION, was: 'maxResponseSize: options.mostBytes,', is: 'maxResponseSize: -1,' }],
     proof: server('a huge body with its length'),
-  },
-  {
-    name: 'answers-to-nobody',
-    planted: 'bytes that came unasked do not end the connection: the next request takes them for its answer',
-    edits: [
-      {
-        file: LANE,
-        was: '      return unasked();\n    }\n    this.exchange.answerBegan();\n',
-        is: '    }\n    this.exchange?.answerBegan();\n',
-      },
-    ],
-    proof: servers('came unasked'),
-  },
-  {
-    name: 'names-cut-in-two',
-    planted: 'the name of a header is looked at as if it had come whole',
-    edits: [{ file: HEADERS, was: '    if (isCut || this.#name', is: '    if (this.#name' }],
-    proof: parser('read alike'),
-  },
-  {
-    name: 'upgrade-taken',
-    planted: 'interim answers that nothing asks for are passed over',
-    edits: [
-      { file: PARSER, was: '      if (status > 101) return NO_BODY;\n', is: '      if (status > 0) return NO_BODY;\n' },
-    ],
-    proof: parser('own client'),
-  },
-  {
-    name: 'connection-kept-against-its-word',
-    planted: 'a connection is used again although its answer says that it ends',
-    edits: [
-      {
-        file: PARSER,
-        was: 'const keptMs = this.#keepAlive ? this.',
-        is: 'const keptMs = this.#status > 0 ? this.',
-      },
-    ],
-    proof: parser('ends the connection'),
   },
   {
     name: 'connection-kept-half-written',
     planted: 'a connection carries the next request behind one that was answered before all of it was written',
-    edits: [{ file: LANE, was: '(this.#socket?.writableLength ?? 0) > 0', is: 'this.#socket === null' }],
+    edits: [{ file: CONNECTION, was: '(this.#socket?.writableLength ?? 0) > 0', is: 'this.#socket === null' }],
     proof: endpoint('before the whole request'),
+  },
+  {
+    name: 'no-probe-behind-a-request',
+    planted: 'a request waits a turn of the event loop for its connection, while its claim is on the disk',
+    edits: [
+      {
+        file: CONNECTION,
+        was: '    this.#client.dispatch(this.#probe, this);\n  }\n\n  settled(',
+        is: '  }\n\n  settled(',
+      },
+    ],
+    proof: { in: 'http/killed.test.ts', only: 'by the time that post returns' },
   },
   {
     name: 'characters-cut-in-two',
     planted: 'each piece of a body is turned into text by itself',
-    edits: [{ file: EXCHANGE, was: 'const isCut = (chunk[end - 1] ?? 0) >= 0x80;', is: 'const isCut = end < 0;' }],
+    edits: [
+      {
+        file: EXCHANGE,
+        was: "Buffer.concat(this.#chunks)).toString('utf8');",
+        is: "Buffer.from(this.#chunks.map((chunk) => chunk.toString('utf8')).join(''))).toString('utf8');",
+      },
+    ],
     proof: exchange('however the body was cut'),
   },
   {
@@ -276,9 +233,9 @@ export const REQUESTS: readonly Mutant[] = [
     planted: 'a connection that is given back is not handed on',
     edits: [
       {
-        file: 'src/http/connect.ts',
-        was: '    release() {\n      promised.shift();\n      serve();\n',
-        is: '    release() {\n      promised.shift();\n',
+        file: CONNECT,
+        was: '    release() {\n      unkeep();\n      serve();\n',
+        is: '    release() {\n      unkeep();\n',
       },
     ],
     proof: endpoint('given back are handed on at once'),

@@ -7,7 +7,7 @@ export const SECRETS: readonly Mutant[] = [
     planted: 'the message about a bad key repeats the key',
     edits: [
       {
-        file: 'src/http/headers.ts',
+        file: 'src/http/credentials.ts',
         was: "`, {\n    hint: 'Only printable",
         is: " It is: `.concat(value), {\n    hint: 'Only printable",
       },

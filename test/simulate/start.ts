@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { HandbillError } from '../../src/errors.ts';
-import { compilePointers } from '../../src/http/pointers.ts';
+import { compilePointers } from '../../src/http/answer.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { RunRecord } from '../../src/ledger/records.ts';
 import { NO_SUPPRESSIONS } from '../../src/plan/suppression.ts';

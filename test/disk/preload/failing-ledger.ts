@@ -6,8 +6,8 @@
  * HANDBILL_TEST_SQLITE is JSON: `{ "log": file, "at"?: number, "fault"?: name, "waitMs"?: number }`. With `waitMs`,
  * that is how long SQLite waits for other writers from the first transaction on.
  */
+import diagnostics from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { basename } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -103,12 +103,8 @@ for (const how of ['run', 'get', 'all', 'iterate'] as const) {
   });
 }
 
-const { write } = Socket.prototype;
-Socket.prototype.write = function (this: Socket, ...args: Parameters<Socket['write']>): boolean {
-  const [text] = args;
-  // A request is one piece; the embedded sandbox writes its answers by the same method.
-  if (typeof text === 'string' && text.startsWith('POST ')) {
-    note({ post: /"msisdn":"([^"]+)"/.exec(text)?.[1] ?? text });
-  }
-  return write.apply(this, args);
-} as Socket['write'];
+diagnostics.subscribe('undici:client:sendHeaders', (message) => {
+  const { body } = (message as { readonly request: { readonly body?: unknown } }).request;
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : '';
+  note({ post: /"msisdn":"([^"]+)"/.exec(text)?.[1] ?? text });
+});
