@@ -25,7 +25,7 @@ function build(): void {
     bundle(part);
     mkdirSync(join(part, 'campaign'), { recursive: true });
     writeValidators(join(part, 'campaign'));
-    writePageScripts(join(part, 'pages', 'client'));
+    writePageScripts(join(part, 'web', 'client'));
     makeExecutable(join(part, 'cli.js'));
     putInPlace();
   } finally {

@@ -1,16 +1,16 @@
 /**
- * Makes dist/pages/client/*.js, what runs in the browser: each file directly below src/pages/client that is named in
+ * Makes dist/web/client/*.js, what runs in the browser: each file directly below src/web/client that is named in
  * `SCRIPTS` becomes one script without imports, which pages hold inline. `npm run build` runs it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { SCRIPTS } from '../src/pages/client-script.ts';
+import { SCRIPTS } from '../src/web/client-script.ts';
 import { licencesOf } from './licences.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** @param folder - where they go: `pages/client` of a build */
+/** @param folder - where they go: `web/client` of a build */
 export function writePageScripts(folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of SCRIPTS) writeFileSync(join(folder, `${name}.js`), bundle(name));
@@ -18,7 +18,7 @@ export function writePageScripts(folder: string): void {
 
 function bundle(name: string): string {
   const { outputFiles, metafile } = buildSync({
-    entryPoints: [join('src', 'pages', 'client', `${name}.ts`)],
+    entryPoints: [join('src', 'web', 'client', `${name}.ts`)],
     absWorkingDir: root,
     write: false,
     metafile: true,

@@ -7,13 +7,13 @@ import type { Project, WebhookEvent } from '../model.ts';
 import { environmentOf } from '../plan/plan.ts';
 import { settleByReports } from '../run/evidence.ts';
 import { againMs, TIMERS } from '../run/timers.ts';
+import { isLoopback } from '../util/host-guard.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, startReceiver } from '../webhook/receive.ts';
 import type { Record as HoldEvents } from '../webhook/receive-request.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { interpreterOf } from './event-interpreter.ts';
 import { joinReplies } from './join-replies.ts';
 import { projectHere } from './project-ledger.ts';
-import { isLoopback } from './serve-guard.ts';
 import { placelessOptOut } from './warnings.ts';
 
 export interface ListenOptions {

@@ -23,7 +23,7 @@ const FORMATTERS: Readonly<Record<ReportFormat, Formatter>> = {
  * A report as text, in pieces, so that a million recipients are never in memory. `text`, `brief` and `json` are the summary
  * and leave `outcomes` unread; `jsonl` and `csv` have one record per row; `junit` counts by outcome and reason, and names the
  * first rows that were rejected, failed or are in doubt. `json`, `jsonl` and `csv` hold what they are given; the others
- * are for eyes. The page is not among them: see src/pages/report.ts.
+ * are for eyes. The page is not among them: see src/web/report/report.ts.
  */
 export function formatReport(
   format: ReportFormat,

@@ -1,18 +1,17 @@
 import { problem, refuse } from '../errors.ts';
 import type { CommandContext } from '../operations/context.ts';
 import { projectHere } from '../operations/project-ledger.ts';
-import { isLoopback } from '../operations/serve-guard.ts';
 import { countryOf } from '../operations/suppress-addresses.ts';
-import { clientScript } from '../pages/client-script.ts';
 import { createPhoneReader } from '../recipients/phone.ts';
+import { isLoopback } from '../util/host-guard.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
-import { keepLedger } from './serve-ledger.ts';
-import { createLive } from './serve-live.ts';
-import { formatsByLocale } from './serve-locale.ts';
-import { createLooks } from './serve-looks.ts';
-import { startPages } from './serve-server.ts';
-import { createSessions } from './serve-session.ts';
-import type { Site } from './serve-site.ts';
+import { clientScript } from './client-script.ts';
+import { createLooks } from './counts.ts';
+import { keepLedger } from './ledger.ts';
+import { createLive } from './live.ts';
+import { formatsByLocale } from './pages/format.ts';
+import { createSessions, startPages } from './server.ts';
+import type { Site } from './site.ts';
 
 export interface ServeOptions extends Pick<CommandContext, 'cwd' | 'env'> {
   /** Milliseconds since 1970; the clock of this machine when absent. */

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { problem, refuse } from '../../src/errors.ts';
-import { keepLedger } from '../../src/web/serve-ledger.ts';
+import { keepLedger } from '../../src/web/ledger.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, recordRun, withLedger } from './serve-ledger.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LegCount, ResultRecord, RunRecord } from '../../src/ledger/records.ts';
 import { createPhoneReader } from '../../src/recipients/phone.ts';
-import { countRun } from '../../src/web/serve-counts.ts';
-import { keepLedger, type OpenLedger } from '../../src/web/serve-ledger.ts';
-import { type RowFilter, readRow, readRows } from '../../src/web/serve-rows.ts';
-import { readSearch } from '../../src/web/serve-search.ts';
+import { countRun } from '../../src/web/counts.ts';
+import { keepLedger, type OpenLedger } from '../../src/web/ledger.ts';
+import { type RowFilter, readRow, readRows } from '../../src/web/rows.ts';
+import { readSearch } from '../../src/web/search.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, numberOf, recordRun, withLedger } from './serve-ledger.ts';
 

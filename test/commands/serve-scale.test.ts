@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Html } from '../../src/util/html.ts';
-import { createLive } from '../../src/web/serve-live.ts';
+import { createLive } from '../../src/web/live.ts';
 import { until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { ask, NOW, numberOf, openStream, recordRun, servePages, withLedger } from './serve-ledger.ts';

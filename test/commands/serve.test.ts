@@ -1,9 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isKnownHost } from '../../src/operations/serve-guard.ts';
 import { createReference } from '../../src/plan/reference.ts';
-import { localeOf } from '../../src/web/serve-locale.ts';
+import { isKnownHost } from '../../src/util/host-guard.ts';
+import { localeOf } from '../../src/web/pages/format.ts';
 import { startCli, until } from '../helpers/cli.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { silentConnection } from '../webhook/sender.ts';

@@ -6,7 +6,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['web'],
   ['telemetry'],
   ['operations'],
-  ['run', 'diff', 'pages'],
+  ['run', 'diff'],
   ['plan'],
   [
     'campaign',

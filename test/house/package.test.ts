@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { validatorsSource } from '../../.scripts/validators.ts';
-import { SCRIPTS } from '../../src/pages/client-script.ts';
+import { SCRIPTS } from '../../src/web/client-script.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = readJson('package.json') as {
@@ -147,13 +147,13 @@ function chunksNamedBy(file: string): string[] {
 }
 
 function expectedBuild(): string[] {
-  const sources = globSync('**/*.ts', { cwd: join(root, 'src'), exclude: ['pages/client/**'] });
+  const sources = globSync('**/*.ts', { cwd: join(root, 'src'), exclude: ['web/client/**'] });
   return (
     sources
       .map((file) => `dist/${file.replace(/\.ts$/, '')}.d.ts`)
       .concat('dist/cli.js', 'dist/index.js', 'dist/campaign/validators.cjs', 'dist/ledger/postgres/thread.js')
       // What runs in the browser is bundled: a file for each page, without declarations.
-      .concat(SCRIPTS.map((name) => `dist/pages/client/${name}.js`))
+      .concat(SCRIPTS.map((name) => `dist/web/client/${name}.js`))
       .sort()
   );
 }

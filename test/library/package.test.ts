@@ -157,7 +157,7 @@ describe('dependencies', () => {
     const { dependencies, peerDependencies } = manifest();
     const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
     const unknown = consumer.packed
-      .filter((file) => /^dist\/.*\.c?js$/.test(file) && !file.startsWith('dist/pages/client/'))
+      .filter((file) => /^dist\/.*\.c?js$/.test(file) && !file.startsWith('dist/web/client/'))
       .flatMap((file) => packagesIn(readFileSync(join(consumer.folder, 'node_modules', 'handbill', file), 'utf8')))
       .filter((name) => !known.has(name));
     expect([...new Set(unknown)]).toEqual([]);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { clientScript } from '../../src/pages/client-script.ts';
-import { documentFrame } from '../../src/pages/document.ts';
 import { Html, html } from '../../src/util/html.ts';
+import { clientScript } from '../../src/web/client-script.ts';
+import { documentFrame } from '../../src/web/document.ts';
 import { axeViolations, openWatched, startChromium } from '../helpers/browser.ts';
 
 const HOSTILE = `</title></script><script>alert(1)</script><img src=x onerror=alert(2)>"'&\``;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { applyDelta, baseOf, deltaOf, tokensOf } from '../../src/pages/preview-delta.ts';
+import { applyDelta, baseOf, deltaOf, tokensOf } from '../../src/web/preview/delta.ts';
 
 const markup = fc.string({ unit: fc.constantFrom('<', '>', 'p', 'td', ' ', 'é', '\n', '😀'), maxLength: 60 });
 

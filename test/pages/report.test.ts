@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it, test } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
-import { reportPage } from '../../src/pages/report.ts';
-import type { ReportPageOptions } from '../../src/pages/report-options.ts';
-import { LISTED_RECIPIENTS } from '../../src/pages/report-recipients.ts';
 import { createLatency, latencyGroups } from '../../src/report/latency.ts';
 import { REASON_ADVICE, REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
+import type { ReportPageOptions } from '../../src/web/report/options.ts';
+import { LISTED_RECIPIENTS } from '../../src/web/report/recipients.ts';
+import { reportPage } from '../../src/web/report/report.ts';
 import {
   collect,
   FELL_BACK,

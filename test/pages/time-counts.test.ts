@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { createTimeCounts } from '../../src/pages/time-counts.ts';
+import { createTimeCounts } from '../../src/web/time-counts.ts';
 
 const START = Date.UTC(2026, 10, 21, 9, 0, 3) + 700;
 const SECOND = 1_000;

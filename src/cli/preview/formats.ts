@@ -48,7 +48,7 @@ async function* chosen(preview: Preview, choice: PreviewChoice): AsyncGenerator<
 
 /** The page is only loaded by those who ask for it: charts and styles come with it. */
 async function* writeHtml(preview: Preview, choice: PreviewChoice): AsyncGenerator<string> {
-  const { previewHtml } = await import('../../web/preview-page.ts');
+  const { previewHtml } = await import('../../web/preview/preview.ts');
   yield* previewHtml({ ...preview, batches: chosen(preview, choice) });
 }
 

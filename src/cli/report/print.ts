@@ -68,7 +68,7 @@ export async function printReport(
   const { format, output } = options;
   const summary = await openSummary(ledger, run, context, project);
   if (format === 'html') {
-    const { runPage } = await import('../../web/report-page.ts');
+    const { runPage } = await import('../../web/report/run-page.ts');
     return await withProgress(context, workOf(options), async (meter) => {
       meter.total = run.rows;
       // Nothing is written before the whole list was counted: without turns no timer would draw meanwhile.

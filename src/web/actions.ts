@@ -1,0 +1,165 @@
+import { HandbillError } from '../errors.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { CommandContext } from '../operations/context.ts';
+import { resolveDoubts, userHere } from '../operations/doubt-resolve.ts';
+import { preview } from '../operations/preview.ts';
+import { reviewReplies } from '../operations/replies.ts';
+import { openSummary } from '../operations/report.ts';
+import { addSuppressions, removeSuppressions } from '../operations/suppress-change.ts';
+import { countOf } from '../report/words.ts';
+import { createTurns } from '../util/turns.ts';
+import type { OpenLedger } from './ledger.ts';
+import { campaignFiles } from './pages/campaigns.ts';
+import { doubtQuestionPage } from './pages/doubt.ts';
+import { address, type Content, type Notice, type View } from './pages/layout.ts';
+import { removalQuestionPage } from './pages/suppressions.ts';
+import { previewHtml } from './preview/preview.ts';
+import { runPage } from './report/run-page.ts';
+import type { Site } from './site.ts';
+
+/** What a form came to: a question that has to be answered first, or what was done and where to go on. */
+type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
+
+/** What a form of a page does: what the command of the same name does, by its own function. */
+type Action = (site: Site, view: View, form: URLSearchParams) => Promise<Done>;
+
+export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ['/doubt', resolve],
+  ['/replies', review],
+  ['/suppressions', suppress],
+]);
+
+/** Does it, and says what is wrong where it is refused. A bug is thrown. */
+export async function act(action: Action, site: Site, view: View, form: URLSearchParams, from: string): Promise<Done> {
+  try {
+    return await action(site, view, form);
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    const said = error.diagnostics
+      .slice(0, 5)
+      .flatMap(({ message, hint }) => [message, ...(hint === undefined ? [] : [hint])]);
+    return { notice: { text: said.join(' '), isBad: true }, to: from };
+  }
+}
+
+/** Of the process that serves: whoever may act here acts in its name, as on its command line. */
+function optionsOf({ context, ledger }: Site) {
+  const { cwd, env, now } = context;
+  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }) };
+}
+
+async function resolve(site: Site, view: View, form: URLSearchParams): Promise<Done> {
+  const verdict = form.get('as');
+  if (verdict !== 'accepted' && verdict !== 'rejected') return refused('It is not said what became of them.', '/doubt');
+  const run = form.get('run') ?? '';
+  const lines = form
+    .getAll('line')
+    .filter((line) => /^\d{1,12}$/.test(line))
+    .map(Number);
+  if (lines.length === 0) return refused('No recipient was chosen.', '/doubt');
+  const messageId = (form.get('messageId') ?? '').trim();
+  const note = (form.get('note') ?? '').trim();
+  if (form.get('sure') !== 'yes') {
+    return { question: doubtQuestionPage(view, { run, as: verdict, lines, messageId, note }) };
+  }
+  const { resolved } = await resolveDoubts({
+    ...optionsOf(site),
+    run,
+    verdict,
+    lines,
+    by: userHere(),
+    ...(messageId === '' ? {} : { messageId }),
+    ...(note === '' ? {} : { note }),
+    confirm: async () => true,
+  });
+  return done(`${countOf(resolved.length, 'recipient')} recorded as ${verdict}.`, '/doubt');
+}
+
+async function review(site: Site, _view: View, form: URLSearchParams): Promise<Done> {
+  const as = form.get('as');
+  const id = form.get('id') ?? '';
+  const to = address(['replies'], { meaning: (form.get('meaning') ?? '').slice(0, 20) });
+  if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || !/^\d{1,15}$/.test(id)) {
+    return refused('It is not said what the reply means.', to);
+  }
+  const { suppressed, lifted } = await reviewReplies({ ...optionsOf(site), ids: [Number(id)], as, by: userHere() });
+  const effects = [
+    ...(suppressed.length === 0 ? [] : [` ${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
+    ...(lifted.length === 0 ? [] : [` ${countOf(lifted.length, 'opt-out')} taken back.`]),
+  ];
+  return done(`The reply is entered as ${as}.${effects.join('')}`, to);
+}
+
+async function suppress(site: Site, view: View, form: URLSearchParams): Promise<Done> {
+  const who = (form.get('address') ?? '').trim();
+  const to = '/suppressions';
+  if (who === '') return refused('It is not said who is meant.', to);
+  const { ledger, ...options } = optionsOf(site);
+  const given = ledger === undefined ? {} : { ledger };
+  if (form.get('do') === 'add') {
+    const [reason, until] = [form.get('reason') ?? '', form.get('until') ?? ''].map((text) => text.trim());
+    const facts = { ...given, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };
+    const { added } = await addSuppressions([who], facts, options);
+    return done(added === 1 ? `${who} is suppressed.` : `${who} was suppressed before.`, to);
+  }
+  if (form.get('do') === 'remove') {
+    const { removed } = await removeSuppressions([who], given, options);
+    return done(removed === 1 ? `${who} is off the list.` : `${who} was not on the list.`, to);
+  }
+  return { question: removalQuestionPage(view, who) };
+}
+
+function done(text: string, to: string): Done {
+  return { notice: { text, isBad: false }, to };
+}
+
+function refused(text: string, to: string): Done {
+  return { notice: { text, isBad: true }, to };
+}
+
+/**
+ * The page of a report, as `handbill report --format html` writes it. Others are answered while it goes through the
+ * list.
+ */
+export async function* reportOf(site: Site, { ledger }: OpenLedger, run: RunRecord): AsyncGenerator<string> {
+  const summary = await openSummary(ledger, run, contextOf(site), site.reading.project);
+  yield* runPage(ledger, run, { nowMs: site.context.now(), turn: createTurns() }, summary);
+}
+
+/**
+ * The page of a dry run of a campaign, as `handbill preview --format html` writes it: the campaign and its list are read
+ * at this moment, and nothing is sent. Null where no such campaign is shown.
+ */
+export async function previewOf(site: Site, file: string): Promise<AsyncGenerator<string> | null> {
+  const found = (await campaignFiles(site)).find((one) => one.file === file);
+  if (found === undefined) return null;
+  const { cwd, env, now } = site.context;
+  const dry = await preview(found.path, {
+    cwd,
+    env,
+    now,
+    ...(site.ledger === undefined ? {} : { ledger: site.ledger }),
+  });
+  return closing(previewHtml(dry), dry.close);
+}
+
+async function* closing(pieces: AsyncGenerator<string>, close: () => void): AsyncGenerator<string> {
+  try {
+    yield* pieces;
+  } finally {
+    close();
+  }
+}
+
+function contextOf({ context }: Site): CommandContext {
+  const nowhere = (): void => undefined;
+  return {
+    ...context,
+    out: nowhere,
+    err: nowhere,
+    colour: { out: false, err: false },
+    width: 80,
+    interactive: false,
+    exit: nowhere,
+  };
+}

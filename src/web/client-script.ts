@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Html } from '../util/html.ts';
+
+/** What runs in the browser: a file of `src/web/client` each. */
+export const SCRIPTS = ['preview', 'serve'] as const;
+export type ScriptName = (typeof SCRIPTS)[number];
+
+/** A script as pages hold it. */
+export interface ClientScript {
+  /** To stand between `<script>` and `</script>`. */
+  readonly code: Html;
+  /** As `script-src` of a content security policy names it: this script and no other. */
+  readonly source: string;
+}
+
+/**
+ * The script as the build wrote it: dist/ lies two levels up, seen from `src/pages/` and from `dist/pages/`.
+ *
+ * @throws Error where there was no build
+ */
+export function clientScript(name: ScriptName): ClientScript {
+  const text = readFileSync(new URL(`../../dist/web/client/${name}.js`, import.meta.url), 'utf8');
+  // Nothing in a script may end it early, and it is hashed as it stands in the page.
+  const code = text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--');
+  const digest = createHash('sha256').update(code).digest('base64');
+  return { code: new Html(code), source: `'sha256-${digest}'` };
+}

@@ -1,0 +1,149 @@
+import type { About } from '../preview/about.ts';
+import { applyDelta, type Delta, FIELD_END, ROW_END, tokensOf } from '../preview/delta.ts';
+import type { RowView } from '../preview/nodes.ts';
+import { fold, type Searched } from './preview-search.ts';
+
+/** The rows of the page. */
+export interface Rows {
+  readonly about: About;
+  readonly count: number;
+  readonly blocks: readonly Block[];
+  line(row: number): number;
+  /** Number of what the row is filtered by. */
+  facets(row: number): number;
+  /** Address, key (empty where it is the address), what else is searched, then the cells. */
+  fields(row: number): readonly string[];
+  /** The message, and the bodies of its requests. */
+  view(row: number): Promise<RowView & { readonly bodies: readonly string[] }>;
+}
+
+/** Some thousand rows in list order. */
+export interface Block {
+  readonly first: number;
+  readonly lines: Uint32Array;
+  readonly facets: Uint32Array;
+  fields(row: number): readonly string[];
+  /** Made when it is first asked for, and kept. */
+  searched(): Searched;
+}
+
+/** Reads the index out of the page; its elements are emptied, because nothing needs them twice. */
+export async function readRows(page: Document): Promise<Rows> {
+  const about = JSON.parse(page.getElementById('about')?.textContent ?? '{}') as About;
+  const elements = [...page.querySelectorAll<HTMLScriptElement>('script.index')];
+  const blocks = await Promise.all(
+    elements.map(async (element) => {
+      const text = await inflate(element.textContent ?? '');
+      element.remove();
+      return blockOf(Number(element.dataset['first']), text);
+    }),
+  );
+  const last = blocks.at(-1);
+  const count = last === undefined ? 0 : last.first + last.lines.length;
+  const blockAt = (row: number): Block | undefined => blocks[lastUpTo(blocks, row)];
+  const views = createViews(page);
+  return {
+    about,
+    count,
+    blocks,
+    line: (row) => valueAt(blockAt(row), 'lines', row),
+    facets: (row) => valueAt(blockAt(row), 'facets', row),
+    fields: (row) => blockAt(row)?.fields(row) ?? [],
+    view: views,
+  };
+}
+
+function valueAt(block: Block | undefined, of: 'lines' | 'facets', row: number): number {
+  return block?.[of][row - block.first] ?? 0;
+}
+
+function blockOf(first: number, text: string): Block {
+  const end = text.indexOf('\n');
+  const numbers = JSON.parse(text.slice(0, end)) as { readonly lines: number[]; readonly facets: number[] };
+  const lines = new Uint32Array(numbers.lines.length);
+  let line = 0;
+  for (const [i, step] of numbers.lines.entries()) {
+    line += step;
+    lines[i] = line;
+  }
+  const fields = text.slice(end + 1);
+  let rows: readonly string[] | null = null;
+  let searched: Searched | null = null;
+  return {
+    first,
+    lines,
+    facets: Uint32Array.from(numbers.facets),
+    fields(row) {
+      rows ??= fields.split(ROW_END);
+      return (rows[row - first] ?? '').split(FIELD_END);
+    },
+    searched() {
+      searched ??= searchedOf(fields, lines);
+      return searched;
+    },
+  };
+}
+
+function searchedOf(fields: string, lines: Uint32Array): Searched {
+  const folded = fold(fields);
+  const starts = new Uint32Array(lines.length + 1);
+  let at = 0;
+  for (let row = 1; row < lines.length; row++) {
+    at = folded.indexOf(ROW_END, at) + 1;
+    starts[row] = at;
+  }
+  starts[lines.length] = folded.length;
+  return { folded, starts, lines };
+}
+
+/** Blocks of messages that are kept unpacked: the one that is looked at, and its neighbours. */
+const KEPT = 4;
+
+function createViews(page: Document): Rows['view'] {
+  const blocks = [...page.querySelectorAll<HTMLScriptElement>('script.views')].map((element) => ({
+    first: Number(element.dataset['first']),
+    element,
+  }));
+  const kept = new Map<number, Promise<readonly string[]>>();
+  const unpacked = (index: number): Promise<readonly string[]> => {
+    let block = kept.get(index);
+    kept.delete(index);
+    block ??= inflate(blocks[index]?.element.textContent ?? '').then((text) => text.split(ROW_END));
+    kept.set(index, block);
+    for (const old of kept.keys()) if (kept.size > KEPT) kept.delete(old);
+    return block;
+  };
+  return async (row) => {
+    const index = lastUpTo(blocks, row);
+    const texts = await unpacked(index);
+    const [head = '', ...bodies] = whole(texts, row - (blocks[index]?.first ?? 0)).split('\n');
+    return { ...(JSON.parse(head) as RowView), bodies };
+  };
+}
+
+/** Of a long text only what differs from another one of its block is kept. */
+function whole(texts: readonly string[], position: number): string {
+  const text = texts[position] ?? '';
+  if (!text.startsWith('=')) return text;
+  const [base, ...delta] = JSON.parse(text.slice(1)) as [number, ...Delta];
+  return applyDelta(delta, tokensOf(texts[base] ?? ''));
+}
+
+/** The last one that begins at or before this row. */
+function lastUpTo(blocks: readonly { readonly first: number }[], row: number): number {
+  let [low, high] = [0, blocks.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((blocks[middle]?.first ?? 0) <= row) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+async function inflate(base64: string): Promise<string> {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return await new Response(stream).text();
+}

@@ -1,0 +1,266 @@
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import DOMPurify from 'dompurify';
+import { safe, safeLine } from '../../util/safe.ts';
+import { KINDS, type PreviewNode } from '../preview/nodes.ts';
+import type { Rows } from './preview-data.ts';
+
+/** Height of one row of the list, in units of the page's letters. */
+const ROW_REM = 3.6;
+/** Browsers draw elements up to some 17 to 33 million pixels high. */
+const MOST_PX = 15_000_000;
+
+/** The list of those who fit: of however many there are, only those in sight are elements. */
+interface List {
+  /** Shows these, from the top. */
+  show(hits: Uint32Array<ArrayBuffer>): void;
+  /** Marks one of them, by its place, and brings it into sight. */
+  choose(place: number): void;
+  chosen(): number;
+  /** Places that are in sight at a time. */
+  page(): number;
+  /** How many can be shown; whoever looks further must search. */
+  readonly most: number;
+}
+
+export function createList(rows: Rows, box: HTMLElement, onPick: (place: number) => void): List {
+  const rowPx = Math.round(Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * ROW_REM);
+  const most = Math.floor(MOST_PX / rowPx);
+  const rail = document.createElement('div');
+  rail.className = 'rail';
+  rail.setAttribute('role', 'presentation');
+  box.replaceChildren(rail);
+  // With few rows the box is as high as they are; it keeps that height while a search goes on, so that nothing jumps.
+  box.style.setProperty('--full', `${rows.count * rowPx + 2}px`);
+  let hits = new Uint32Array();
+  let chosen = 0;
+  const shown = new Map<number, HTMLElement>();
+  const options = () => ({
+    count: Math.min(hits.length, most),
+    getScrollElement: () => box,
+    estimateSize: () => rowPx,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    overscan: 6,
+    // The chosen one is always there: a screen reader is told of it by its id.
+    rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+      const places = defaultRangeExtractor(range);
+      return places.includes(chosen) || chosen >= range.count ? places : [...places, chosen].sort((a, b) => a - b);
+    },
+    onChange: () => draw(),
+  });
+  const virtualizer = new Virtualizer<HTMLElement, HTMLElement>(options());
+  const draw = (): void => {
+    rail.style.height = `${virtualizer.getTotalSize()}px`;
+    const wanted = new Set(virtualizer.getVirtualIndexes());
+    for (const [place, element] of shown) {
+      if (wanted.has(place)) continue;
+      element.remove();
+      shown.delete(place);
+    }
+    for (const place of wanted) {
+      let element = shown.get(place);
+      if (element === undefined) {
+        element = hitElement(rows, hits[place] ?? 0, place, hits.length);
+        element.style.height = `${rowPx}px`;
+        element.style.transform = `translateY(${place * rowPx}px)`;
+        shown.set(place, element);
+        rail.append(element);
+      }
+      element.setAttribute('aria-selected', String(place === chosen));
+    }
+    const id = shown.get(chosen)?.id;
+    if (id === undefined) box.removeAttribute('aria-activedescendant');
+    else box.setAttribute('aria-activedescendant', id);
+  };
+  rail.addEventListener('click', (event) => {
+    const hit = event.target instanceof Element ? event.target.closest<HTMLElement>('.hit') : null;
+    if (hit !== null) onPick(Number(hit.dataset['place']));
+  });
+  virtualizer._didMount();
+  virtualizer._willUpdate();
+  return {
+    most,
+    chosen: () => chosen,
+    page: () => Math.max(1, Math.floor(box.clientHeight / rowPx) - 1),
+    show(next) {
+      hits = next;
+      chosen = 0;
+      shown.clear();
+      rail.replaceChildren();
+      virtualizer.setOptions({ ...virtualizer.options, ...options() });
+      virtualizer.measure();
+      virtualizer._willUpdate();
+      draw();
+    },
+    choose(place) {
+      chosen = place;
+      virtualizer.measure();
+      virtualizer.scrollToIndex(place, { align: 'auto' });
+      draw();
+    },
+  };
+}
+
+function hitElement(rows: Rows, row: number, place: number, count: number): HTMLElement {
+  const [to = '', key = '', , ...cells] = rows.fields(row);
+  const { facets, naming, address } = rows.about;
+  const of = facets[rows.facets(row)];
+  const element = document.createElement('div');
+  element.className = 'hit';
+  element.id = `hit-${row}`;
+  element.dataset['place'] = String(place);
+  element.setAttribute('role', 'option');
+  element.setAttribute('aria-posinset', String(place + 1));
+  element.setAttribute('aria-setsize', String(count));
+  const names = naming.map((column) => cells[column] ?? '').filter((cell) => cell !== '');
+  const badge = span('badge', of?.decision ?? '');
+  badge.dataset['word'] = of?.decision ?? '';
+  const parts = of?.parts ? `${of.parts} ${of.parts === 1 ? 'part' : 'parts'}` : '';
+  const said = span('', [of?.reason ?? '', parts].filter((fact) => fact !== '').join(' · '));
+  if (of !== undefined && of.warnings.length > 0) said.append(warned());
+  const top = div('hit-top', span('hit-to', to || key || cells[address] || 'no address'), badge);
+  const sub = div('hit-sub', named(names.slice(0, 4), `line ${rows.line(row)}`), said);
+  element.append(top, sub);
+  return element;
+}
+
+/** Cells side by side. Each is isolated: behind an Arabic name 2026-12-05 would be shown as 05-12-2026. */
+function named(names: readonly string[], otherwise: string): HTMLElement {
+  const element = span('', names.length === 0 ? otherwise : '');
+  for (const [at, name] of names.entries()) {
+    const isolated = document.createElement('bdi');
+    isolated.textContent = safeLine(name);
+    element.append(at === 0 ? '' : ' · ', isolated);
+  }
+  return element;
+}
+
+/** A sign to be seen, and a word to be heard. */
+function warned(): DocumentFragment {
+  const both = document.createDocumentFragment();
+  const sign = span('', ' \u26a0');
+  sign.setAttribute('aria-hidden', 'true');
+  both.append(sign, span('unseen', ', with warnings'));
+  return both;
+}
+
+function span(name: string, text: string): HTMLElement {
+  const element = document.createElement('span');
+  if (name !== '') element.className = name;
+  element.textContent = safeLine(text);
+  return element;
+}
+
+function div(name: string, ...children: readonly HTMLElement[]): HTMLElement {
+  const element = document.createElement('div');
+  element.className = name;
+  element.append(...children);
+  return element;
+}
+
+/** A message as elements. Everything from outside is a text node, or the content of a frame that may do nothing. */
+export function elementOf(node: PreviewNode): Node {
+  if (typeof node === 'string') return document.createTextNode(safe(node));
+  const [kind, ...children] = node;
+  if (kind === 'frame') return frameOf(typeof children[0] === 'string' ? children[0] : '');
+  const { tag, style } = KINDS[kind];
+  const element = document.createElement(tag);
+  if (style !== '') element.className = style;
+  if (kind === 'badge' && typeof children[0] === 'string') element.dataset['word'] = children[0];
+  for (const child of children) element.append(elementOf(child));
+  return element;
+}
+
+function frameOf(html: string): HTMLIFrameElement {
+  const frame = document.createElement('iframe');
+  frame.className = KINDS.frame.style;
+  frame.title = 'The HTML of the email';
+  // Before the content: without any permission it has no scripts, no forms, no origin and nowhere to go.
+  frame.setAttribute('sandbox', '');
+  frame.referrerPolicy = 'no-referrer';
+  frame.srcdoc = quietEmail(html);
+  return frame;
+}
+
+/**
+ * The HTML of an email with nothing left that would ask for something or run: no picture, address or script. The frame
+ * and the policy of the page forbid all of it anyway; this is for what they would write to the console, and so that a
+ * link leads nowhere. DOMPurify takes out what is not markup of a text, in a document that is never shown.
+ */
+function quietEmail(html: string): string {
+  const root = DOMPurify.sanitize(withoutHandlers(html), {
+    WHOLE_DOCUMENT: true,
+    RETURN_DOM: true,
+    USE_PROFILES: { html: true },
+    // No script of the frame could be led astray by names, and rules of its styles need them.
+    SANITIZE_DOM: false,
+    ADD_ATTR: ['text', 'link', 'vlink', 'alink', 'hspace', 'vspace', 'marginwidth', 'marginheight'],
+    FORBID_TAGS: ['audio', 'video', 'source', 'track'],
+    FORBID_ATTR: ['srcset', 'background', 'poster', 'action', 'autofocus', 'cite', 'longdesc', 'usemap'],
+  }) as HTMLElement;
+  for (const image of root.querySelectorAll('img')) image.replaceWith(placeholder(image));
+  for (const element of root.querySelectorAll('[href], [src]')) withoutLink(element);
+  for (const element of root.querySelectorAll('[style]')) {
+    element.setAttribute('style', withoutAddresses(element.getAttribute('style') ?? ''));
+  }
+  for (const style of root.querySelectorAll('style')) style.textContent = withoutAddresses(style.textContent ?? '');
+  const look = root.ownerDocument.createElement('style');
+  look.textContent = LOOK;
+  root.querySelector('head')?.prepend(look);
+  return `<!doctype html>${root.outerHTML}`;
+}
+
+/**
+ * Handlers of events are renamed before anything is parsed: Chromium names each one that it meets on the console. Where
+ * quotes are out of order one may be left, which is then named there, and still does nothing.
+ */
+function withoutHandlers(html: string): string {
+  return html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-'));
+}
+
+const TAGS = /<[a-z](?:"[^"]*"|'[^']*'|[^>])*>?/gi;
+const HANDLERS = /(?<=[\s"'`/])(?=on[a-z]+\s*=)/gi;
+
+/** What stands for a picture, and for a link that leads nowhere. */
+const LOOK = `:root{color-scheme:light}body{overflow-wrap:anywhere}
+.handbill-link{color:#0645ad;text-decoration:underline}
+.handbill-picture{display:inline-flex;align-items:center;justify-content:center;box-sizing:border-box;max-width:100%;min-height:2.5em;padding:.4em .6em;border:1px dashed #777;color:#444;background:#f3f3f3;font:13px/1.3 system-ui,sans-serif;text-align:center}`;
+
+function placeholder(image: HTMLImageElement): Element {
+  const box = image.ownerDocument.createElement('span');
+  box.className = 'handbill-picture';
+  const alt = image.getAttribute('alt') ?? '';
+  box.textContent = alt === '' ? 'Picture' : `Picture: ${alt}`;
+  box.title = image.getAttribute('src') ?? '';
+  const width = Number.parseInt(image.getAttribute('width') ?? '', 10);
+  if (width > 0) {
+    box.style.width = '100%';
+    box.style.maxWidth = `${width}px`;
+  }
+  return box;
+}
+
+function withoutLink(element: Element): void {
+  if (element.localName === 'a') {
+    element.classList.add('handbill-link');
+    element.setAttribute('title', element.getAttribute('href') ?? '');
+  }
+  element.removeAttribute('href');
+  element.removeAttribute('src');
+}
+
+/** CSS without what it would fetch, which DOMPurify lets be. Where letters are written by their numbers, nothing is kept. */
+function withoutAddresses(css: string): string {
+  if (css.includes('\\')) return '';
+  return css.replace(/@(?:import|font-face|charset|namespace)\b[^;{}]*(?:;|\{[^}]*\})?/gi, '').replace(FETCHES, 'none');
+}
+
+const FETCHES =
+  /(?:-webkit-)?(?:url|image|image-set|cross-fade|element|src)\s*\((?:[^()"']|"[^"]*"|'[^']*'|\([^()]*\))*\)/gi;

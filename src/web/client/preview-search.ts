@@ -1,0 +1,115 @@
+/* Who fits a search. Nothing here knows of a page, so that the tests can hold it against a slow reading of the rules. */
+
+import { FIELD_END, ROW_END } from '../preview/delta.ts';
+
+/** Rows as they are searched: one text, so that looking through it is one native search for each word. */
+export interface Searched {
+  /** The fields of all rows, folded. */
+  readonly folded: string;
+  /** Where each row begins in it, and after the last one its end. */
+  readonly starts: Uint32Array;
+  readonly lines: Uint32Array;
+}
+
+/** What is looked for. A row fits by its line, or by the whole as a number, or by its words. */
+export interface Query {
+  /** The row that begins at this line fits; null: no line is meant. */
+  readonly line: number | null;
+  /** Digits that a number may hold; empty where the whole is no number. */
+  readonly digits: string;
+  /** All of them must be there, anywhere; empty: only the line counts. */
+  readonly words: readonly string[];
+}
+
+/** Without case, accents, ligatures and widths: what is typed finds what is meant. */
+export function fold(text: string): string {
+  // Most lists are ASCII for the greater part, where none of the others has anything to do.
+  if (!OTHER.test(text)) return text.toLowerCase();
+  return text
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replace(LETTERS, (letter) => PLAIN[letter] ?? letter);
+}
+
+const OTHER = /[\u0080-\uffff]/;
+const MARKS = /\p{Mn}+/gu;
+/** Letters that do not come apart in Unicode. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  æ: 'ae',
+  œ: 'oe',
+  ß: 'ss',
+  ς: 'σ',
+  '’': "'",
+};
+const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
+
+/** What somebody typed; null where it is nothing, so that everybody fits. */
+export function parseQuery(typed: string): Query | null {
+  const text = fold(typed.replace(SEPARATORS, ' ')).trim();
+  if (text === '') return null;
+  const named = /^(?:line\s*:?\s*|#)(\d{1,9})$/.exec(text);
+  if (named !== null) return { line: Number(named[1]), digits: '', words: [] };
+  return {
+    line: /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null,
+    digits: NUMBER.test(text) ? digitsOf(text) : '',
+    words: text.split(/\s+/),
+  };
+}
+
+const SEPARATORS = new RegExp(`[${ROW_END}${FIELD_END}]`, 'g');
+/** At least three digits, and nothing but what people put between them. */
+const NUMBER = /^\+?(?:[\s()./-]*\d){3,}[\s()./-]*$/;
+
+/** In any spelling: without what stands between, the zero of national numbers and the zeros of international ones. */
+function digitsOf(text: string): string {
+  const digits = text.replace(/\(0\)/g, '').replace(/\D+/g, '');
+  if (text.startsWith('+')) return digits;
+  // A short one may be an order number, whose zeros count.
+  if (digits.length >= 7 && digits.startsWith('00')) return digits.slice(2);
+  return digits.length >= 5 && digits.startsWith('0') ? digits.slice(1) : digits;
+}
+
+/** Adds the positions of the rows that fit, in order. */
+export function search(rows: Searched, query: Query | null, accepts: (row: number) => boolean, into: number[]): void {
+  const count = rows.lines.length;
+  const fits = query === null ? null : fitting(rows, query);
+  for (let row = 0; row < count; row++) {
+    if ((fits === null || fits[row] === 1) && accepts(row)) into.push(row);
+  }
+}
+
+function fitting(rows: Searched, { line, digits, words }: Query): Uint8Array {
+  const fits = new Uint8Array(rows.lines.length);
+  for (const [i, word] of words.entries()) {
+    if (i === 0) {
+      mark(rows, word, fits);
+      continue;
+    }
+    const also = new Uint8Array(fits.length);
+    mark(rows, word, also);
+    for (let row = 0; row < fits.length; row++) fits[row] = (fits[row] ?? 0) & (also[row] ?? 0);
+  }
+  if (digits !== '' && digits !== words[0]) mark(rows, digits, fits);
+  if (line !== null) {
+    for (let row = 0; row < fits.length; row++) if (rows.lines[row] === line) fits[row] = 1;
+  }
+  return fits;
+}
+
+/** Marks every row that holds the text: from one place to the next, and on with the row after it. */
+function mark({ folded, starts }: Searched, text: string, fits: Uint8Array): void {
+  let row = 0;
+  let at = folded.indexOf(text);
+  while (at !== -1) {
+    while ((starts[row + 1] ?? folded.length) <= at) row++;
+    fits[row] = 1;
+    at = folded.indexOf(text, starts[row + 1] ?? folded.length);
+    if (row + 1 >= fits.length) return;
+  }
+}

@@ -1,0 +1,142 @@
+interface Parts {
+  readonly parts: readonly (readonly [id: string, markup: string])[];
+  readonly said: string;
+}
+
+/** Told at most so often: whoever listens to the page can also read it. */
+const SAY_EVERY_MS = 10_000;
+
+/**
+ * Keeps the page as the server has it, for as long as somebody sees it. A hidden tab lets its connection go: a browser
+ * has six for each server, which as many tabs would use up.
+ */
+function follow(address: string): void {
+  const say = createSayer();
+  let source: EventSource | null = null;
+  const open = (): void => {
+    if (source !== null) return;
+    source = new EventSource(address);
+    source.addEventListener('open', () => show('live', 'Live'));
+    source.addEventListener('error', () => show('lost', 'Connecting again'));
+    source.addEventListener('trouble', (event) =>
+      show('lost', String((JSON.parse(event.data) as { text: string }).text)),
+    );
+    source.addEventListener('parts', (event) => {
+      show('live', 'Live');
+      const { parts, said } = JSON.parse(event.data) as Parts;
+      for (const [id, markup] of parts) put(id, markup);
+      say(said);
+    });
+  };
+  const close = (): void => {
+    source?.close();
+    source = null;
+  };
+  const look = (): void => (document.visibilityState === 'hidden' ? close() : open());
+  document.addEventListener('visibilitychange', look);
+  // A page that the browser keeps for the way back has no connection: it gets another when it is shown again.
+  addEventListener('pagehide', close);
+  addEventListener('pageshow', look);
+  look();
+}
+
+function put(id: string, markup: string): void {
+  const old = document.getElementById(id);
+  const fresh = new DOMParser().parseFromString(markup, 'text/html').body.firstElementChild;
+  // Another page than this one lies there by now, such as one that says what is wrong.
+  if (old === null || fresh === null) location.reload();
+  else morph(old, fresh);
+}
+
+function show(state: 'live' | 'lost', text: string): void {
+  const place = document.getElementById('live');
+  if (place === null) return;
+  place.hidden = false;
+  place.dataset['state'] = state;
+  if (place.textContent !== text) place.textContent = text;
+}
+
+/** Says what is new, politely: the last of several that come soon after each other. */
+function createSayer(): (text: string) => void {
+  let saidMs = 0;
+  let timer: number | undefined;
+  return (text) => {
+    const place = document.getElementById('said');
+    if (place === null || place.textContent === text) return;
+    clearTimeout(timer);
+    const wait = Math.max(0, saidMs + SAY_EVERY_MS - performance.now());
+    timer = setTimeout(() => {
+      saidMs = performance.now();
+      place.textContent = text;
+    }, wait);
+  };
+}
+
+/**
+ * Makes an element like another one, with as few changes as come by themselves: what stays keeps its focus, its place
+ * and what was typed into it. Nothing is written as markup.
+ */
+function morph(old: Element, fresh: Element): void {
+  attributes(old, fresh);
+  const rest = [...old.childNodes];
+  for (const wanted of [...fresh.childNodes]) {
+    const known = rest[0];
+    if (known !== undefined && isLike(known, wanted)) {
+      rest.shift();
+      if (known instanceof Element && wanted instanceof Element) morph(known, wanted);
+      else if (known.nodeValue !== wanted.nodeValue) known.nodeValue = wanted.nodeValue;
+      continue;
+    }
+    // A row that came before others pushes them down: they are found again by their links.
+    const further = rest.findIndex((node) => isSameThing(node, wanted));
+    if (further > 0) {
+      for (const gone of rest.splice(0, further)) gone.remove();
+      const found = rest.shift();
+      if (found instanceof Element && wanted instanceof Element) morph(found, wanted);
+      continue;
+    }
+    old.insertBefore(document.importNode(wanted, true), known ?? null);
+  }
+  for (const gone of rest) gone.remove();
+}
+
+/** What a person has opened, typed or chosen is theirs. */
+const KEPT = new Set(['open', 'value', 'checked']);
+
+function attributes(old: Element, fresh: Element): void {
+  const isField = old instanceof HTMLInputElement && old.type !== 'hidden';
+  const keeps = (name: string): boolean => KEPT.has(name) && (name === 'open' || isField);
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !keeps(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) {
+    if (!keeps(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+}
+
+/** Rows of a table are told apart by what they lead to, fields by what they say; anything else by its kind. */
+function isLike(a: Node, b: Node): boolean {
+  if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
+  const [mine, its] = [nameOf(a), nameOf(b)];
+  return mine === its;
+}
+
+function isSameThing(a: Node, b: Node): boolean {
+  return a instanceof Element && nameOf(b) !== '' && isLike(a, b);
+}
+
+function nameOf(node: Node): string {
+  if (!(node instanceof Element)) return '';
+  const named = node.id || node.getAttribute('aria-labelledby');
+  if (named) return named;
+  // A choice belongs to what it chooses, and must never pass to something else.
+  if (node instanceof HTMLInputElement) return `${node.name}=${node.getAttribute('value') ?? ''}`;
+  if (node.nodeName !== 'TR') return '';
+  return (
+    node.querySelector('a[href]')?.getAttribute('href') ??
+    node.querySelector('[data-key]')?.getAttribute('data-key') ??
+    ''
+  );
+}
+
+const main = document.querySelector<HTMLElement>('main[data-events]');
+const address = main?.dataset['events'];
+if (address !== undefined && 'EventSource' in globalThis) follow(address);

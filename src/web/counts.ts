@@ -1,0 +1,278 @@
+import { isRunHeld } from '../ledger/lock.ts';
+import type { LegCount, RunRecord } from '../ledger/records.ts';
+import { type Channel, OUTCOMES, type Outcome, type OutcomeState } from '../model.ts';
+import { countDelivery } from '../report/deliveries.ts';
+import { openDeliveries } from '../run/deliveries.ts';
+import { createTurns } from '../util/turns.ts';
+import type { LedgerKeeper, OpenLedger } from './ledger.ts';
+import type { RunDetail, VariantCount } from './pages/run-detail.ts';
+import { createTimeCounts } from './time-counts.ts';
+
+/** A value that takes a pass over a list, as it was when it was last looked at. */
+interface Look<T> {
+  /** Null: nobody has got to it yet. */
+  readonly value: T | null;
+  /** Something may have happened since: asked again, it is looked at anew. */
+  readonly isOld: boolean;
+}
+
+/** What is known of runs, kept for as long as it is true: pages and listeners share each pass over a list. */
+export interface Looks {
+  /** Waits at most `patienceMs` for a pass that is needed. */
+  counts(run: RunRecord, patienceMs: number): Promise<Look<RunCounts>>;
+  detail(run: RunRecord, patienceMs: number): Promise<Look<RunDetail>>;
+  /** Whether some process is at the run, asked at most once a second. */
+  isHeld(run: RunRecord): boolean;
+}
+
+/** A pass takes a tenth of the time at most, however large the list is and however often it changes. */
+const SHARE_OF_TIME = 10;
+
+const HELD_MS = 1_000;
+
+/** What was looked at longest ago is forgotten. */
+const MOST_RUNS = 2_000;
+
+interface Kept<T> {
+  value: T | null;
+  mark: string;
+  /** Not looked at anew before this moment. */
+  restUntilMs: number;
+  pass: Promise<void> | null;
+}
+
+export function createLooks(keeper: LedgerKeeper, now: () => number): Looks {
+  const held = new Map<string, { readonly is: boolean; readonly untilMs: number }>();
+  let queue: Promise<void> = Promise.resolve();
+
+  const isHeld = (run: RunRecord): boolean => {
+    if (run.state !== 'running') return false;
+    const known = held.get(run.id);
+    if (known !== undefined && performance.now() < known.untilMs) return known.is;
+    const is = isRunHeld(keeper.path, run);
+    held.set(run.id, { is, untilMs: performance.now() + HELD_MS });
+    return is;
+  };
+
+  /** One pass after the other: two at once would only share what there is of the machine. */
+  const keep = <T>(
+    markOf: (open: OpenLedger, run: RunRecord) => string,
+    pass: (open: OpenLedger, run: RunRecord) => Promise<T>,
+  ) => {
+    const known = new Map<string, Kept<T>>();
+    const refresh = (run: RunRecord, kept: Kept<T>, mark: string): Promise<void> => {
+      const work = async (): Promise<void> => {
+        const beganMs = performance.now();
+        try {
+          const open = keeper.current();
+          if (open !== null) kept.value = await pass(open, run);
+          kept.mark = mark;
+        } catch (error) {
+          keeper.failed(error);
+        }
+        const tookMs = performance.now() - beganMs;
+        kept.restUntilMs = beganMs + tookMs * (SHARE_OF_TIME + 1);
+        kept.pass = null;
+      };
+      queue = queue.then(work);
+      return queue;
+    };
+    return async (run: RunRecord, patienceMs: number): Promise<Look<T>> => {
+      const open = keeper.current();
+      if (open === null) return { value: null, isOld: false };
+      const key = `${open.file} ${run.number}`;
+      const kept = known.get(key) ?? { value: null, mark: '', restUntilMs: 0, pass: null };
+      known.delete(key);
+      known.set(key, kept);
+      const oldest = known.keys().next().value;
+      if (known.size > MOST_RUNS && oldest !== undefined) known.delete(oldest);
+      const mark = markOf(open, run);
+      if (kept.mark === mark) return { value: kept.value, isOld: false };
+      if (kept.pass === null && performance.now() >= kept.restUntilMs) kept.pass = refresh(run, kept, mark);
+      if (kept.pass !== null && patienceMs > 0) await Promise.race([kept.pass, wait(patienceMs)]);
+      return { value: kept.value, isOld: kept.mark !== mark };
+    };
+  };
+
+  const countsMark = (open: OpenLedger, run: RunRecord): string => {
+    const { list, state, starts, finishedAtMs, purgedAtMs } = run;
+    const isGoing = isHeld(run);
+    const resolved = open.query('SELECT count(*) FROM resolutions WHERE run = ?').get(run.number)?.[0];
+    const facts = [list, state, starts, finishedAtMs, purgedAtMs, resolved, isGoing];
+    // While it is sent, whatever is written may be about it; the rate of the last minute changes by itself.
+    return [...facts, ...(isGoing ? [keeper.mark(), Math.floor(now() / 2_000)] : [])].join(' ');
+  };
+  const detailMark = (open: OpenLedger, run: RunRecord): string => {
+    const [report, reply] = open.query(NEWEST_EVENTS).get() ?? [];
+    // A reply can be read anew at any time.
+    return [countsMark(open, run), report, reply, reply === null ? '' : keeper.mark()].join(' ');
+  };
+  return {
+    isHeld,
+    counts: keep(countsMark, (open, run) => countRun(open, run, isHeld(run), now())),
+    detail: keep(detailMark, (open, run) => detailOf(open, run)),
+  };
+}
+
+const NEWEST_EVENTS = 'SELECT (SELECT max(number) FROM delivery_reports), (SELECT max(number) FROM replies)';
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/** What became of the recipients of a run, and how quickly. Parts and costs are not looked at. */
+export interface RunCounts {
+  readonly legs: readonly LegCount[];
+  /** Messages that came to an outcome in the last minute before `atMs`. */
+  readonly lastMinute: number;
+  readonly atMs: number;
+}
+
+/** Rows that are counted at once: some milliseconds. */
+const STEP_ROWS = 20_000;
+
+/** States whose rows have a reason only now and then: those are grouped, the others summed. */
+const PLAIN = ['accepted', 'pending', 'claimed', 'skipped', 'deferred', 'failed'] as const;
+
+/**
+ * Counts a run in steps, so that others are answered in between. Sums take a third of what it takes SQLite to sort a
+ * list into groups, as `Ledger.legs` does: only rows with a reason are grouped. What moves meanwhile is counted as it
+ * was found.
+ *
+ * @param isHeld whether some process is at the run: then what is claimed is on its way, else nobody knows
+ */
+export async function countRun(
+  { query }: Pick<OpenLedger, 'query'>,
+  run: RunRecord,
+  isHeld: boolean,
+  nowMs: number,
+): Promise<RunCounts> {
+  const turn = createTurns();
+  const tally = createTally(run, isHeld);
+  let lastMinute = 0;
+  const lastRow = Number(query(LAST_ROW).get(run.list)?.[0] ?? -1);
+  for (let after = -1; after < lastRow; after += STEP_ROWS) {
+    const sums = query(SUMS).get(run.list, after, after + STEP_ROWS, nowMs - 60_000) ?? [];
+    lastMinute += Number(sums[0] ?? 0);
+    for (const [i, state] of PLAIN.entries()) tally.add(0, null, state, null, Number(sums[1 + i] ?? 0));
+    for (const [state, reason, count] of query(REASONS).all(run.list, after, after + STEP_ROWS)) {
+      tally.add(0, null, String(state), reason as string | null, Number(count));
+    }
+    await turn();
+  }
+  for (const [leg, channel, state, reason, count, recent] of query(LATER_LEGS).all(run.list, nowMs - 60_000)) {
+    lastMinute += Number(recent);
+    tally.add(Number(leg), channel as string | null, String(state), reason as string | null, Number(count));
+  }
+  return { legs: tally.all(), lastMinute, atMs: nowMs };
+}
+
+function createTally(run: RunRecord, isHeld: boolean) {
+  const found = new Map<string, LegCount>();
+  return {
+    add(leg: number, written: string | null, state: string, reason: string | null, count: number): void {
+      if (count === 0) return;
+      const as = shownAs(state, reason, isHeld);
+      const channel = (written ?? run.channel) as Channel;
+      const key = JSON.stringify([leg, channel, as.outcome, as.reason]);
+      const before = found.get(key)?.count ?? 0;
+      found.set(key, { ...as, leg, channel, count: before + count, ...NOT_LOOKED_AT });
+    },
+    all: (): readonly LegCount[] => [...found.values()],
+  };
+}
+
+const NOT_LOOKED_AT = { encoding: null, variant: null, parts: 0, costMicros: null } as const;
+
+/** As the ledger's own reader shows a row. */
+function shownAs(
+  state: string,
+  reason: string | null,
+  isHeld: boolean,
+): { outcome: OutcomeState; reason: string | null; fellBack: boolean } {
+  if (state !== 'claimed') {
+    return { outcome: state as OutcomeState, reason, fellBack: state === 'rejected' && reason === 'fell-back' };
+  }
+  const [outcome, why] = isHeld ? (['pending', null] as const) : (['in-doubt', 'crash'] as const);
+  return { outcome, reason: why, fellBack: false };
+}
+
+const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
+
+// One for the last minute's pace, then one for each of `PLAIN`, in its order.
+const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
+      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed')),
+    count(*) FILTER (WHERE state = 'accepted' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'pending' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'claimed' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'skipped' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'deferred' AND reason IS NULL),
+    count(*) FILTER (WHERE state = 'failed' AND reason IS NULL)
+  FROM recipients WHERE list = ?1 AND leg = 0 AND row > ?2 AND row <= ?3`;
+
+const REASONS = `SELECT state, reason, count(*) FROM recipients
+  WHERE list = ?1 AND leg = 0 AND row > ?2 AND row <= ?3
+    AND (reason IS NOT NULL OR state = 'in-doubt' OR state = 'rejected')
+  GROUP BY state, reason`;
+
+const LATER_LEGS = `SELECT leg, channel, state, reason, count(*), count(*) FILTER (WHERE updated_at >= ?2
+      AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
+  FROM recipients WHERE list = ?1 AND leg > 0 GROUP BY leg, channel, state, reason`;
+
+/** Looks at everybody in a run: when they came to an outcome, what came back, by variant. Others go on in between. */
+async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDetail> {
+  const turn = createTurns();
+  const deliveries = openDeliveries(ledger, run);
+  const counts = countDelivery();
+  const variants = createVariants();
+  const times = createTimeCounts(['accepted', 'others'], run.startedAtMs ?? run.createdAtMs);
+  let parts = 0;
+  let cost: number | null = null;
+  for (const batch of ledger.outcomes(run)) {
+    for (const outcome of deliveries?.join(batch) ?? batch) {
+      counts.add(outcome);
+      variants.add(outcome);
+      const { outcome: state, updatedAt } = outcome;
+      if (updatedAt !== null && SETTLED.has(state))
+        times.add(state === 'accepted' ? state : 'others', Date.parse(updatedAt));
+      for (const leg of outcome.legs ?? [outcome]) {
+        if (leg.outcome !== 'accepted' && leg.outcome !== 'in-doubt') continue;
+        parts += leg.parts ?? 0;
+        if (leg.cost !== null) cost = (cost ?? 0) + leg.cost;
+      }
+    }
+    await turn();
+  }
+  if (deliveries !== null) counts.addUnmatched(deliveries.unmatched());
+  return { times: times.slots(), deliveries: counts.all(), variants: variants.all(), parts, cost: rounded(cost) };
+}
+
+/** Costs are millionths: what adding them up as fractions leaves is cut off. */
+function rounded(cost: number | null): number | null {
+  return cost === null ? null : Math.round(cost * 1e6) / 1e6;
+}
+
+const SETTLED: ReadonlySet<OutcomeState> = new Set(['accepted', 'rejected', 'failed', 'in-doubt']);
+
+const ARRIVED: ReadonlySet<string> = new Set(['delivered', 'read', 'replied', 'opted-out']);
+
+function createVariants() {
+  const found = new Map<string, { counts: Record<OutcomeState, number>; delivered: number }>();
+  return {
+    add({ variant, outcome, delivery = null }: Outcome): void {
+      if (variant === null) return;
+      let known = found.get(variant);
+      if (known === undefined) {
+        known = {
+          counts: Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<OutcomeState, number>,
+          delivered: 0,
+        };
+        found.set(variant, known);
+      }
+      known.counts[outcome] += 1;
+      if (delivery !== null && ARRIVED.has(delivery)) known.delivered += 1;
+    },
+    all: (): readonly VariantCount[] =>
+      [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, counted]) => ({ name, ...counted })),
+  };
+}

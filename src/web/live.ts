@@ -1,0 +1,170 @@
+import type { ServerResponse } from 'node:http';
+import { HandbillError } from '../errors.ts';
+import type { LedgerKeeper } from './ledger.ts';
+import { partElement } from './pages/layout.ts';
+import type { Made } from './site.ts';
+
+/** Who has a page open that goes on, and is sent the parts that changed. */
+export interface Live {
+  /**
+   * Begins a stream of events. Listeners with the same key share what is made for them.
+   *
+   * @param make the page as it is then
+   */
+  listen(key: string, outgoing: ServerResponse, make: () => Promise<Made>): void;
+  readonly listeners: number;
+  close(): void;
+}
+
+/** The ledger is asked so often whether anything was written: one question for all listeners, none without any. */
+const TICK_MS = 400;
+
+/** Making a page takes a tenth of the time at most. */
+const SHARE_OF_TIME = 10;
+
+/** What changes by itself is looked at so often: a process that was killed, the rate of the last minute. */
+const ANYWAY_MS = 5_000;
+
+/** A connection that nobody reads any more is found by writing to it. */
+const PING_MS = 15_000;
+
+/** A listener that is this far behind reads no more: it connects again. */
+const MOST_BEHIND_BYTES = 4 << 20;
+
+/** With one more, the oldest of the client that has most goes: nobody is shut out by another one's streams. */
+const MOST_LISTENERS = 500;
+
+interface Group {
+  readonly listeners: Set<ServerResponse>;
+  readonly make: () => Promise<Made>;
+  readonly sent: Map<string, string>;
+  said: string | undefined;
+  mark: string;
+  isOld: boolean;
+  isMaking: boolean;
+  madeMs: number;
+  restUntilMs: number;
+}
+
+export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
+  const groups = new Map<string, Group>();
+  /** Every stream with the address of its client, the oldest first. */
+  const clients = new Map<ServerResponse, string>();
+  let timer: NodeJS.Timeout | null = null;
+  let pingedMs = 0;
+
+  const tick = (): void => {
+    const nowMs = performance.now();
+    const mark = keeper.mark();
+    for (const group of groups.values()) {
+      const isDue = group.mark !== mark || group.isOld || nowMs - group.madeMs >= ANYWAY_MS;
+      if (isDue && !group.isMaking && nowMs >= group.restUntilMs) void remake(group, mark);
+    }
+    if (nowMs - pingedMs < PING_MS) return;
+    pingedMs = nowMs;
+    for (const { listeners } of groups.values()) for (const one of listeners) send(one, ': still here\n\n');
+  };
+
+  const remake = async (group: Group, mark: string): Promise<void> => {
+    const beganMs = performance.now();
+    group.isMaking = true;
+    group.mark = mark;
+    try {
+      const { content, isOld } = await group.make();
+      group.isOld = isOld;
+      const parts = content.parts.flatMap((part) =>
+        part.isLive ? [[part.id, partElement(part).markup] as const] : [],
+      );
+      const changed = parts.filter(([id, markup]) => group.sent.get(id) !== markup);
+      for (const [id, markup] of changed) group.sent.set(id, markup);
+      const isSaid = content.said !== group.said;
+      group.said = content.said;
+      if (changed.length > 0 || isSaid) broadcast(group, partsEvent(changed, group.said));
+    } catch (error) {
+      group.isOld = true;
+      const why = error instanceof HandbillError ? error.message : 'This page cannot be made now.';
+      broadcast(group, `event: trouble\ndata: ${JSON.stringify({ text: why })}\n\n`);
+    }
+    group.isMaking = false;
+    group.madeMs = performance.now();
+    group.restUntilMs = beganMs + (group.madeMs - beganMs) * (SHARE_OF_TIME + 1);
+  };
+
+  const leave = (key: string, group: Group, outgoing: ServerResponse): void => {
+    if (!group.listeners.delete(outgoing)) return;
+    clients.delete(outgoing);
+    if (group.listeners.size === 0 && groups.get(key) === group) groups.delete(key);
+    if (clients.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
+
+  return {
+    get listeners() {
+      return clients.size;
+    },
+    listen(key, outgoing, make) {
+      if (clients.size >= MOST_LISTENERS) oldestOfMost(clients)?.destroy();
+      const group = groups.get(key) ?? createGroup(make);
+      groups.set(key, group);
+      group.listeners.add(outgoing);
+      clients.set(outgoing, outgoing.socket?.remoteAddress ?? '');
+      outgoing.on('close', () => leave(key, group, outgoing));
+      outgoing.writeHead(200, STREAM_HEADERS);
+      outgoing.write('retry: 2000\n\n');
+      // What it shows may be older than what the others have been sent since.
+      if (group.sent.size > 0) send(outgoing, partsEvent([...group.sent], group.said));
+      timer ??= setInterval(tick, TICK_MS);
+    },
+    close() {
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+      for (const { listeners } of groups.values()) for (const one of listeners) one.end();
+      groups.clear();
+    },
+  };
+}
+
+/** The oldest stream of the client that has most of them. */
+function oldestOfMost(clients: ReadonlyMap<ServerResponse, string>): ServerResponse | undefined {
+  const counts = new Map<string, number>();
+  for (const client of clients.values()) counts.set(client, (counts.get(client) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return [...clients].find(([, client]) => counts.get(client) === most)?.[0];
+}
+
+function createGroup(make: () => Promise<Made>): Group {
+  return {
+    listeners: new Set(),
+    make,
+    sent: new Map(),
+    said: undefined,
+    mark: '',
+    isOld: true,
+    isMaking: false,
+    madeMs: 0,
+    restUntilMs: 0,
+  };
+}
+
+const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Accel-Buffering': 'no',
+  Connection: 'keep-alive',
+} as const;
+
+function partsEvent(parts: readonly (readonly [id: string, markup: string])[], said: string | undefined): string {
+  return `event: parts\ndata: ${JSON.stringify({ parts, said: said ?? '' })}\n\n`;
+}
+
+function broadcast({ listeners }: Group, text: string): void {
+  for (const one of listeners) send(one, text);
+}
+
+function send(outgoing: ServerResponse, text: string): void {
+  if (outgoing.writableLength > MOST_BEHIND_BYTES) outgoing.destroy();
+  else outgoing.write(text);
+}

@@ -1,0 +1,113 @@
+import { realpath } from 'node:fs/promises';
+import { findCampaigns } from '../../campaign/find.ts';
+import { readCampaign } from '../../campaign/load.ts';
+import { newestFirst, withoutTests } from '../../operations/runs.ts';
+import { type Html, html } from '../../util/html.ts';
+import { displayPath } from '../../util/paths.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { type Made, type Site, whole } from '../site.ts';
+import { address, type Content, table, type View } from './layout.ts';
+
+/** `/campaigns`: those of the project, as their files are at this moment. A ledger need not be there. */
+export async function makeCampaigns(site: Site, open: OpenLedger | null, view: View): Promise<Made> {
+  const runs = open === null ? [] : newestFirst(withoutTests(open.ledger.runs()));
+  const lines: CampaignLine[] = [];
+  for (const { path, file } of await campaignFiles(site)) {
+    const { cwd, now } = site.context;
+    const { campaign, diagnostics } = await readCampaign(path, { cwd, now: now() });
+    const last = campaign === null ? undefined : runs.find((run) => run.campaign === campaign.name);
+    lines.push({
+      file,
+      campaign:
+        campaign === null
+          ? null
+          : {
+              name: campaign.name,
+              channel: campaign.channel,
+              recipients: campaign.recipients.file,
+              schedule: campaign.schedule === null ? null : `${campaign.schedule.cron} (${campaign.schedule.timeZone})`,
+            },
+      errors: diagnostics.filter(({ severity }) => severity === 'error').length,
+      warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
+      lastRun: last === undefined ? null : { id: last.id, atMs: last.lastStartAtMs ?? last.createdAtMs },
+    });
+  }
+  return whole(campaignsPage(view, lines));
+}
+
+/** Campaign files, and how their owner would name them: nothing else can be asked for. */
+export async function campaignFiles(site: Site): Promise<readonly { readonly path: string; readonly file: string }[]> {
+  const cwd = await realpath(site.context.cwd);
+  const { files } = await findCampaigns(site.campaigns, cwd);
+  return files.map((path) => ({ path, file: displayPath(path, cwd) }));
+}
+
+interface CampaignLine {
+  /** As its owner would name it on the command line. */
+  readonly file: string;
+  /** Null where it cannot be read. */
+  readonly campaign: {
+    readonly name: string;
+    readonly channel: string;
+    readonly recipients: string;
+    /** Cron expression and zone; null: it goes out when it is sent. */
+    readonly schedule: string | null;
+  } | null;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Of the newest run. */
+  readonly lastRun: { readonly id: string; readonly atMs: number } | null;
+}
+
+/** The campaigns of the project. */
+function campaignsPage(view: View, campaigns: readonly CampaignLine[]): Content {
+  return {
+    title: 'Campaigns',
+    parts: [
+      {
+        id: 'campaigns',
+        isLive: false,
+        content: html`<h1>Campaigns</h1>
+<p>A preview reads the campaign and its list at that moment, and sends nothing.</p>
+${list(view, campaigns)}`,
+      },
+    ],
+  };
+}
+
+function list(view: View, campaigns: readonly CampaignLine[]): Html {
+  if (campaigns.length === 0) {
+    return html`<div class="empty"><p>There is no campaign here.</p><p class="soft">Campaigns lie in <code>campaigns/NAME/campaign.yaml</code>; <code>handbill init</code> makes one.</p></div>`;
+  }
+  const rows = campaigns.map((one) => ({ cells: cells(view, one) }));
+  return table(`${view.formats.count(campaigns.length, 'campaign')}.`, COLUMNS, rows);
+}
+
+const COLUMNS = [
+  { title: 'Campaign' },
+  { title: 'Channel' },
+  { title: 'List' },
+  { title: 'Schedule' },
+  { title: 'Last run' },
+  { title: 'Preview' },
+];
+
+function cells(
+  { formats }: View,
+  { file, campaign, errors, warnings, lastRun }: CampaignLine,
+): readonly (Html | string)[] {
+  const faults = [
+    ...(errors > 0 ? [formats.count(errors, 'error')] : []),
+    ...(warnings > 0 ? [formats.count(warnings, 'warning')] : []),
+  ].join(', ');
+  return [
+    html`<span><span class="name">${campaign?.name ?? file}</span><br><span class="soft">${file}</span></span>`,
+    campaign?.channel ?? '',
+    campaign?.recipients ?? '',
+    campaign?.schedule ?? '',
+    lastRun === null ? '' : html`<a href="${address(['runs', lastRun.id])}">${formats.time(lastRun.atMs)}</a>`,
+    campaign === null
+      ? html`<span>${faults}: <code>handbill validate</code> says which</span>`
+      : html`<span><a href="${address(['campaigns', 'preview'], { file })}">Preview<span class="hidden"> ${campaign.name}</span></a>${faults === '' ? null : html`<br><span class="soft">${faults}</span>`}</span>`,
+  ];
+}

@@ -1,0 +1,256 @@
+import type { RunRecord } from '../../ledger/records.ts';
+import type { Channel } from '../../model.ts';
+import { newestFirst, withoutTests } from '../../operations/runs.ts';
+import { createReferences } from '../../plan/reference.ts';
+import { reasonWords } from '../../report/reason-words.ts';
+import { type Html, html } from '../../util/html.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { type Asked, type Made, type MakePage, noRun, runOf, type Site, textOf, whole } from '../site.ts';
+import { address, type Content, csrfField, pager, table, type View } from './layout.ts';
+
+/** Of each run, where all are shown. */
+const SHOWN_OF_EACH = 20;
+const ROWS_ON_A_PAGE = 100;
+const MOST_RUNS = 50;
+
+/** `/doubt`: everybody in doubt, or those of `?run=ID` by pages. */
+export const makeDoubt: MakePage = (site, open, asked) => {
+  const only = textOf(asked.query, 'run');
+  if (only === '') return allRuns(site, open, asked);
+  const run = runOf(open, only);
+  if (run === null) return noRun(only);
+  const after = /^(\d{1,3})\.(\d{1,15})$/.exec(asked.query.get('after') ?? '');
+  const cursor = after === null ? null : { leg: Number(after[1]), row: Number(after[2]) };
+  const runs = [doubtsOf(site, open, run, cursor, ROWS_ON_A_PAGE)];
+  return whole(doubtPage(asked.view, { runs, only: run.id, isFirst: cursor === null }));
+};
+
+function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
+  const inDoubt = new Set(
+    open
+      .query(LISTS)
+      .all()
+      .map(([list]) => Number(list)),
+  );
+  // A run whose process was killed holds claims that nobody answers for: they are in doubt too.
+  const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.looks.isHeld(run));
+  const runs = newestFirst(withoutTests(open.ledger.runs()))
+    .filter((run) => run.purgedAtMs === null && isMeant(run))
+    .slice(0, MOST_RUNS)
+    .map((run) => doubtsOf(site, open, run, null, SHOWN_OF_EACH));
+  return whole(doubtPage(view, { runs, only: null, isFirst: true }));
+}
+
+interface Place {
+  readonly leg: number;
+  readonly row: number;
+}
+
+function doubtsOf(site: Site, open: OpenLedger, run: RunRecord, after: Place | null, limit: number): DoubtRun {
+  const isHeld = site.looks.isHeld(run);
+  const isKilled = run.state === 'running' && !isHeld;
+  const [rows, count] = isKilled ? ROWS_OF_KILLED : ROWS_BY_INDEX;
+  const { leg, row } = after ?? { leg: 0, row: -1 };
+  const found = open.query(rows).all(run.list, leg, row, limit + 1);
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const total = Number(open.query(count).get(run.list)?.[0] ?? 0);
+  const next = last === undefined || found.length <= limit ? null : `${Number(last[0])}.${Number(last[1])}`;
+  const { id, campaign, environment, occurrence } = run;
+  return {
+    run: id,
+    campaign,
+    environment,
+    occurrence,
+    isHeld,
+    count: total,
+    next,
+    doubts: shown.map((one) => toLine(one, run)),
+  };
+}
+
+function toLine(found: readonly unknown[], run: RunRecord): DoubtLine {
+  const [, row, line, key, to, written, reason, error, since, status, resend] = found;
+  const channel = (written ?? run.channel) as Channel;
+  return {
+    row: Number(row),
+    line: Number(line),
+    who: String(to ?? key ?? `line ${String(line)}`),
+    channel,
+    reference: typeof key === 'string' ? createReferences(run)(key, channel, Number(resend ?? 0)) : null,
+    reason: reason as string | null,
+    httpStatus: status as number | null,
+    error: error as string | null,
+    sinceMs: since as number | null,
+  };
+}
+
+/** The index holds those in doubt, and hardly anybody else. */
+const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsettled
+  WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
+
+const ROWS_BY_INDEX = [
+  `SELECT leg, row, line, key, address, channel, reason, error, coalesce(claimed_at, updated_at), http_status, resend
+    FROM recipients INDEXED BY recipients_unsettled
+    WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'
+      AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
+  `SELECT count(*) FROM recipients INDEXED BY recipients_unsettled
+    WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt' AND list = ?`,
+] as const;
+
+/** No index has what is claimed: a pass over the list (0.1 s a million), of a run that waits for its next start. */
+const ROWS_OF_KILLED = [
+  `SELECT leg, row, line, key, address, channel, CASE state WHEN 'claimed' THEN 'crash' ELSE reason END,
+      CASE state WHEN 'claimed' THEN NULL ELSE error END, coalesce(claimed_at, updated_at),
+      CASE state WHEN 'claimed' THEN NULL ELSE http_status END, resend
+    FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed')
+      AND list = ? AND (leg, row) > (?, ?) ORDER BY leg, row LIMIT ?`,
+  `SELECT count(*) FROM recipients WHERE (state = 'in-doubt' OR state = 'claimed') AND list = ?`,
+] as const;
+
+/** A recipient in doubt, as the page shows it. */
+interface DoubtLine {
+  readonly line: number;
+  readonly row: number;
+  readonly who: string;
+  readonly channel: Channel;
+  readonly reference: string | null;
+  readonly reason: string | null;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number | null;
+}
+
+interface DoubtRun {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly count: number;
+  readonly doubts: readonly DoubtLine[];
+  /** Cursor of the next page of this run. */
+  readonly next: string | null;
+  /** Some process is sending: what became of them is entered when it has ended. */
+  readonly isHeld: boolean;
+}
+
+interface DoubtData {
+  readonly runs: readonly DoubtRun[];
+  /** One run alone is shown, by pages. */
+  readonly only: string | null;
+  readonly isFirst: boolean;
+}
+
+/** Everybody in doubt, run by run, and what to do about it. */
+export function doubtPage(view: View, data: DoubtData): Content {
+  const total = data.runs.reduce((sum, { count }) => sum + count, 0);
+  return {
+    title: 'In doubt',
+    said: total === 0 ? 'No recipients are in doubt.' : `${view.formats.count(total, 'recipient')} in doubt.`,
+    parts: [
+      { id: 'head', content: head(data), isLive: false },
+      { id: 'doubts', content: list(view, data), isLive: true },
+    ],
+  };
+}
+
+function head({ only }: DoubtData): Html {
+  return html`${only === null ? null : html`<p class="crumbs"><a href="/doubt">In doubt</a> / ${only}</p>`}
+<h1>In doubt</h1>
+<p>The request may have reached the API, and no usable answer came. handbill never sends to these recipients again by itself. Ask the provider for the reference, in the API's log or by its support, and record what became of the message.</p>`;
+}
+
+function list(view: View, { runs, only, isFirst }: DoubtData): Html {
+  const shown = runs.filter(({ count }) => count > 0);
+  if (shown.length === 0) return html`<p class="empty">No recipients are in doubt.</p>`;
+  return html`${shown.map((run) => runSection(view, run, only, isFirst))}`;
+}
+
+function runSection(view: View, run: DoubtRun, only: string | null, isFirst: boolean): Html {
+  const { formats } = view;
+  const canAct = view.actions === 'on' && !run.isHeld;
+  const rows = run.doubts.map((doubt) => ({ cells: cells(view, run, doubt, canAct) }));
+  const columns = canAct ? [...COLUMNS, { title: 'Choose' }] : COLUMNS;
+  const more = run.count - run.doubts.length;
+  const caption = `${formats.count(run.count, 'recipient')} in doubt${only === null && more > 0 ? `, the first ${formats.number(run.doubts.length)} of them` : ''}.`;
+  const content = html`${table(caption, columns, rows)}
+${canAct ? controls(run) : null}`;
+  return html`<section aria-labelledby="run-${run.run}"><h2 id="run-${run.run}"><a href="${address(['runs', run.run])}">${run.campaign}</a> <span class="soft">${run.environment} · ${run.occurrence}</span></h2>
+${run.isHeld ? html`<p class="soft">This run is being sent: enter results when it has ended.</p>` : null}
+${canAct ? html`<form method="post" action="/doubt">${csrfField(view)}<input type="hidden" name="run" value="${run.run}">${content}</form>` : content}
+${pager(`Recipients in doubt of ${run.campaign}`, [
+  ['First page', only !== null && !isFirst ? address(['doubt'], { run: run.run }) : null],
+  [
+    only === null ? `All ${formats.number(run.count)}` : 'Next page',
+    run.next === null
+      ? null
+      : only === null
+        ? address(['doubt'], { run: run.run })
+        : address(['doubt'], { run: run.run, after: run.next }),
+  ],
+])}</section>`;
+}
+
+function cells(view: View, { run }: DoubtRun, doubt: DoubtLine, canAct: boolean): readonly (Html | string)[] {
+  const { line, row, who, channel, reference, reason, httpStatus, error, sinceMs } = doubt;
+  const what = [reason, httpStatus].filter((fact) => fact !== null).join(' ');
+  const why = reason === null ? '' : `${what}${reasonWords(reason) === '' ? '' : `: ${reasonWords(reason)}`}`;
+  return [
+    html`<span><a href="${address(['runs', run, 'recipients', row])}">${who}</a><br><span class="soft">line ${view.formats.number(line)}, ${channel}</span></span>`,
+    reference === null ? '' : html`<code>${reference}</code>`,
+    html`<span>${why}${error === null ? null : html`<br><span class="soft">${error}</span>`}</span>`,
+    sinceMs === null ? '' : html`<span>${view.formats.time(sinceMs)}</span>`,
+    ...(canAct
+      ? [
+          html`<label><input type="checkbox" name="line" value="${line}"> <span class="hidden">Choose ${who}, line ${line}</span></label>`,
+        ]
+      : []),
+  ];
+}
+
+const COLUMNS = [{ title: 'Recipient' }, { title: 'Reference' }, { title: 'Why' }, { title: 'Since' }];
+
+function controls({ run, campaign }: DoubtRun): Html {
+  return html`<fieldset><legend>Record what became of those who are chosen in ${campaign}</legend>
+<div class="filters">
+<p class="field"><label for="id-${run}">Message id of the API, for one that was accepted</label><input id="id-${run}" name="messageId" maxlength="1000" autocomplete="off"></p>
+<p class="field wide"><label for="note-${run}">Note, kept permanently</label><input id="note-${run}" name="note" maxlength="1000"></p>
+<p class="actions"><button name="as" value="accepted">The API has them</button><button name="as" value="rejected">The API does not have them</button></p>
+</div></fieldset>`;
+}
+
+/** What is about to be recorded, before it is. */
+interface DoubtQuestion {
+  readonly run: string;
+  readonly as: 'accepted' | 'rejected';
+  readonly lines: readonly number[];
+  readonly messageId: string;
+  readonly note: string;
+}
+
+export function doubtQuestionPage(view: View, { run, as, lines, messageId, note }: DoubtQuestion): Content {
+  const meaning =
+    as === 'accepted'
+      ? 'They are recorded as accepted, and never sent to again.'
+      : 'They are recorded as rejected. They are sent to again only with --retry-rejected.';
+  const shown = lines
+    .slice(0, 50)
+    .map((line) => view.formats.number(line))
+    .join(', ');
+  const title = `Record ${view.formats.count(lines.length, 'recipient')} as ${as}?`;
+  return {
+    title,
+    parts: [
+      {
+        id: 'question',
+        isLive: false,
+        content: html`<h1>${title}</h1>
+<p>Run ${run}, ${lines.length === 1 ? 'line' : 'lines'} ${shown}${lines.length > 50 ? ' and more' : ''}.</p>
+<p>${meaning} This is kept permanently, with the name of the user.</p>
+${note === '' ? null : html`<p>Note: ${note}</p>`}${messageId === '' ? null : html`<p>Message id: <code>${messageId}</code></p>`}
+<form method="post" action="/doubt" class="actions">${csrfField(view)}<input type="hidden" name="run" value="${run}"><input type="hidden" name="as" value="${as}"><input type="hidden" name="messageId" value="${messageId}"><input type="hidden" name="note" value="${note}">${lines.map((line) => html`<input type="hidden" name="line" value="${line}">`)}<button class="main" name="sure" value="yes">Record as ${as}</button><a class="button" href="/doubt">Back</a></form>`,
+      },
+    ],
+  };
+}

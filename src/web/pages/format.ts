@@ -1,0 +1,80 @@
+import { parseAccept } from 'hono/utils/accept';
+import { type Html, html } from '../../util/html.ts';
+
+/** Numbers and times as the reader's locale writes them; the words of pages are English. */
+export interface Formats {
+  /** A BCP 47 tag that `Intl` knows. */
+  readonly locale: string;
+  /** IANA name: that of the machine that serves. */
+  readonly timeZone: string;
+  number(value: number): string;
+  /** With the noun in English: `1,234 recipients`. */
+  count(value: number, noun: string, several?: string): string;
+  /** A share with at most one decimal; what is not nothing never shows as 0, nor what is not everything as all. */
+  percent(part: number, whole: number): string;
+  /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for a time that no calendar has. */
+  time(value: number | string | null): Html;
+}
+
+function createFormats(locale: string, timeZone: string): Formats {
+  const numbers = new Intl.NumberFormat(locale);
+  const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  const isEnglish = /^en\b/.test(locale);
+  return {
+    locale,
+    timeZone,
+    number: (value) => numbers.format(value),
+    count: (value, noun, several = `${noun}s`) => `${numbers.format(value)} ${value === 1 ? noun : several}`,
+    percent(part, whole) {
+      if (whole === 0 || part === 0) return shares.format(0);
+      if (part === whole) return shares.format(1);
+      return shares.format(Math.min(Math.max(Math.round((part / whole) * 1000), 1), 999) / 1000);
+    },
+    time(value) {
+      const ms = typeof value === 'string' ? Date.parse(value) : value;
+      if (ms === null || Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return html`<span class="soft">-</span>`;
+      const [iso, text] = [new Date(ms).toISOString(), times.format(ms)];
+      // Where the month has a name in another language than the page.
+      if (isEnglish) return html`<time datetime="${iso}">${text}</time>`;
+      return html`<time datetime="${iso}" lang="${locale}">${text}</time>`;
+    },
+  };
+}
+
+const DEFAULT_LOCALE = 'en-GB';
+
+/** Languages in a header that are looked at; browsers name a handful. */
+const MOST_TAGS = 10;
+
+/** The locale of dates and numbers: the first that the reader asks for and this machine knows. */
+export function localeOf(acceptLanguage: string | undefined): string {
+  const asked = parseAccept((acceptLanguage ?? '').slice(0, 500)).slice(0, MOST_TAGS);
+  for (const { type, q } of asked) {
+    const known = q > 0 ? supported(type) : undefined;
+    if (known !== undefined) return known;
+  }
+  return DEFAULT_LOCALE;
+}
+
+function supported(tag: string): string | undefined {
+  try {
+    return Intl.DateTimeFormat.supportedLocalesOf(tag)[0];
+  } catch {
+    // Not every tag that looks like one is one.
+    return undefined;
+  }
+}
+
+/** Makes the formats of each locale once; of the zone of this machine. */
+export function formatsByLocale(timeZone: string): (acceptLanguage: string | undefined) => Formats {
+  const known = new Map<string, Formats>();
+  return (acceptLanguage) => {
+    const locale = localeOf(acceptLanguage);
+    const formats = known.get(locale) ?? createFormats(locale, timeZone);
+    if (known.size < MOST_LOCALES) known.set(locale, formats);
+    return formats;
+  };
+}
+
+const MOST_LOCALES = 100;

@@ -1,0 +1,313 @@
+import { OUTCOMES, type OutcomeState, type RunState, type Totals } from '../../model.ts';
+import { totalsKey } from '../../report/tally.ts';
+import { Html, html } from '../../util/html.ts';
+import type { ClientScript } from '../client-script.ts';
+import { contentPolicy, documentFrame } from '../document.ts';
+import type { Formats } from './format.ts';
+
+/** What every page knows of who looks at it. */
+export interface View {
+  readonly formats: Formats;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Path and query of the page. */
+  readonly url: string;
+  /** The ledger, as its owner would name it; null: whoever reads has not signed in, and is told nothing of the machine. */
+  readonly ledger: string | null;
+  /** Whether something may be changed: never, once this reader has signed in, or by this reader. */
+  readonly actions: 'off' | 'signed-out' | 'on';
+  /** Stands in each form of a reader who may change something. */
+  readonly csrf: string | null;
+  /** What the last action came to. */
+  readonly notice: Notice | null;
+}
+
+export interface Notice {
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+/** A piece of a page that is replaced by itself while somebody looks: `id` is that of its element. */
+interface Part {
+  readonly id: string;
+  readonly content: Html;
+  readonly isLive: boolean;
+}
+
+/** What stands between the head and the foot of every page. */
+export interface Content {
+  readonly title: string;
+  /** Heading and what is above it, where it is another than the title. */
+  readonly parts: readonly Part[];
+  /** HTTP status; 200 when absent. */
+  readonly status?: number;
+  /** Said to those who listen to the page, whenever it is another than before. */
+  readonly said?: string;
+}
+
+interface Page {
+  readonly text: string;
+  readonly policy: string;
+}
+
+/** The content security policy as it can stand in a page; the header adds that nobody may put the page in a frame. */
+const MORE_POLICY = ["connect-src 'self'", "form-action 'self'", "base-uri 'none'"];
+const HEADER_POLICY = [...MORE_POLICY, "frame-ancestors 'none'"];
+
+/** A whole page: works without its script, which only replaces parts while something goes on. */
+export function servePage(view: View, content: Content, script: ClientScript): Page {
+  const title = `${content.title} - handbill`;
+  const { head, foot } = documentFrame({ title, style: SERVE_STYLE, script, policy: MORE_POLICY });
+  const isLive = content.parts.some((part) => part.isLive);
+  const body = html`<a class="skip" href="#content">Skip to the content</a>
+<header class="site">
+<a class="brand" href="/">handbill</a>
+${navigation(view)}
+${session(view)}
+<p class="live" id="live" hidden>Live</p>
+</header>
+<main id="content" tabindex="-1"${isLive ? html` data-events="/events?page=${encodeURIComponent(view.url)}"` : null}>
+${view.notice === null ? null : html`<p class="notice${view.notice.isBad ? ' bad' : ''}" role="status">${view.notice.text}</p>`}
+${content.parts.map(partElement)}
+<p id="said" class="hidden" role="status" aria-live="polite">${content.said ?? ''}</p>
+</main>
+<footer>
+${view.ledger === null ? null : html`<p>Times are those of this server: ${view.formats.timeZone}. Ledger: ${view.ledger}</p>`}
+${isLive ? html`<noscript><p>Without JavaScript this page shows one moment: reload it to see what is new.</p></noscript>` : null}
+</footer>
+`;
+  return { text: head + body.markup + foot, policy: contentPolicy(script, HEADER_POLICY) };
+}
+
+export function partElement({ id, content }: Part): Html {
+  return html`<div id="${id}">${content}</div>
+`;
+}
+
+const PAGES: readonly (readonly [path: string, name: string])[] = [
+  ['/', 'Runs'],
+  ['/doubt', 'In doubt'],
+  ['/replies', 'Replies'],
+  ['/suppressions', 'Suppressions'],
+  ['/campaigns', 'Campaigns'],
+];
+
+function navigation({ url }: View): Html {
+  const path = url.split('?')[0] ?? '/';
+  const items = PAGES.map(([to, name]) => {
+    const isHere = path === to || (to === '/' && path.startsWith('/runs')) || path.startsWith(`${to}/`);
+    const current = isHere && !(to === '/' && path !== '/' && !path.startsWith('/runs'));
+    return html`<li><a href="${to}"${current ? html` aria-current="${path === to ? 'page' : 'true'}"` : null}>${name}</a></li>`;
+  });
+  return html`<nav aria-label="Pages"><ul>${items}</ul></nav>`;
+}
+
+function session(view: View): Html | null {
+  if (view.actions === 'off') return null;
+  if (view.actions === 'signed-out')
+    return html`<p class="live">Read only: open the address that the start printed.</p>`;
+  return html`<form method="post" action="/logout">${csrfField(view)}<button class="quiet">End actions</button></form>`;
+}
+
+/** The field that proves that a form came from these pages. */
+export function csrfField({ csrf }: View): Html | null {
+  return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
+}
+
+/**
+ * An address of these pages: each step is one segment, whatever it holds. Only this makes what stands in an `href`.
+ */
+export function address(
+  steps: readonly (string | number)[],
+  query: Readonly<Record<string, string | number | null>> = {},
+): string {
+  const path = `/${steps.map((step) => encodeURIComponent(String(step))).join('/')}`;
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`${name}=${encodeURIComponent(String(value))}`],
+  );
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+/** Small pieces that several pages have. */
+
+/** A class of a colour, by the name of an outcome: never text from outside. */
+export function tone(outcome: OutcomeState): Html {
+  return new Html(`tone-${outcome}`);
+}
+
+/** A bar of the outcomes of a run; its words say what the colours show. */
+export function totalsBar(totals: Totals, formats: Formats): Html {
+  const parts = OUTCOMES.flatMap((outcome) => {
+    const count = totals[totalsKey(outcome)];
+    return count === 0 ? [] : [{ outcome, count }];
+  });
+  const words = parts.map(({ outcome, count }) => `${formats.number(count)} ${outcome}`).join(', ');
+  return html`<div class="bar small" role="img" aria-label="${words === '' ? 'none' : words}">${parts.map(
+    ({ outcome, count }) => html`<span class="${tone(outcome)}" style="flex:${count}"></span>`,
+  )}</div>`;
+}
+
+const STATE_TONES: Readonly<Record<RunState, OutcomeState>> = {
+  running: 'deferred',
+  finished: 'accepted',
+  partial: 'in-doubt',
+  halted: 'rejected',
+  interrupted: 'in-doubt',
+};
+
+export function stateMark(state: RunState): Html {
+  return html`<span class="state" style="color:var(--${new Html(STATE_TONES[state])})">${state}</span>`;
+}
+
+/** A list of pairs of a name and what it is. */
+export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
+  const shown = pairs.filter(([, value]) => value !== null && value !== '');
+  return html`<dl>${shown.map(
+    ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>
+`,
+  )}</dl>`;
+}
+
+interface Column {
+  readonly title: string;
+  readonly isFigure?: boolean;
+  /** Said to those who do not see the column; its heading is empty for the others. */
+  readonly isHidden?: boolean;
+  /** Left out where no row has anything in it. */
+  readonly isOptional?: boolean;
+}
+
+interface TableRow {
+  readonly id?: string;
+  readonly cells: readonly (Html | string | number | null)[];
+}
+
+/**
+ * A table whose rows become blocks on narrow screens. The first cell of a row names it.
+ *
+ * @param caption what the table holds, for everybody
+ */
+export function table(caption: Html | string, allColumns: readonly Column[], allRows: readonly TableRow[]): Html {
+  const isShown = allColumns.map(
+    ({ isOptional }, i) => isOptional !== true || allRows.some(({ cells }) => cells[i] !== ''),
+  );
+  const columns = allColumns.filter((_, i) => isShown[i]);
+  const rows = allRows.map((row) => ({ ...row, cells: row.cells.filter((_, i) => isShown[i]) }));
+  const head = columns.map(
+    ({ title, isFigure, isHidden }) =>
+      html`<th scope="col"${isFigure ? FIGURE : null}>${isHidden ? html`<span class="hidden">${title}</span>` : title}</th>`,
+  );
+  const body = rows.map(({ id, cells }) => {
+    const shown = cells.map((cell, index) => {
+      const { title = '', isFigure } = columns[index] ?? {};
+      if (index === 0) return html`<th scope="row">${cell ?? ''}</th>`;
+      return html`<td${isFigure ? FIGURE : null} data-label="${title}">${cell ?? ''}</td>`;
+    });
+    return html`<tr${id === undefined ? null : html` id="${id}"`}>${shown}</tr>
+`;
+  });
+  return html`<div class="scroll"><table class="stack">
+<caption>${caption}</caption>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${body}</tbody>
+</table></div>`;
+}
+
+const FIGURE = new Html(' class="n"');
+
+/** A choice of one, or of all. */
+export function select(
+  name: string,
+  label: string,
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string | null,
+): Html {
+  return html`<p class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">any</option>${options.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen ? SELECTED : null}>${text}</option>`,
+  )}</select></p>`;
+}
+
+const SELECTED = new Html(' selected');
+
+/** Links to the pages before and behind. */
+export function pager(label: string, links: readonly (readonly [text: string, href: string | null])[]): Html | null {
+  const shown = links.filter(([, href]) => href !== null);
+  if (shown.length === 0) return null;
+  return html`<nav class="pager" aria-label="${label}">${shown.map(([text, href]) => html`<a class="button" href="${href ?? ''}">${text}</a>`)}</nav>`;
+}
+
+/** What the pages of `handbill serve` have beside the style that all pages share. */
+const SERVE_STYLE: Html = new Html(`
+body{max-width:72rem;padding:0 1.25rem 3rem}
+a{color:var(--link);text-underline-offset:.15em}
+:root{--link:#1d5fae;--focus:#1d5fae;--field:#7b8694;--good:#e3f3ea;--bad:#fbe6e4}
+@media (prefers-color-scheme:dark){:root{--link:#8ab8f2;--focus:#8ab8f2;--field:#6b7786;--good:#17321f;--bad:#3b1d1d}}
+:focus-visible{outline:3px solid var(--focus);outline-offset:2px;border-radius:.2rem}
+.skip{position:absolute;left:-100vw;top:.5rem;padding:.5rem 1rem;background:var(--paper);z-index:2}
+.skip:focus{left:.5rem}
+.hidden{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+[hidden]{display:none!important}
+.site{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem 1.5rem;margin:0 -1.25rem 1.75rem;padding:.6rem 1.25rem;border-bottom:1px solid var(--line)}
+.brand{font-weight:700;letter-spacing:-.01em;color:var(--ink);text-decoration:none}
+.site nav{flex:1 1 auto}
+.site nav ul{display:flex;flex-wrap:wrap;gap:.1rem .25rem;margin:0;padding:0;list-style:none}
+.site nav a{display:block;padding:.3rem .7rem;border-radius:.4rem;color:var(--ink);text-decoration:none}
+.site nav a:hover{background:var(--panel)}
+.site nav a[aria-current]{background:var(--panel);font-weight:600;box-shadow:inset 0 -2px var(--link)}
+.live{margin:0;font-size:.8125rem;color:var(--soft);white-space:nowrap}
+.live::before{content:"";display:inline-block;width:.55rem;height:.55rem;margin-right:.4rem;border-radius:50%;background:var(--skipped)}
+.live[data-state=live]::before{background:var(--accepted)}
+.live[data-state=lost]::before{background:var(--in-doubt)}
+.site form{margin:0}
+.head{display:flex;flex-wrap:wrap;align-items:baseline;gap:.3rem .9rem}
+.crumbs{margin:0 0 .4rem;font-size:.9rem;color:var(--soft)}
+.notice{margin:0 0 1.25rem;padding:.7rem 1rem;border-radius:.4rem;border-left:4px solid var(--accepted);background:var(--good)}
+.notice.bad{border-color:var(--rejected);background:var(--bad)}
+.state{white-space:nowrap}
+.bar.small{height:.7rem;margin:.15rem 0 .25rem;gap:1px;min-width:9rem}
+.bar.small span{min-width:2px}
+.filters p{margin:0}
+h1+dl{margin-top:1rem}
+.filters{display:flex;flex-wrap:wrap;align-items:end;gap:.75rem 1rem;margin:1rem 0;padding:1rem;background:var(--panel);border-radius:.5rem}
+.field{display:flex;flex-direction:column;gap:.2rem;min-width:0}
+.field.wide{flex:1 1 18rem}
+.field>label,legend{font-size:.8125rem;color:var(--soft)}
+.hint{margin:0;font-size:.8125rem;color:var(--soft)}
+input,select,button,.button{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--field);border-radius:.35rem;padding:.35rem .65rem;min-height:2.25rem;max-width:100%}
+input[type=checkbox]{min-height:0;width:1.15rem;height:1.15rem;margin:0;vertical-align:-.2rem;accent-color:var(--link)}
+button,.button{cursor:pointer;font-weight:600;text-decoration:none;display:inline-block}
+button:hover,.button:hover{border-color:var(--link)}
+button.main,.button.main{background:var(--link);border-color:var(--link);color:var(--paper)}
+button.quiet{font-weight:400;padding:.1rem .5rem;min-height:1.75rem;font-size:.875rem}
+.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end;margin:.75rem 0 0}
+td .actions{margin:0}
+.pager{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;margin:1rem 0}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));gap:.6rem;margin:1rem 0;padding:0;list-style:none}
+.cards li{padding:.6rem .8rem;background:var(--panel);border-radius:.5rem;border-top:3px solid var(--tone,var(--line))}
+.cards b{display:block;font-size:1.3rem;line-height:1.3;font-variant-numeric:tabular-nums}
+.cards a{color:inherit}
+.two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:0 2.5rem}
+.two>*{min-width:0}
+.empty{padding:1.5rem;background:var(--panel);border-radius:.5rem}
+.quote{white-space:pre-wrap;unicode-bidi:plaintext;margin:0;max-height:12rem;overflow:auto}
+td.pick,th.pick{width:2rem}
+footer{margin-top:3rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.8125rem;color:var(--soft)}
+th[scope=row]{font-weight:500}
+th .soft,h2 .soft{font-weight:400;font-size:.8125rem}
+fieldset .filters{margin:0;padding:.25rem 0;background:none}
+tr:target{background:var(--panel)}
+fieldset{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-radius:.5rem;min-width:0}
+.name{font-weight:600}
+td .soft,.cards .soft{font-size:.8125rem}
+.scroll:focus-visible{outline-offset:-2px}
+@media (max-width:46rem){
+.stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.stack tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}
+.stack td,.stack th[scope=row]{display:flex;gap:.75rem;border:0;padding:.15rem 0;text-align:left;white-space:normal}
+.stack td::before{content:attr(data-label);flex:0 0 7rem;color:var(--soft);font-size:.8125rem}
+.stack td:empty{display:none}
+.stack td>*{min-width:0}
+}
+@media print{.site nav,.filters,.actions,.pager,.live{display:none}}
+`);

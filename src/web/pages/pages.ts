@@ -1,0 +1,85 @@
+import { EXIT, HandbillError } from '../../errors.ts';
+import { safe } from '../../util/safe.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { type Asked, type Made, notFound, type Site, whole } from '../site.ts';
+import { makeCampaigns } from './campaigns.ts';
+import { doubtPage, makeDoubt } from './doubt.ts';
+import { messagePage } from './message.ts';
+import { makeRecipient, makeRecipients } from './recipients.ts';
+import { makeReplies, repliesPage } from './replies.ts';
+import { makeRun, makeRuns, runsPage } from './runs.ts';
+import { makeSuppressions, suppressionsPage } from './suppressions.ts';
+
+/**
+ * The page at a path, as it is at this moment. What cannot be read is a page that says why: nothing but a bug is thrown.
+ *
+ * @param path as it was asked for, each step still encoded
+ */
+export async function makePage(site: Site, path: string, asked: Asked): Promise<Made> {
+  const steps = stepsOf(path);
+  if (steps === null) return whole(messagePage(400, 'Not an address', ['The address cannot be read.']));
+  try {
+    const open = site.keeper.current();
+    if (steps.length === 1 && steps[0] === 'campaigns') return await makeCampaigns(site, open, asked.view);
+    return open === null ? withoutLedger(site, steps, asked) : await withLedger(site, open, steps, asked);
+  } catch (error) {
+    site.keeper.failed(error);
+    if (!(error instanceof HandbillError)) throw error;
+    return troublePage(error);
+  }
+}
+
+/** What is wrong with the ledger or the project; the page comes back by itself when it is over. */
+export function troublePage(error: HandbillError): Made {
+  const sentences = error.diagnostics
+    .slice(0, 5)
+    .flatMap(({ message, hint }) => [message, ...(hint === undefined ? [] : [hint])]);
+  const title = error.exit === EXIT.ledger ? 'The ledger cannot be read' : 'Something is wrong in the project';
+  const { parts, ...content } = messagePage(503, title, sentences.map(safe));
+  return { content: { ...content, parts: parts.map((part) => ({ ...part, isLive: true })) }, isOld: true };
+}
+
+async function withLedger(site: Site, open: OpenLedger, steps: readonly string[], asked: Asked): Promise<Made> {
+  const [first, second, third, fourth] = steps;
+  if (steps.length === 0) return await makeRuns(site, open, asked);
+  if (steps.length === 1 && first === 'doubt') return await makeDoubt(site, open, asked);
+  if (steps.length === 1 && first === 'replies') return await makeReplies(site, open, asked);
+  if (steps.length === 1 && first === 'suppressions') return await makeSuppressions(site, open, asked);
+  if (first !== 'runs' || second === undefined) return noPage();
+  if (steps.length === 2) return await makeRun(site, open, asked, second);
+  if (third !== 'recipients') return noPage();
+  if (steps.length === 3) return await makeRecipients(site, open, asked, second);
+  const row = /^\d{1,15}$/.test(fourth ?? '') ? Number(fourth) : null;
+  return steps.length === 4 && row !== null ? await makeRecipient(site, open, asked, second, row) : noPage();
+}
+
+/** Nothing was sent yet: pages are there, and wait. */
+function withoutLedger(site: Site, [first, ...rest]: readonly string[], { view }: Asked): Made {
+  if (first === undefined) return whole(runsPage(view, { runs: [], total: 0, newer: null, older: null }));
+  if (rest.length > 0) return notFound('There is no ledger yet, and so no run.');
+  if (first === 'doubt') return whole(doubtPage(view, { runs: [], only: null, isFirst: true }));
+  if (first === 'replies') {
+    return whole(repliesPage(view, { meaning: '', replies: [], isFirst: true, next: null, stoppedAt: null }));
+  }
+  if (first !== 'suppressions') return noPage();
+  const { timeZone } = site.reading.project;
+  const none = { q: '', entries: [], addresses: 0, hashes: 0, isHashed: null, next: null, stoppedAt: null, files: [] };
+  return whole(suppressionsPage(view, { ...none, isFirst: true, timeZone }));
+}
+
+function noPage(): Made {
+  return notFound('There is no such page.');
+}
+
+/** `/runs/a%2Fb` as `runs`, `a/b`; null for what is no UTF-8. */
+function stepsOf(path: string): readonly string[] | null {
+  try {
+    return path
+      .split('/')
+      .slice(1)
+      .map(decodeURIComponent)
+      .filter((step, i, all) => step !== '' || i < all.length - 1);
+  } catch {
+    return null;
+  }
+}

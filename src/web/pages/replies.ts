@@ -1,0 +1,147 @@
+import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
+import { type Html, html } from '../../util/html.ts';
+import { createTurns } from '../../util/turns.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { type MakePage, textOf, whole, wholeOf } from '../site.ts';
+import { address, type Content, csrfField, pager, select, table, type View } from './layout.ts';
+
+const REPLIES_ON_A_PAGE = 50;
+const STEP_REPLIES = 20_000;
+const LONGEST_MS = 1_500;
+
+/** `/replies`: newest first; `?meaning=review` those that somebody has to read. */
+export const makeReplies: MakePage = async (_site, open, { view, query }) => {
+  const wanted = textOf(query, 'meaning');
+  const meaning = REPLY_MEANINGS.find((one) => one === wanted) ?? null;
+  const before = wholeOf(query, 'before');
+  const { found, stoppedAt } = await readReplies(open, meaning, before);
+  const replies = found.slice(0, REPLIES_ON_A_PAGE);
+  const next = found.length > REPLIES_ON_A_PAGE ? (replies.at(-1)?.id ?? null) : null;
+  return whole(repliesPage(view, { meaning: meaning ?? '', replies, isFirst: before === null, next, stoppedAt }));
+};
+
+/** In steps, because few of many may have the meaning that is asked for. */
+async function readReplies(open: OpenLedger, meaning: ReplyMeaning | null, before: number | null) {
+  const turn = createTurns();
+  const until = performance.now() + LONGEST_MS;
+  const newest = Number(open.query('SELECT max(number) FROM replies').get()?.[0] ?? 0);
+  const runs = new Map(open.ledger.runs().map((run) => [run.number, run]));
+  const found: ReplyLine[] = [];
+  let to = Math.min(before ?? newest + 1, newest + 1);
+  while (to > 1 && found.length <= REPLIES_ON_A_PAGE && performance.now() < until) {
+    const from = to - STEP_REPLIES;
+    const rows = open.query(REPLIES).all(from, to, meaning, REPLIES_ON_A_PAGE + 1 - found.length);
+    found.push(
+      ...rows.map(([id, sender, text, means, at, run, row, by]): ReplyLine => {
+        const own = runs.get(Number(run));
+        return {
+          id: Number(id),
+          from: String(sender),
+          text: String(text),
+          meaning: means as ReplyMeaning,
+          atMs: Number(at),
+          answers: own === undefined ? null : { run: own.id, campaign: own.campaign, row: Number(row) },
+          reviewedBy: by as string | null,
+        };
+      }),
+    );
+    to = from;
+    await turn();
+  }
+  return { found, stoppedAt: found.length <= REPLIES_ON_A_PAGE && to > 1 ? to : null };
+}
+
+const REPLIES = `SELECT number, sender, text, coalesce(reviewed_as, meaning), coalesce(happened_at, received_at), run, row,
+    reviewed_by FROM replies
+  WHERE number >= ?1 AND number < ?2 AND sender <> '' AND (?3 IS NULL OR coalesce(reviewed_as, meaning) = ?3)
+  ORDER BY number DESC LIMIT ?4`;
+
+interface ReplyLine {
+  readonly id: number;
+  readonly from: string;
+  readonly text: string;
+  readonly meaning: ReplyMeaning;
+  /** Milliseconds since 1970: when it was written, else when it came. */
+  readonly atMs: number;
+  /** The message that it answers; null: not known. */
+  readonly answers: { readonly run: string; readonly campaign: string; readonly row: number } | null;
+  readonly reviewedBy: string | null;
+}
+
+interface RepliesData {
+  /** Empty for all. */
+  readonly meaning: string;
+  readonly replies: readonly ReplyLine[];
+  readonly isFirst: boolean;
+  readonly next: number | null;
+  /** The search got as far as this reply. */
+  readonly stoppedAt: number | null;
+}
+
+/** What people wrote back: those that somebody has to read, or all. */
+export function repliesPage(view: View, data: RepliesData): Content {
+  return {
+    title: data.meaning === 'review' ? 'Replies to review' : 'Replies',
+    parts: [
+      { id: 'head', content: head(data), isLive: false },
+      { id: 'replies', content: list(view, data), isLive: true },
+    ],
+  };
+}
+
+function head({ meaning }: RepliesData): Html {
+  const options = REPLY_MEANINGS.map((word) => [word, MEANING_WORDS[word]] as const);
+  return html`<h1>Replies</h1>
+<p>Replies that may mean to opt out wait for review. An opt-out suppresses the address at once, in every campaign.</p>
+<form class="filters" method="get" action="/replies" aria-label="Replies">${select('meaning', 'Meaning', options, meaning)}<p class="actions"><button class="main">Show</button><a class="button" href="${address(['replies'], { meaning: 'review' })}">To review</a></p></form>`;
+}
+
+const MEANING_WORDS: Readonly<Record<ReplyMeaning, string>> = {
+  review: 'to review',
+  'opt-out': 'opt-out',
+  'opt-in': 'opt-in',
+  answer: 'answer',
+};
+
+function list(view: View, { meaning, replies, isFirst, next, stoppedAt }: RepliesData): Html {
+  const first = isFirst ? null : address(['replies'], { meaning });
+  const far =
+    stoppedAt === null
+      ? null
+      : html`<p><a href="${address(['replies'], { meaning, before: stoppedAt })}">Look further back</a></p>`;
+  if (replies.length === 0) {
+    const none = meaning === 'review' ? 'No reply waits to be read.' : 'No replies.';
+    return html`<div class="empty"><p>${none}</p>${far}</div>
+${pager('Pages of the list', [['Newest', first]])}`;
+  }
+  const rows = replies.map((reply) => ({ id: `reply-${reply.id}`, cells: cells(view, reply, meaning) }));
+  const columns = view.actions === 'on' ? [...COLUMNS, { title: 'It means' }] : COLUMNS;
+  return html`${table('Newest first, as they came in.', columns, rows)}
+${far}
+${pager('Pages of the list', [
+  ['Newest', first],
+  ['Older', next === null ? null : address(['replies'], { meaning, before: next })],
+])}`;
+}
+
+const COLUMNS = [{ title: 'From' }, { title: 'Text' }, { title: 'Meaning' }, { title: 'To' }, { title: 'When' }];
+
+function cells(view: View, reply: ReplyLine, meaning: string): readonly (Html | string)[] {
+  const { id, from, text, answers, atMs, reviewedBy } = reply;
+  return [
+    html`<span data-key="${id}">${from}</span>`,
+    html`<p class="quote">${text}</p>`,
+    html`<span>${MEANING_WORDS[reply.meaning] ?? reply.meaning}${reviewedBy === null ? null : html`<br><span class="soft">read by ${reviewedBy}</span>`}</span>`,
+    answers === null
+      ? ''
+      : html`<a href="${address(['runs', answers.run, 'recipients', answers.row])}">${answers.campaign}</a>`,
+    html`<span>${view.formats.time(atMs)}</span>`,
+    ...(view.actions === 'on' ? [review(view, id, from, meaning)] : []),
+  ];
+}
+
+function review(view: View, id: number, from: string, meaning: string): Html {
+  const button = (as: string, text: string) =>
+    html`<button class="quiet" name="as" value="${as}">${text}<span class="hidden"> from ${from}, reply ${id}</span></button>`;
+  return html`<form method="post" action="/replies" class="actions">${csrfField(view)}<input type="hidden" name="id" value="${id}"><input type="hidden" name="meaning" value="${meaning}">${button('opt-out', 'Opt-out')}${button('answer', 'Answer')}${button('opt-in', 'Opt-in')}</form>`;
+}

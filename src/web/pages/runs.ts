@@ -1,0 +1,420 @@
+import type { LegCount, RunRecord } from '../../ledger/records.ts';
+import { OUTCOMES, type OutcomeState, type Report, type RunState, type Totals } from '../../model.ts';
+import { newestFirst, PLAN_FILE, sentCampaign, takesPlans } from '../../operations/runs.ts';
+import { readPriceList } from '../../plan/prices.ts';
+import { nextSteps } from '../../report/next-steps.ts';
+import { reasonWords } from '../../report/reason-words.ts';
+import { totalsKey, totalsOf } from '../../report/tally.ts';
+import {
+  DELIVERY_WORDS,
+  duration,
+  milliseconds,
+  OUTCOME_WORDS,
+  repliesText,
+  unmatchedLines,
+} from '../../report/words.ts';
+import { cameBack } from '../../run/deliveries.ts';
+import { stateOf, summarise } from '../../run/summary.ts';
+import { type Html, html } from '../../util/html.ts';
+import { stackedBar } from '../charts/bars.ts';
+import type { OpenLedger } from '../ledger.ts';
+import { type Asked, type Made, type MakePage, noRun, runOf, type Site, wholeOf } from '../site.ts';
+import { address, type Content, facts, pager, stateMark, table, tone, totalsBar, type View } from './layout.ts';
+import { type RunDetail, runCharts, variantsTable } from './run-detail.ts';
+
+const RUNS_ON_A_PAGE = 25;
+
+const ARRIVED: ReadonlySet<string> = new Set(['delivered', 'read', 'replied', 'opted-out']);
+
+/** `/`: all runs, newest first. */
+export const makeRuns: MakePage = async (site, { ledger }, { view, query, patienceMs }) => {
+  const all = newestFirst(ledger.runs());
+  const from = Math.min(wholeOf(query, 'from') ?? 0, Math.max(0, all.length - 1));
+  const until = performance.now() + patienceMs;
+  const lines: RunLine[] = [];
+  let isOld = false;
+  for (const run of all.slice(from, from + RUNS_ON_A_PAGE)) {
+    const counts = await site.looks.counts(run, Math.max(0, until - performance.now()));
+    // Deliveries need a pass of their own: shown when they are known.
+    const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
+    isOld ||= counts.isOld || detail.isOld;
+    const totals = counts.value === null ? null : totalsOf(own(counts.value.legs));
+    lines.push({ ...lineOf(site, run), totals, delivered: deliveredOf(detail.value) });
+  }
+  const at = (place: number) => address([], place <= 0 ? {} : { from: place });
+  const data = {
+    runs: lines,
+    total: all.length,
+    newer: from > 0 ? at(from - RUNS_ON_A_PAGE) : null,
+    older: from + RUNS_ON_A_PAGE < all.length ? at(from + RUNS_ON_A_PAGE) : null,
+  };
+  return { content: runsPage(view, data), isOld };
+};
+
+function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered'> {
+  const { id, campaign, environment, occurrence, rows, createdAtMs, startedAtMs, lastStartAtMs, finishedAtMs } = run;
+  const held = { isHeld: () => site.looks.isHeld(run) };
+  const state = stateOf(held, run);
+  // Continued since it ended: it has not ended.
+  const hasEnded = finishedAtMs !== null && state !== 'running' && finishedAtMs >= (lastStartAtMs ?? 0);
+  return {
+    id,
+    campaign,
+    environment,
+    occurrence,
+    state,
+    startedMs: startedAtMs ?? createdAtMs,
+    finishedMs: hasEnded ? finishedAtMs : null,
+    isPurged: run.purgedAtMs !== null,
+    recipients: rows,
+  };
+}
+
+/** Recipients: a leg that fell back is followed by another one. */
+function own(legs: readonly LegCount[]): readonly LegCount[] {
+  return legs.filter(({ fellBack }) => !fellBack);
+}
+
+function deliveredOf(detail: RunDetail | null): number | null {
+  if (detail === null || detail.deliveries.length === 0) return null;
+  return detail.deliveries.reduce(
+    (sum, { delivery, count }) => (delivery !== null && ARRIVED.has(delivery) ? sum + count : sum),
+    0,
+  );
+}
+
+/** `/runs/ID`: one run. */
+export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: string): Promise<Made> {
+  const run = runOf(open, id);
+  if (run === null) return noRun(id);
+  const { project } = site.reading;
+  const until = performance.now() + asked.patienceMs;
+  const counts = await site.looks.counts(run, asked.patienceMs);
+  const detail = await site.looks.detail(run, Math.max(0, until - performance.now()));
+  const { file, campaign } = await sentCampaign(run, project, site.context);
+  const legs = counts.value?.legs ?? [];
+  const back = detail.value === null ? null : cameBack(open.ledger, run, detail.value.deliveries, campaign);
+  const summary = summarise(
+    {
+      path: site.keeper.path,
+      isHeld: () => site.looks.isHeld(run),
+      legs: () => [...legs],
+      changed: (of) => open.ledger.changed(of),
+    },
+    run,
+    null,
+    campaign,
+    back,
+  );
+  const report = withDetail(summary, detail.value);
+  const lastMinute = counts.value?.lastMinute ?? 0;
+  const sinceStartMs = Math.max(1_000, asked.view.nowMs - (run.lastStartAtMs ?? asked.view.nowMs));
+  const perSecond = report.state === 'running' ? (lastMinute * 1_000) / Math.min(60_000, sinceStartMs) : null;
+  const content = runPage(asked.view, {
+    report,
+    perSecond,
+    detail: detail.value,
+    campaignFile: file ?? run.campaign,
+    planFile: takesPlans(run, project) ? PLAN_FILE : null,
+    currency: (await readPriceList(project)).prices?.currency ?? null,
+  });
+  // The clock alone changes what is left of a run that goes on.
+  return { content, isOld: counts.isOld || detail.isOld };
+}
+
+/** What the counts leave out is known from the pass over everybody; variants have a table of their own. */
+function withDetail({ variants: _, significance: __, ...report }: Report, detail: RunDetail | null): Report {
+  const { parts, cost } = detail ?? { parts: 0, cost: null };
+  return { ...report, sms: { ...report.sms, parts, cost } };
+}
+
+/** A run in the list. */
+interface RunLine {
+  readonly id: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly state: RunState;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly finishedMs: number | null;
+  readonly isPurged: boolean;
+  readonly recipients: number;
+  /** Null while it is being counted. */
+  readonly totals: Totals | null;
+  /** Recipients to whom a report proves that the message was delivered; null where nothing came back, or nobody knows yet. */
+  readonly delivered: number | null;
+}
+
+interface RunsData {
+  readonly runs: readonly RunLine[];
+  /** All of them, on whatever page. */
+  readonly total: number;
+  /** Of the page before and behind; null where there is none. */
+  readonly newer: string | null;
+  readonly older: string | null;
+}
+
+/** All runs, newest first. */
+export function runsPage(view: View, data: RunsData): Content {
+  const running = data.runs.filter(({ state }) => state === 'running').length;
+  const title = 'Runs';
+  const said = running === 0 ? '' : `${view.formats.count(running, 'run')} going on.`;
+  return {
+    title,
+    said,
+    parts: [
+      { id: 'head', content: html`<h1>${title}</h1>`, isLive: false },
+      { id: 'runs', content: runsTable(view, data), isLive: true },
+    ],
+  };
+}
+
+function runsTable({ formats }: View, { runs, total, newer, older }: RunsData): Html {
+  if (runs.length === 0) {
+    return html`<div class="empty"><p>No run yet.</p>
+<p class="soft">This page shows runs as soon as something is sent: <code>handbill send CAMPAIGN</code></p></div>`;
+  }
+  const rows = runs.map((run) => ({
+    cells: [
+      html`<span><a class="name" href="${address(['runs', run.id])}">${run.campaign}</a><br><span class="soft">${run.environment} · ${run.occurrence}</span></span>`,
+      stateMark(run.state),
+      html`<span>${formats.time(run.startedMs)}</span>`,
+      run.finishedMs === null ? '' : html`<span>${formats.time(run.finishedMs)}</span>`,
+      formats.number(run.recipients),
+      outcomes(run, formats),
+      run.delivered === null || run.totals === null
+        ? ''
+        : html`<span>${formats.number(run.delivered)} <span class="soft">(${formats.percent(run.delivered, Math.max(run.delivered, run.totals.accepted + run.totals.inDoubt))})</span></span>`,
+    ],
+  }));
+  return html`${table(`${formats.count(total, 'run')}, newest first.`, COLUMNS, rows)}
+${pager('More runs', [
+  ['Newer runs', newer],
+  ['Older runs', older],
+])}`;
+}
+
+function outcomes({ totals, isPurged }: RunLine, formats: View['formats']): Html {
+  if (totals === null) return html`<span class="soft">being counted</span>`;
+  const { accepted, rejected, inDoubt, failed } = totals;
+  const pressing = [
+    ...(inDoubt > 0 ? [`${formats.number(inDoubt)} in doubt`] : []),
+    ...(rejected > 0 ? [`${formats.number(rejected)} rejected`] : []),
+    ...(failed > 0 ? [`${formats.number(failed)} failed`] : []),
+  ];
+  const words = [`${formats.number(accepted)} accepted`, ...pressing, ...(isPurged ? ['purged'] : [])].join(', ');
+  return html`<div>${totalsBar(totals, formats)}<span class="soft">${words}</span></div>`;
+}
+
+const COLUMNS = [
+  { title: 'Run' },
+  { title: 'State' },
+  { title: 'Started' },
+  { title: 'Ended', isOptional: true },
+  { title: 'Recipients', isFigure: true },
+  { title: 'Outcomes' },
+  { title: 'Delivered', isFigure: true, isOptional: true },
+];
+
+interface RunData {
+  readonly report: Report;
+  /** Messages that came to an outcome in a second, over the last minute; null where nobody sends. */
+  readonly perSecond: number | null;
+  /** What takes a pass over everybody; null while it is being looked at. */
+  readonly detail: RunDetail | null;
+  /** The campaign as its owner would name it on the command line. */
+  readonly campaignFile: string;
+  readonly planFile: string | null;
+  readonly currency: string | null;
+}
+
+/** One run: how far it is, what became of whom and why, what is left to do. */
+function runPage(view: View, data: RunData): Content {
+  const { report } = data;
+  const title = `${report.campaign} · ${report.occurrence}`;
+  return {
+    title,
+    said: saidOf(view, report),
+    parts: [
+      { id: 'head', content: head(view, data), isLive: true },
+      { id: 'totals', content: totals(view, report), isLive: true },
+      { id: 'steps', content: steps(data), isLive: true },
+      {
+        id: 'why',
+        content: html`<div class="two">${reasons(view, report)}${deliveries(view, report)}</div>`,
+        isLive: true,
+      },
+      { id: 'charts', content: data.detail === null ? counting() : runCharts(data.detail), isLive: true },
+      {
+        id: 'variants',
+        content: data.detail === null ? html`` : (variantsTable(view, report.run, data.detail) ?? html``),
+        isLive: true,
+      },
+      { id: 'figures', content: figures(view, data), isLive: true },
+    ],
+  };
+}
+
+/** Changes with the state and each tenth: those who listen are not told of every message. */
+function saidOf({ formats }: View, report: Report): string {
+  const { totals: of, state, campaign } = report;
+  const done = of.recipients - of.pending;
+  const tenth = of.recipients === 0 ? 1 : Math.floor((10 * done) / of.recipients) / 10;
+  const doubt = of.inDoubt === 0 ? '' : ` ${formats.number(of.inDoubt)} in doubt.`;
+  return state === 'running' ? `${campaign}: ${formats.percent(tenth, 1)} done.` : `${campaign} is ${state}.${doubt}`;
+}
+
+function head({ formats }: View, { report, perSecond }: RunData): Html {
+  const { run, environment, state, startedAt, finishedAt, purgedAt, totals: of } = report;
+  return html`<p class="crumbs"><a href="/">Runs</a> / ${run}</p>
+<div class="head"><h1>${report.campaign}</h1>${stateMark(state)}</div>
+<p class="soft">${environment} · ${report.occurrence} · started ${formats.time(startedAt)}${finishedAt === null ? null : html`, ended ${formats.time(finishedAt)} (${took(startedAt, finishedAt)})`}</p>
+${state === 'running' ? progress(formats, of, perSecond) : null}
+${purgedAt === undefined ? null : html`<p>Personal data was taken out of this run on ${formats.time(purgedAt)}.</p>`}
+<p class="actions"><a class="button main" href="${address(['runs', run, 'recipients'])}">Recipients</a><a class="button" href="${address(['runs', run, 'report'])}">Shareable report</a></p>`;
+}
+
+function took(startedAt: string, finishedAt: string): string {
+  return duration(Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)));
+}
+
+function progress(formats: View['formats'], of: Report['totals'], perSecond: number | null): Html {
+  const done = of.recipients - of.pending;
+  const rate = perSecond ?? 0;
+  const left = rate > 0 && of.pending > 0 ? `, about ${duration((of.pending / rate) * 1000)} left` : '';
+  const pace =
+    rate > 0
+      ? `${formats.number(Math.round(rate * 10) / 10)} a second over the last minute${left}`
+      : 'nothing in the last minute';
+  return html`<p><progress max="${of.recipients}" value="${done}" aria-label="Recipients done"></progress> <strong>${formats.number(done)} of ${formats.number(of.recipients)}</strong> (${formats.percent(done, of.recipients)}), ${pace}.</p>`;
+}
+
+function totals({ formats }: View, { run, totals: of }: Report): Html {
+  const cards = OUTCOMES.flatMap((outcome) => {
+    const count = of[totalsKey(outcome)];
+    if (count === 0) return [];
+    const to = address(['runs', run, 'recipients'], { outcome });
+    return [
+      html`<li class="${tone(outcome)}"><a href="${to}">${outcome}</a><b>${formats.number(count)}</b><span class="soft">${formats.percent(count, of.recipients)} · ${OUTCOME_WORDS[outcome]}</span></li>`,
+    ];
+  });
+  const parts = OUTCOMES.map((outcome) => ({ label: outcome, value: of[totalsKey(outcome)], tone: outcome }));
+  const description = `What became of ${formats.count(of.recipients, 'recipient')}.`;
+  return html`<h2>${formats.count(of.recipients, 'recipient')}</h2>
+${of.recipients === 0 ? null : stackedBar({ title: 'Outcomes', description, parts, unit: 'Recipients' })}
+<ul class="cards">${cards}</ul>`;
+}
+
+function steps({ report, campaignFile, planFile }: RunData): Html {
+  // A run that goes on needs nobody: how far it is stands above.
+  const isShown = (command: string | null) => report.state !== 'running' || !command?.startsWith('handbill report ');
+  const left = nextSteps(report, campaignFile, planFile).filter(({ command }) => isShown(command));
+  if (left.length === 0) return html``;
+  return html`<h2>What to do</h2>
+${left.map(
+  ({
+    text,
+    command,
+  }) => html`<div class="step"><p>${text}</p>${command === null ? null : html`<pre tabindex="0" role="group" aria-label="Command"><code>${command}</code></pre>`}</div>
+`,
+)}`;
+}
+
+function reasons({ formats }: View, { run, reasons: by }: Report): Html {
+  const rows = OUTCOMES.flatMap((outcome: OutcomeState) =>
+    Object.entries(by[totalsKey(outcome)] ?? {}).map(([reason, count]) => ({
+      cells: [
+        html`<span><a href="${address(['runs', run, 'recipients'], { outcome, reason })}">${reason}</a><br><span class="soft">${reasonWords(reason)}</span></span>`,
+        outcome,
+        formats.number(count),
+      ],
+    })),
+  );
+  if (rows.length === 0) return html`<section><h2>Reasons</h2><p class="soft">No outcome needs one.</p></section>`;
+  const columns = [{ title: 'Reason' }, { title: 'Outcome' }, { title: 'Recipients', isFigure: true }];
+  return html`<section><h2>Reasons</h2>
+${table('Why recipients were not simply accepted.', columns, rows)}</section>`;
+}
+
+function deliveries(view: View, report: Report): Html {
+  const { formats } = view;
+  const entries = Object.entries(report.deliveries);
+  if (entries.length === 0)
+    return html`<section><h2>Deliveries</h2><p class="soft">Nothing came back yet.</p>${unmatched(view, report)}</section>`;
+  const all = Math.max(
+    entries.reduce((sum, [, count]) => sum + count, 0),
+    report.totals.accepted + report.totals.inDoubt,
+  );
+  const words: Readonly<Record<string, string>> = DELIVERY_WORDS;
+  const rows = entries.map(([delivery, count]) => ({
+    cells: [
+      html`<span><a href="${address(['runs', report.run, 'recipients'], { delivery })}">${delivery}</a><br><span class="soft">${words[delivery] ?? ''}</span></span>`,
+      formats.number(count),
+      formats.percent(count, all),
+    ],
+  }));
+  const columns = [{ title: 'Came back' }, { title: 'Recipients', isFigure: true }, { title: 'Share', isFigure: true }];
+  return html`<section><h2>Deliveries</h2>
+${table('What delivery reports and replies say.', columns, rows)}${unmatched(view, report)}</section>`;
+}
+
+function unmatched({ formats }: View, report: Report): Html | null {
+  const rows = unmatchedLines(report).map(([why, count, meaning]) => ({
+    cells: [html`<span>${why}<br><span class="soft">${meaning}</span></span>`, formats.number(count)],
+  }));
+  if (rows.length === 0) return null;
+  const columns = [{ title: 'Why' }, { title: 'Reports', isFigure: true }];
+  return html`<h2>Unmatched delivery reports</h2>
+${table('They name ids of messages of this run and are not about them. They count nowhere.', columns, rows)}`;
+}
+
+function counting(): Html {
+  return html`<h2>Over time</h2><p class="soft">Being looked at: this scans all recipients.</p>`;
+}
+
+function figures({ formats }: View, { report, currency }: RunData): Html {
+  const { requests, sms, legs, replies, winner, opensAt } = report;
+  const { latencyMs } = requests;
+  return html`<h2>Figures</h2>
+${facts([
+  [
+    'Requests',
+    requests.posted === 0
+      ? null
+      : `${formats.number(requests.posted)}, ${formats.count(requests.retried, 'retry', 'retries')}, ${formats.number(requests.perSecond)} a second`,
+  ],
+  [
+    'Latency',
+    requests.posted === 0
+      ? null
+      : `p50 ${milliseconds(latencyMs.p50)}, p95 ${milliseconds(latencyMs.p95)}, p99 ${milliseconds(latencyMs.p99)}`,
+  ],
+  ['SMS parts', sms.parts === 0 ? null : formats.number(sms.parts)],
+  ['Cost', sms.cost === null ? null : `${formats.number(sms.cost)}${currency === null ? '' : ` ${currency}`}`],
+  ['Replies', replies === undefined ? null : repliesText(replies)],
+  ['Opens again', opensAt === undefined ? null : formats.time(opensAt)],
+  ['Winner of the test', winner?.variant ?? null],
+  ['Run', report.run],
+])}
+${legs === undefined ? null : channels(formats, legs)}`;
+}
+
+function channels(formats: View['formats'], legs: NonNullable<Report['legs']>): Html {
+  const rows = legs.map((leg) => ({
+    cells: [leg.channel, ...CHANNEL_COLUMNS.map(([, key]) => formats.number(leg[key]))],
+  }));
+  const columns = [{ title: 'Channel' }, ...CHANNEL_COLUMNS.map(([title]) => ({ title, isFigure: true }))];
+  return html`<h2>Channels</h2>
+${table('What became of the messages on each channel.', columns, rows)}`;
+}
+
+const CHANNEL_COLUMNS = [
+  ['Attempted', 'attempted'],
+  ['Accepted', 'accepted'],
+  ['Rejected', 'rejected'],
+  ['In doubt', 'inDoubt'],
+  ['Failed', 'failed'],
+  ['Fell back', 'fellBack'],
+  ['Pending', 'pending'],
+] as const;

@@ -1,0 +1,211 @@
+import { deflateRawSync } from 'node:zlib';
+import type { ListSpec, Row } from '../../model.ts';
+import { openList } from '../../recipients/read.ts';
+import { type Base, baseOf, deltaOf, FIELD_END, ROW_END } from './delta.ts';
+
+/* How rows lie in the page: the same names are read in src/pages/client/preview-data.ts. */
+
+/** Rows of one block of the index, which the browser reads whole and at once. */
+const INDEX_ROWS = 4096;
+/** Rows and characters of one block of messages, which the browser reads when one of them is looked at. */
+const VIEW_ROWS = 256;
+const VIEW_CHARACTERS = 256 * 1024;
+/** Longer ones are kept as what differs from the first of their block. */
+const LONG = 4096;
+
+/** One row, ready to be packed. */
+export interface PackedRow {
+  readonly line: number;
+  readonly facets: number;
+  /** What is shown in the list and searched: address, key (empty where it is the address), what else is searched, cells. */
+  readonly fields: readonly string[];
+  /** JSON of a `RowView`, then the bodies of its requests, a line each. */
+  readonly view: string;
+  /** Rows that are alike, such as those of one variant. */
+  readonly like: string;
+}
+
+/** Rows become blocks, and blocks elements of the page. */
+interface Packer {
+  add(row: PackedRow): void;
+  /** The elements that are full, as markup; empty where there are none. */
+  ready(): string;
+  /** The last ones. */
+  rest(): string;
+}
+
+export function createPacker(): Packer {
+  const index = createIndex();
+  const views = createViews();
+  let full = '';
+  let rows = 0;
+  const flushIndex = (): void => {
+    full += element('index', index.first(), index.take());
+  };
+  const flushViews = (): void => {
+    full += element('views', views.first(), views.take());
+  };
+  const ready = (): string => {
+    const markup = full;
+    full = '';
+    return markup;
+  };
+  return {
+    add(row) {
+      index.add(row, rows);
+      views.add(row, rows);
+      rows += 1;
+      if (index.isFull()) flushIndex();
+      if (views.isFull()) flushViews();
+    },
+    ready,
+    rest() {
+      if (!index.isEmpty()) flushIndex();
+      if (!views.isEmpty()) flushViews();
+      return ready();
+    },
+  };
+}
+
+/**
+ * So many rows are text at a time. What is held for longer outlives the young generation, whose garbage V8 leaves for
+ * long: with text for all rows of a block, 400,000 rows peaked at 245 MB.
+ */
+const PIECE_ROWS = 128;
+
+function createIndex() {
+  let lines: number[] = [];
+  let facets: number[] = [];
+  let text = '';
+  let pieces: Buffer[] = [];
+  let before = 0;
+  let first = 0;
+  return {
+    add(row: PackedRow, position: number) {
+      if (lines.length === 0) {
+        first = position;
+        before = 0;
+      } else text += ROW_END;
+      lines.push(row.line - before);
+      before = row.line;
+      facets.push(row.facets);
+      text += row.fields.map(plainField).join(FIELD_END);
+      if (lines.length % PIECE_ROWS !== 0) return;
+      pieces.push(Buffer.from(text));
+      text = '';
+    },
+    isFull: () => lines.length >= INDEX_ROWS,
+    isEmpty: () => lines.length === 0,
+    first: () => first,
+    /** A line of JSON with the numbers, then the fields. */
+    take() {
+      const head = Buffer.from(`${JSON.stringify({ lines, facets })}\n`);
+      const block = Buffer.concat([head, ...pieces, Buffer.from(text)]);
+      lines = [];
+      facets = [];
+      pieces = [];
+      text = '';
+      return block;
+    },
+  };
+}
+
+/** The two characters that separate have signs of their own in Unicode. */
+function plainField(text: string): string {
+  return SEPARATOR.test(text) ? text.replaceAll(ROW_END, '\u241e').replaceAll(FIELD_END, '\u241f') : text;
+}
+
+const SEPARATOR = new RegExp(`[${ROW_END}${FIELD_END}]`);
+
+function createViews() {
+  let texts: string[] = [];
+  let characters = 0;
+  let first = 0;
+  let bases = new Map<string, { readonly at: number; readonly base: Base }>();
+  const packed = ({ view, like }: PackedRow): string => {
+    if (view.length <= LONG) return view;
+    const known = bases.get(like);
+    if (known !== undefined) return `=${JSON.stringify([known.at, ...deltaOf(view, known.base)])}`;
+    bases.set(like, { at: texts.length, base: baseOf(view) });
+    return view;
+  };
+  return {
+    add(row: PackedRow, position: number) {
+      if (texts.length === 0) first = position;
+      const text = packed(row);
+      // Long ones count by what is kept of them.
+      characters += text.length;
+      texts.push(text);
+    },
+    isFull: () => texts.length >= VIEW_ROWS || characters >= VIEW_CHARACTERS,
+    isEmpty: () => texts.length === 0,
+    first: () => first,
+    take() {
+      const block = Buffer.from(texts.join(ROW_END));
+      texts = [];
+      characters = 0;
+      bases = new Map();
+      return block;
+    },
+  };
+}
+
+/**
+ * An element that no browser runs or shows; base64 has nothing in it that could end it. Compressed at once, although it
+ * holds up the rest for some milliseconds: on other threads the same blocks leave holes in the memory, and 400,000 rows
+ * peaked at 240 MB instead of 165.
+ */
+function element(kind: 'index' | 'views', first: number, block: Buffer): string {
+  const base64 = deflateRawSync(block, { level: 6 }).toString('base64');
+  return `<script type="application/octet-stream" class="${kind}" data-first="${first}">${base64}</script>\n`;
+}
+
+/** The cells of rows, in list order. */
+export interface Values {
+  /** Reads on until these rows are there, and forgets those before them. */
+  between(first: number, last: number): Promise<void>;
+  /** The cells of a row that was read; empty for one that is not there, or could not be read. Asked in list order. */
+  of(row: number, line: number): readonly string[];
+  close(): Promise<void>;
+}
+
+const NONE: readonly string[] = [];
+
+/**
+ * Decisions hold the cells of those alone who are sent to, because a run needs no others. Whoever looks for somebody
+ * mostly asks why they are left out: so the list is read once more, beside the decisions.
+ *
+ * @throws HandbillError as `openList`
+ */
+export async function openValues(spec: ListSpec): Promise<Values> {
+  const list = await openList(spec);
+  const batches = list.rows();
+  let rows: readonly Row[] = [];
+  let at = 0;
+  return {
+    async between(first, last) {
+      // Not every row is asked for: what nobody asked for would stay.
+      while (at < rows.length && (rows[at]?.row ?? first) < first) at += 1;
+      while ((rows.at(-1)?.row ?? -1) < last) {
+        const next = await batches.next();
+        if (next.done === true) return;
+        if ((next.value.at(-1)?.row ?? -1) < first) continue;
+        rows = at >= rows.length ? next.value : [...rows.slice(at), ...next.value];
+        at = 0;
+      }
+    },
+    of(row, line) {
+      let found = rows[at];
+      while (found !== undefined && found.row < row) {
+        at += 1;
+        found = rows[at];
+      }
+      // A list that was changed meanwhile has somebody else there.
+      return found?.row === row && found.line === line ? (found.values ?? NONE) : NONE;
+    },
+    async close() {
+      await batches.return(undefined);
+      await list.close();
+    },
+  };
+}

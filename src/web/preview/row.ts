@@ -1,0 +1,154 @@
+import type { Diagnostic } from '../../errors.ts';
+import type { Decision, SendDecision } from '../../model.ts';
+import { reasonWords } from '../../report/reason-words.ts';
+import { changedText, instant, OUTCOME_WORDS } from '../../report/words.ts';
+import type { Facets } from './about.ts';
+import { CHANNEL_WORDS, messageNode } from './message.ts';
+import type { PreviewNode, RowView } from './nodes.ts';
+import type { PreviewedRow, PreviewSource } from './source.ts';
+
+/** Everything about one row but its columns: who it is, what is decided and why, and each message as it will be seen. */
+export function rowView(row: PreviewedRow, warnings: readonly Diagnostic[], source: PreviewSource): RowView {
+  const { decision } = row;
+  const inside = decision.decision === 'send' ? sendNodes(decision, row, source) : restNodes(decision, source);
+  return {
+    node: ['row', headNode(decision), ...whyNodes(decision), ...warningNodes(warnings), ...inside],
+    requests: requestsOf(row),
+  };
+}
+
+function headNode(decision: Decision): PreviewNode {
+  const { key, to, line } = decision;
+  const who = to ?? key ?? 'no address';
+  const facts = [
+    `line ${line}`,
+    ...(key === null || key === to ? [] : [`key ${key}`]),
+    ...(decision.decision === 'send' && decision.variant !== null ? [`variant ${decision.variant}`] : []),
+  ];
+  return ['head', ['to', who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
+}
+
+/** The rule, what it means and what it saw. */
+function whyNodes(decision: Decision): readonly PreviewNode[] {
+  if (decision.decision === 'send') return [];
+  const reason = reasonOf(decision);
+  const means = decision.decision === 'done' ? OUTCOME_WORDS[decision.outcome] : reasonWords(reason);
+  const said: PreviewNode = ['p', ['word', reason], means === '' ? '' : ` ${means}`];
+  const detail = detailOf(decision);
+  return detail === null ? [said] : [said, ['p', detail]];
+}
+
+function detailOf(decision: Decision): string | null {
+  if (decision.decision === 'invalid') return decision.problem.message;
+  if (decision.decision === 'done') {
+    const { sentTo, to } = decision;
+    const changed = sentTo === undefined ? '' : `The message was ${changedText(sentTo, to)}. `;
+    return `${changed}The ledger holds this outcome already: nothing more will be sent.`;
+  }
+  if (decision.decision !== 'skip' && decision.decision !== 'defer') return null;
+  if (decision.detail !== undefined) return decision.detail;
+  if (decision.decision !== 'defer' || decision.untilMs === undefined) return null;
+  return `Not before ${instant(new Date(decision.untilMs).toISOString())}.`;
+}
+
+function warningNodes(warnings: readonly Diagnostic[]): readonly PreviewNode[] {
+  if (warnings.length === 0) return [];
+  const items = warnings.map(({ code, message }): PreviewNode => ['item', message, ' ', ['word', code]]);
+  return [['warnings', ...items]];
+}
+
+function sendNodes(
+  decision: SendDecision,
+  { sharedWith }: PreviewedRow,
+  source: PreviewSource,
+): readonly PreviewNode[] {
+  const legs = decision.fallbacks.flatMap((message): readonly PreviewNode[] => [
+    ['soft', `If that cannot be received${message.to === decision.to ? '' : `, to ${message.to}`}:`],
+    messageNode(message, source.legOf(message, decision.variant)),
+  ]);
+  const shared: readonly PreviewNode[] =
+    sharedWith === null ? [] : [['soft', `Goes out in the request that line ${sharedWith} shows.`]];
+  return [messageNode(decision, source.legOf(decision, decision.variant)), ...legs, ...shared];
+}
+
+/** What they may get later. */
+function restNodes(decision: Decision, source: PreviewSource): readonly PreviewNode[] {
+  if (decision.decision !== 'defer' || decision.mayGet.length === 0) return [];
+  const { variants } = source.plan.campaign;
+  const own = decision.mayGet.filter(({ leg }) => leg === 0);
+  return decision.mayGet.flatMap((message): readonly PreviewNode[] => {
+    // The messages of variants come in the order of the variants.
+    const variant = message.leg > 0 || own.length === 1 ? null : (variants[own.indexOf(message)]?.name ?? null);
+    const when =
+      message.leg > 0 ? 'If that cannot be received' : variant === null ? 'Later' : `Maybe variant ${variant}`;
+    return [['soft', `${when}:`], messageNode(message, source.legOf(message, variant))];
+  });
+}
+
+function requestsOf({ decision, body, fallbacks }: PreviewedRow): readonly string[] {
+  if (decision.decision !== 'send') return [];
+  const own = body === null ? [] : ['Request'];
+  return [...own, ...fallbacks.map((_, i) => fallbackName(decision, i))];
+}
+
+function fallbackName({ fallbacks }: SendDecision, index: number): string {
+  const channel = fallbacks[index]?.channel;
+  return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_WORDS[channel]}`;
+}
+
+/** Numbers of combinations, given out in the order in which they are met. */
+export interface FacetTable {
+  numberOf(decision: Decision, warnings: readonly Diagnostic[]): number;
+  all(): readonly Facets[];
+}
+
+export function createFacetTable(source: Pick<PreviewSource, 'plan'>): FacetTable {
+  const numbers = new Map<string, number>();
+  const all: Facets[] = [];
+  const { channel } = source.plan.campaign;
+  return {
+    all: () => all,
+    numberOf(decision, warnings) {
+      const send = decision.decision === 'send' ? decision : null;
+      const codes = codesOf(warnings);
+      // Nothing in it but words of handbill's own, and names of variants, which have no spaces.
+      const key =
+        send === null
+          ? `${decision.decision} ${reasonOf(decision)}`
+          : `send ${send.variant ?? ''} ${send.channel} ${send.country ?? ''} ${send.sms?.encoding ?? ''} ${send.sms?.parts ?? 0} ${codes}`;
+      let found = numbers.get(key);
+      if (found === undefined) {
+        found = all.length;
+        numbers.set(key, found);
+        all.push(facetsOf(decision, send, codes, channel));
+      }
+      return found;
+    },
+  };
+}
+
+function facetsOf(decision: Decision, send: SendDecision | null, codes: string, channel: string): Facets {
+  return {
+    decision: decision.decision,
+    reason: reasonOf(decision),
+    variant: send?.variant ?? '',
+    channel: send?.channel ?? channel,
+    country: send?.country ?? '',
+    encoding: send?.sms?.encoding ?? '',
+    parts: send?.sms?.parts ?? 0,
+    warnings: codes === '' ? [] : codes.split(','),
+  };
+}
+
+function codesOf(warnings: readonly Diagnostic[]): string {
+  const [first, second] = warnings;
+  if (first === undefined) return '';
+  if (second === undefined) return first.code;
+  return [...new Set(warnings.map(({ code }) => code))].sort().join(',');
+}
+
+/** Why somebody is not sent to; empty for those who are. */
+function reasonOf(decision: Decision): string {
+  if (decision.decision === 'send') return '';
+  return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;
+}

@@ -1,0 +1,104 @@
+import type { Delivery, Outcome, OutcomeState, Report } from '../../model.ts';
+import { countOf, number } from '../../report/words.ts';
+import { type Html, html } from '../../util/html.ts';
+import { mask, maskText } from '../../util/mask.ts';
+import { inlineMark } from '../charts/chart.ts';
+import { type Column, row, section, table } from './parts.ts';
+
+/** Rows of the table of recipients; the page stays small enough for any browser. */
+export const LISTED_RECIPIENTS = 1000;
+
+/** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were left out by a rule. */
+export interface Choice {
+  add(outcome: Outcome): void;
+  chosen(): Chosen;
+}
+
+export interface Chosen {
+  readonly rows: readonly Outcome[];
+  readonly total: number;
+  /** Those among them whose message was accepted and did not arrive, as reports say. */
+  readonly lost: number;
+}
+
+export function createChoice(): Choice {
+  const pressing: Outcome[] = [];
+  const others: Outcome[] = [];
+  let total = 0;
+  let lostCount = 0;
+  return {
+    add(outcome) {
+      const lost = isLost(outcome);
+      if (outcome.outcome === 'accepted' && !lost) return;
+      total++;
+      if (lost) lostCount++;
+      const kept = lost || PRESSING.has(outcome.outcome) ? pressing : others;
+      if (kept.length < LISTED_RECIPIENTS) kept.push(outcome);
+    },
+    chosen: () => ({ rows: [...pressing, ...others].slice(0, LISTED_RECIPIENTS), total, lost: lostCount }),
+  };
+}
+
+/** Accepted, and reported to have ended without arriving. */
+function isLost({ outcome, delivery = null }: Outcome): boolean {
+  return outcome === 'accepted' && delivery !== null && LOST.has(delivery);
+}
+
+const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'failed']);
+const LOST: ReadonlySet<Delivery> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);
+
+/**
+ * Who was not accepted, or did not get what was; null where there is nobody. A page is passed on: addresses are masked
+ * in it, and the line of the list says who it is to those who have the list (SECURITY S34).
+ */
+export function recipientsOf(
+  { rows, total, lost }: Chosen,
+  report: Report,
+  addresses: 'masked' | 'whole',
+): Html | null {
+  if (total === 0) return null;
+  const legs = report.legs !== undefined;
+  const reported = rows.some(({ delivery = null }) => delivery !== null);
+  const [address, text] = addresses === 'whole' ? [asItIs, asItIs] : [mask, maskText];
+  const columns: readonly Column[] = [
+    { title: 'Line', kind: 'figure' },
+    { title: 'Recipient' },
+    ...(legs ? [{ title: 'Channel' }] : []),
+    { title: 'Outcome' },
+    { title: 'Reason' },
+    { title: 'Status', kind: 'figure' },
+    { title: 'Attempts', kind: 'figure' },
+    ...(reported ? [{ title: 'Delivery' }] : []),
+    { title: 'What the API said' },
+  ];
+  const shown = rows.map((one) => {
+    const who = one.to ?? one.key;
+    const cells = [
+      who === null ? '-' : address(who),
+      ...(legs ? [one.channel] : []),
+      html`<span class="nowrap">${inlineMark(one.outcome)}${one.outcome}</span>`,
+      one.reason ?? '-',
+      one.httpStatus ?? '-',
+      one.attempts,
+      ...(reported ? [one.delivery ?? '-'] : []),
+      one.error === null ? '' : text(one.error),
+    ];
+    return row(columns, one.line, cells);
+  });
+  const heading = `Recipients that were not accepted${lost > 0 ? ', or whose message did not arrive' : ''}`;
+  const more = total - rows.length;
+  const first =
+    more > 0
+      ? `; the first ${number(rows.length)} are shown, ${number(more)} more are in handbill report ${report.run} --format csv`
+      : '';
+  const masked = addresses === 'masked' ? ' Addresses are masked.' : '';
+  return section(heading, [
+    html`<p class="soft">${countOf(total, 'recipient')}, by line of the list${first}.${masked}</p>
+`,
+    table(heading, columns, shown),
+  ]);
+}
+
+function asItIs(text: string): string {
+  return text;
+}

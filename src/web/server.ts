@@ -1,0 +1,415 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { parse, serialize } from 'hono/utils/cookie';
+import { HandbillError, problem, refuse } from '../errors.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { isForeignPart, isKnownHost, isLoopback, isOwnForm } from '../util/host-guard.ts';
+import { html } from '../util/html.ts';
+import { receiveBody } from '../util/receive-body.ts';
+import { isSame } from '../util/secret.ts';
+import { limitConnections } from '../webhook/server-connections.ts';
+import { ACTIONS, act, previewOf, reportOf } from './actions.ts';
+import type { ClientScript } from './client-script.ts';
+import type { Live } from './live.ts';
+import type { Formats } from './pages/format.ts';
+import { type Content, type Notice, servePage, type View } from './pages/layout.ts';
+import { messagePage } from './pages/message.ts';
+import { makePage, troublePage } from './pages/pages.ts';
+import { noRun, runOf, type Site } from './site.ts';
+
+interface RunningPages {
+  readonly port: number;
+  /** Ends open streams, and resolves when nothing is open any more. */
+  close(): Promise<void>;
+}
+
+interface PagesOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Names under which other machines may ask. */
+  readonly names: readonly string[];
+  /** Made once the port is known. */
+  readonly needs: (port: () => number) => AppNeeds;
+}
+
+/** An address that is longer than this nobody means. */
+const LONGEST_ADDRESS = 4_096;
+
+/** A reader who takes nothing of an answer for so long is gone. Streams of events say something more often. */
+const SILENT_MS = 60_000;
+
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 5_000,
+  // Node looks at timeouts only every 30 seconds otherwise.
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/**
+ * Serves the pages.
+ *
+ * @throws HandbillError (exit status 2) when the port cannot be had
+ */
+export async function startPages({ host, port, names, needs: make }: PagesOptions): Promise<RunningPages> {
+  const needs = make(() => portOf(server));
+  const app = createPagesApp(needs);
+  const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
+    app.fetch(request, env as HttpBindings);
+  // Without patching the globals, which no library may do to the process that it runs in.
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const server = createServer(TIMEOUTS, (incoming, outgoing) => {
+    const { socket } = incoming;
+    // A form is not whole with its headers.
+    connections.began(socket);
+    if (incoming.method === 'POST') incoming.once('end', () => connections.answering(socket));
+    else connections.answering(socket);
+    outgoing.once('finish', () => connections.answered(socket));
+    const status = refusalOf(incoming, names, needs.allowActions);
+    if (status === null) void listener(incoming, outgoing);
+    else refuseAtOnce(outgoing, status);
+  });
+  const connections = limitConnections(server);
+  server.setTimeout(SILENT_MS);
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const hint = isLoopback(host)
+      ? 'Choose another port with --port; 0 takes a free one.'
+      : 'Take an address of this machine with --host, and a port that is free with --port.';
+    throw refuse(problem('usage', `Pages cannot be served on ${host}: ${why}.`, { hint }));
+  }
+  return {
+    port: portOf(server),
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      needs.live.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** What is refused before anybody reads it; null for what is not. */
+function refusalOf(
+  { method = '', url = '', headers }: IncomingMessage,
+  names: readonly string[],
+  allowActions: boolean,
+): number | null {
+  if (!isKnownHost(headers.host, names)) return 421;
+  if (method !== 'GET' && method !== 'HEAD' && !(allowActions && method === 'POST')) return 405;
+  if (isForeignPart(headers)) return 403;
+  if (url.length > LONGEST_ADDRESS) return 414;
+  return url.startsWith('/') ? null : 400;
+}
+
+function refuseAtOnce(outgoing: ServerResponse, status: number): void {
+  outgoing.shouldKeepAlive = false;
+  const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
+  outgoing.writeHead(status, { ...SAFE_HEADERS, ...allow, 'Content-Length': 0, Connection: 'close' }).end();
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface AppNeeds {
+  readonly site: Site;
+  readonly live: Live;
+  readonly script: ClientScript;
+  readonly formats: (acceptLanguage: string | undefined) => Formats;
+  /** Null: everybody may read, and nobody may change anything. */
+  readonly sessions: Sessions | null;
+  readonly allowActions: boolean;
+  /** Whoever reads has to have opened the printed address too: others can reach these pages. */
+  readonly isPrivate: boolean;
+  /** The ledger as its owner would name it. */
+  readonly ledgerName: string;
+  /** Called with a line for a bug; it holds nothing that a reader wrote. */
+  readonly log: (line: string) => void;
+}
+
+interface Env {
+  Bindings: HttpBindings;
+}
+
+type Req = Context<Env>;
+
+/** The largest form that is read. */
+const MAX_FORM_BYTES = 64 * 1024;
+
+/** A page may wait so long for passes over lists; what is not there by then comes later. */
+const PATIENCE_MS = 1_000;
+
+/** The routes. Whoever comes here was meant to: `startPages` has looked at the host and the method. */
+function createPagesApp(needs: AppNeeds): Hono<Env> {
+  const { site, sessions } = needs;
+  const app = new Hono<Env>();
+  app.get('/favicon.ico', () => new Response(null, { status: 204, headers: SAFE_HEADERS }));
+  app.get('/login', (c) => signIn(needs, c));
+  if (needs.isPrivate) {
+    app.use(async (c, next) => {
+      if (sessionOf(needs, c) !== null) return await next();
+      return show(needs, c, messagePage(401, 'Who are you?', [NEEDS_ADDRESS]));
+    });
+  }
+  app.get('/events', (c) => listen(needs, c));
+  app.get('/runs/:id/report', (c) => report(needs, c));
+  app.get('/campaigns/preview', (c) => previewed(needs, c));
+  app.get('*', async (c) => {
+    const { content } = await makePage(site, c.req.path, askedOf(needs, c, new URL(c.req.url), PATIENCE_MS));
+    return show(needs, c, content);
+  });
+  if (needs.allowActions) app.post('*', (c) => changed(needs, c));
+  app.onError((error, c) => {
+    logBug(needs, error, c.req.method);
+    return show(needs, c, messagePage(500, 'Something went wrong', [A_BUG]));
+  });
+  if (sessions !== null) app.notFound((c) => show(needs, c, messagePage(404, 'Not found', ['There is no such page.'])));
+  return app;
+}
+
+const A_BUG = 'This is a bug in handbill; the ledger is as it was.';
+
+function logBug({ log, site }: Pick<AppNeeds, 'log' | 'site'>, error: Error, method: string): void {
+  // Its message could hold what somebody wrote.
+  log(`a bug: ${error.name} at ${method} of a page`);
+  if (site.context.env['HANDBILL_DEBUG'] === '1') log(String(error.stack));
+}
+
+const NEEDS_ADDRESS = 'Open the address that handbill serve printed when it was started: it signs this browser in.';
+
+/** On every answer: nothing may be kept, guessed, framed or passed on. */
+const SAFE_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+} as const;
+
+function sessionOf({ sessions }: AppNeeds, c: Req): Session | null {
+  return sessions?.of(c.req.header('cookie')) ?? null;
+}
+
+function viewOf(needs: AppNeeds, c: Req, url: URL, session: Session | null): View {
+  return {
+    formats: needs.formats(c.req.header('accept-language')),
+    nowMs: needs.site.context.now(),
+    url: url.pathname + url.search,
+    ledger: needs.isPrivate && session === null ? null : needs.ledgerName,
+    actions: !needs.allowActions ? 'off' : session === null ? 'signed-out' : 'on',
+    csrf: needs.allowActions ? (session?.csrf ?? null) : null,
+    notice: null,
+  };
+}
+
+function askedOf(needs: AppNeeds, c: Req, url: URL, patienceMs: number) {
+  return { view: viewOf(needs, c, url, sessionOf(needs, c)), query: url.searchParams, patienceMs };
+}
+
+function show(needs: AppNeeds, c: Req, content: Content): Response {
+  const session = sessionOf(needs, c);
+  const view = viewOf(needs, c, new URL(c.req.url), session);
+  const { text, policy } = servePage({ ...view, notice: session?.notice ?? null }, content, needs.script);
+  // Shown once.
+  if (session !== null) session.notice = null;
+  const headers = { ...SAFE_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
+  return new Response(text, { status: content.status ?? 200, headers });
+}
+
+function redirect(to: string, cookie?: string): Response {
+  const headers = { ...SAFE_HEADERS, Location: to, ...(cookie === undefined ? {} : { 'Set-Cookie': cookie }) };
+  return new Response(null, { status: 303, headers });
+}
+
+function signIn(needs: AppNeeds, c: Req): Response {
+  const cookie = needs.sessions?.signIn(c.req.query('token') ?? '') ?? null;
+  if (cookie !== null) return redirect('/', cookie);
+  return show(needs, c, messagePage(403, 'Not this address', ['This is not the address that this start has printed.']));
+}
+
+function listen(needs: AppNeeds, c: Req): Response {
+  const page = c.req.query('page') ?? '';
+  if (!page.startsWith('/') || !URL.canParse(`http://pages.invalid${page}`)) {
+    return show(needs, c, messagePage(400, 'Not an address', ['The page that is meant cannot be read.']));
+  }
+  const url = new URL(`http://pages.invalid${page}`);
+  const { view } = askedOf(needs, c, url, 0);
+  // Nothing would ever be sent, and the connection held for ever.
+  if (c.req.method === 'HEAD') return new Response(null, { headers: { ...SAFE_HEADERS, Allow: 'GET' }, status: 405 });
+  const cookies = c.req.header('cookie');
+  const session = needs.isPrivate ? (needs.sessions?.of(cookies)?.csrf ?? null) : view.csrf;
+  const key = JSON.stringify([url.pathname, url.search, view.formats.locale, session]);
+  needs.live.listen(key, c.env.outgoing, () => {
+    // Whoever has signed out since is shown nothing more.
+    if (needs.isPrivate && needs.sessions?.of(cookies) == null) throw refuse(problem('usage', NEEDS_ADDRESS));
+    const now = { ...view, nowMs: needs.site.context.now() };
+    return makePage(needs.site, url.pathname, { view: now, query: url.searchParams, patienceMs: 0 });
+  });
+  return RESPONSE_ALREADY_SENT;
+}
+
+async function report(needs: AppNeeds, c: Req): Promise<Response> {
+  const id = c.req.param('id') ?? '';
+  try {
+    const open = needs.site.keeper.current();
+    const run = open === null ? null : runOf(open, id);
+    if (open === null || run === null) return show(needs, c, noRun(id).content);
+    return await streamed(needs, c, reportOf(needs.site, open, run));
+  } catch (error) {
+    return trouble(needs, c, error);
+  }
+}
+
+async function previewed(needs: AppNeeds, c: Req): Promise<Response> {
+  try {
+    const pieces = await previewOf(needs.site, c.req.query('file') ?? '');
+    if (pieces !== null) return await streamed(needs, c, pieces);
+    return show(needs, c, messagePage(404, 'Not found', ['No such campaign is shown here.']));
+  } catch (error) {
+    if (!(error instanceof HandbillError)) throw error;
+    return show(needs, c, messagePage(422, 'This campaign cannot be previewed', saidBy(error)));
+  }
+}
+
+function trouble(needs: AppNeeds, c: Req, error: unknown): Response {
+  needs.site.keeper.failed(error);
+  if (!(error instanceof HandbillError)) throw error;
+  return show(needs, c, troublePage(error).content);
+}
+
+/** A page that others make whole, with its own policy inside; the first piece is there before the answer begins. */
+async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>): Promise<Response> {
+  const encoder = new TextEncoder();
+  const first = await pieces.next();
+  const policy = "frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
+  const headers = { ...SAFE_HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy };
+  if (c.req.method === 'HEAD') {
+    // Hono drops the body of an answer to HEAD without cancelling it: the ledger behind it would stay open.
+    await pieces.return(undefined);
+    return new Response(null, { headers });
+  }
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (first.done !== true) controller.enqueue(encoder.encode(first.value));
+    },
+    async pull(controller) {
+      try {
+        const next = await pieces.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(encoder.encode(next.value));
+      } catch (error) {
+        // Passed on, it would be printed as it is, past the log, and stand in the page as markup.
+        controller.enqueue(encoder.encode(brokenOff(needs, error)));
+        controller.close();
+      }
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  });
+  return new Response(body, { headers });
+}
+
+/** What stands at the end of a page that could not be made whole. */
+function brokenOff(needs: AppNeeds, error: unknown): string {
+  if (error instanceof LedgerError) needs.site.keeper.failed(error);
+  const isKnown = error instanceof HandbillError;
+  if (!isKnown) logBug(needs, error instanceof Error ? error : new Error(String(error)), 'GET');
+  const said = isKnown ? saidBy(error).map((line) => html`<p>${line}</p>\n`) : [html`<p>${A_BUG}</p>\n`];
+  return html`<main role="alert">
+<h1>This page is not whole</h1>
+${said}</main>
+</body>
+</html>
+`.markup;
+}
+
+function saidBy({ diagnostics }: HandbillError): readonly string[] {
+  return diagnostics.slice(0, 20).map(({ message, at }) => (at === undefined ? message : `${at.file}: ${message}`));
+}
+
+/** A form: from one of these pages, by somebody who is signed in, with the token that only these pages hold. */
+async function changed(needs: AppNeeds, c: Req): Promise<Response> {
+  const { incoming } = c.env;
+  const session = sessionOf(needs, c);
+  const refuse = (status: number, why: string): Response =>
+    show(needs, c, messagePage(status, 'Nothing was changed', [why]));
+  if (!isOwnForm(incoming.headers)) return refuse(403, 'The form came from another site.');
+  if (session === null) return refuse(403, NEEDS_ADDRESS);
+  const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') return refuse(415, 'This is no form of these pages.');
+  const body = await receiveBody(incoming, MAX_FORM_BYTES);
+  if (body === 'cut-off') return RESPONSE_ALREADY_SENT;
+  if (body === 'too-large') return refuse(413, 'The form is too large.');
+  const form = new URLSearchParams(body.toString('utf8'));
+  if (!isSame(form.get('csrf') ?? '', session.csrf))
+    return refuse(403, 'The form is out of date: go back, reload the page, and send it again.');
+  if (c.req.path === '/logout') return redirect('/', needs.sessions?.signOut(c.req.header('cookie')) ?? '');
+  const action = ACTIONS.get(c.req.path);
+  if (action === undefined) return refuse(405, 'Nothing can be changed here.');
+  const done = await act(action, needs.site, viewOf(needs, c, new URL(c.req.url), session), form, c.req.path);
+  if ('question' in done) return show(needs, c, done.question);
+  session.notice = done.notice;
+  return redirect(done.to);
+}
+
+/** Somebody who opened the address that the start printed. */
+interface Session {
+  /** Stands in each form: another site can send a form, but not read this. */
+  readonly csrf: string;
+  /** What the last action came to, to be shown once. */
+  notice: Notice | null;
+}
+
+/** Who may do more than others; all of it is forgotten when the process ends. */
+interface Sessions {
+  /** 192 bits, made at the start. */
+  readonly token: string;
+  /** The header that signs a browser in, or null where the token is not this one. */
+  signIn(token: string): string | null;
+  /** The header that signs it out. */
+  signOut(cookies: string | undefined): string;
+  of(cookies: string | undefined): Session | null;
+}
+
+const BYTES = 24;
+
+/** Whoever opens the printed address more often than this signs out who did so first. */
+const MOST_SESSIONS = 100;
+
+/** @param port part of the name of the cookie: browsers give it to every port of a host */
+export function createSessions(port: () => number): Sessions {
+  const token = randomBytes(BYTES).toString('base64url');
+  const sessions = new Map<string, Session>();
+  const name = (): string => `handbill_${port()}`;
+  const idIn = (cookies: string | undefined): string | null => parse(cookies ?? '', name())[name()] ?? null;
+  const cookie = (value: string, more: { readonly maxAge?: number } = {}): string =>
+    serialize(name(), value, { path: '/', httpOnly: true, sameSite: 'Strict', ...more });
+  return {
+    token,
+    signIn(given) {
+      if (!isSame(given, token)) return null;
+      const id = randomBytes(BYTES).toString('base64url');
+      sessions.set(id, { csrf: randomBytes(BYTES).toString('base64url'), notice: null });
+      const oldest = sessions.keys().next().value;
+      if (sessions.size > MOST_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+      return cookie(id);
+    },
+    signOut(cookies) {
+      const id = idIn(cookies);
+      if (id !== null) sessions.delete(id);
+      return cookie('', { maxAge: 0 });
+    },
+    of: (cookies) => sessions.get(idIn(cookies) ?? '') ?? null,
+  };
+}

@@ -1,0 +1,68 @@
+import type { ProjectReading } from '../campaign/project.ts';
+import type { RunRecord } from '../ledger/records.ts';
+import type { CommandContext } from '../operations/context.ts';
+import type { PhoneReader } from '../recipients/phone.ts';
+import type { Looks } from './counts.ts';
+import type { LedgerKeeper, OpenLedger } from './ledger.ts';
+import type { Content, View } from './pages/layout.ts';
+import { messagePage } from './pages/message.ts';
+
+/** What pages are made from. */
+export interface Site {
+  readonly context: Pick<CommandContext, 'cwd' | 'env' | 'now'>;
+  readonly reading: ProjectReading;
+  /** As `--ledger` or HANDBILL_LEDGER says; absent where the project does. */
+  readonly ledger?: string;
+  readonly keeper: LedgerKeeper;
+  readonly looks: Looks;
+  /** Campaign files, folders or names that are shown; empty for all of the project. */
+  readonly campaigns: readonly string[];
+  readonly phone: PhoneReader;
+}
+
+/** A page as it is now. */
+export interface Made {
+  readonly content: Content;
+  /** Something in it is being looked at: asked again soon, the page says more. */
+  readonly isOld: boolean;
+}
+
+/** Who asks for which page. */
+export interface Asked {
+  readonly view: View;
+  readonly query: URLSearchParams;
+  /** How long it may take for passes over lists: a reader waits, a listener is told later. */
+  readonly patienceMs: number;
+}
+
+/** A page of a ledger that is there. */
+export type MakePage = (site: Site, open: OpenLedger, asked: Asked) => Promise<Made> | Made;
+
+export function whole(content: Content): Made {
+  return { content, isOld: false };
+}
+
+export function notFound(what: string): Made {
+  return whole(messagePage(404, 'Not found', [what]));
+}
+
+/** The run of an id: never the newest of a campaign, which would be another one tomorrow. */
+export function runOf(open: OpenLedger, id: string): RunRecord | null {
+  return open.ledger.runById(id).find((run) => run.id === id) ?? null;
+}
+
+export function noRun(id: string): Made {
+  return notFound(`The ledger holds no run "${id.slice(0, 100)}".`);
+}
+
+/** A whole number from a query, within bounds; null for anything else. */
+export function wholeOf(query: URLSearchParams, name: string, most = Number.MAX_SAFE_INTEGER): number | null {
+  const text = query.get(name) ?? '';
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= most ? value : null;
+}
+
+/** A text from a query, cut where nobody means it any more. */
+export function textOf(query: URLSearchParams, name: string): string {
+  return (query.get(name) ?? '').trim().slice(0, 300);
+}
