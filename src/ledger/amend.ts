@@ -5,20 +5,21 @@ import type { ListStore } from './lists.ts';
 import type { RunStore } from './runs.ts';
 
 /**
- * Puts a new list in the place of a run's, without forgetting anybody who was sent to. Recipients are matched by key:
+ * Replaces the list of a run with a new one and keeps what is known about recipients who were already sent to.
+ * Recipients are matched by key:
  *
- * - A final outcome stays with the person, together with what was sent then (address, parts, cost, variant). A person
- *   who was `removed` earlier and is in the list again is no longer removed.
- * - Everybody else is as the new list says, with the attempts made so far.
- * - Whoever is gone from the list is kept after its rows: with the final outcome, else as `skipped` (`removed`).
- *   Rows without a key and duplicates are not kept: they were nobody, or somebody who is kept already.
+ * - A final outcome stays with the recipient, together with what was sent (address, parts, cost, variant). A recipient
+ *   who was `removed` earlier and is in the new list again is no longer removed.
+ * - Every other recipient is as the new list says, with the attempts made so far.
+ * - A recipient who is missing from the new list is kept after its rows: with the final outcome, or else as `skipped`
+ *   (`removed`). Missing rows without a key and missing duplicates are dropped.
  *
- * Should one key have several rows that are no duplicates, the one that was sent to counts, and of the new ones the one
- * to be sent to; whoever `where` leaves out comes last in both. Who fell back has one new row, with all the legs in it;
- * where a last leg is not final, it is as the new list says of the person.
+ * If a key has several rows that are not duplicates, the row that was sent to counts. Of the new rows, the one that
+ * will be sent to counts. Rows left out by `where` come last in both. A recipient who fell back has one new row with
+ * all channel steps in it; a last step that is not final is as the new list says.
  *
- * All of it is one transaction, and all of it in the database: no key comes into memory. The keys of both lists are
- * sorted into temporary tables first, because looking them up in list order would jump about in them.
+ * All of it is one transaction in the database: keys are not read into memory. The keys of both lists are sorted into
+ * temporary tables first, because looking them up in list order would read the index at random.
  */
 export function amender(connection: Connection, runs: RunStore, lists: ListStore): Pick<Ledger, 'amend'> {
   const recover = connection.statement(
@@ -110,9 +111,9 @@ const NEW_KEYS = `INSERT INTO temp.new_keys
   SELECT key, row, CASE state WHEN 'skipped' THEN 1 ELSE 0 END + CASE reason WHEN 'excluded' THEN 1 ELSE 0 END FROM main.recipients
   WHERE list = ? AND leg = 0 AND key IS NOT NULL AND reason IS DISTINCT FROM 'duplicate' ORDER BY key, row`;
 
-// Of several rows with one key, the person is the one to be sent to; the others are left out by a rule (`where`), and
-// what happened to the person did not happen to them. Two to be sent to are both the person, so that nobody is sent to
-// twice; but a leg that is pending must not be there twice.
+// Of several rows with one key, the recipient is the row that will be sent to. The other rows are left out by a rule
+// (`where`) and do not take over the outcome. If two rows will be sent to, both take it over, so that no second message
+// is sent; but a pending step must not exist twice.
 const PAIRS = `INSERT INTO temp.pairs
   SELECT n.row, o.row FROM temp.new_keys AS n CROSS JOIN temp.old_keys AS o ON o.key = n.key
   WHERE (o.fell_back = 0 AND n.skipped = 0) OR n.row = (SELECT m.row FROM temp.new_keys AS m WHERE m.key = n.key ORDER BY m.skipped, m.row
@@ -183,7 +184,7 @@ const TAKE_BACK_GONE = `UPDATE main.recipients AS n
       AND last.resolved_by = 'resend-changed')
     AND (o.state = 'pending' OR o.state = 'failed' OR o.state = 'deferred' OR o.state = 'skipped')`;
 
-// Found by the rows of leg 1, which everybody has who fell back: nobody else is looked at.
+// Every recipient who fell back has a row of step 1, so only those rows are read.
 const MOVED = `INSERT INTO temp.moved
   SELECT o.row, p.row FROM main.recipients AS o CROSS JOIN temp.new_keys AS n ON n.key = o.key
     CROSS JOIN temp.pairs AS p ON p.row = n.row AND p.old_row = o.row
@@ -203,7 +204,8 @@ const KEEP_LEGS = `INSERT INTO main.recipients (list, leg, row, line, key, addre
     CROSS JOIN main.recipients AS n ON n.list = ?2 AND n.leg = 0 AND n.row = m.row
   WHERE o.list = ?1 AND o.leg > 0`;
 
-// Only who is gone is rejected in the new list by now: the first leg of somebody who fell back is kept.
+// At this point, only a recipient who is missing from the new list is `rejected`. Step 0 of a recipient who fell back
+// stays as it is.
 const OPEN_LEGS = `UPDATE main.recipients AS o
   SET state = CASE n.state WHEN 'rejected' THEN 'skipped' ELSE n.state END,
     reason = CASE n.state WHEN 'rejected' THEN 'removed' ELSE n.reason END,

@@ -3,7 +3,7 @@ import { problem, refuse } from '../errors.ts';
 /** How far a clock may be set back between two commands, as time servers do. */
 export const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** I1: a clock that was set back would write a history that never was. */
+/** Refuses to write when the clock was set back: the history would have wrong times (failures.md, I1). */
 export function checkClock(
   { path, newestMs }: { readonly path: string; readonly newestMs: number },
   nowMs: number,

@@ -21,9 +21,9 @@ import type { HeldShards, WorkerStore } from './worker-store.ts';
 const ERROR_LENGTH = 2048;
 
 /**
- * The hot path: outcomes and claims. Everything that decides whether somebody is sent to is in the statements, as a
- * compare-and-set, so that it also holds if the run's lock should be lost (J4). Suppression is looked up in the claim
- * itself, so that an opt-out during the run still counts (A2, K3).
+ * The hot path: outcomes and claims. All conditions for a claim are in the statements, as a compare-and-set, so they
+ * hold even if the lock of the run is lost (failures.md, J4). The claim itself looks up suppressions, so an opt-out
+ * during the run still counts (failures.md, A2, K3).
  */
 export function commitStore(
   connection: Connection,
@@ -39,7 +39,8 @@ export function commitStore(
       AND attempts = coalesce(?6, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?5 AND (until_at IS NULL OR until_at > ?1))`,
   );
-  // An attempt that is counted already was taken for a crash: its claim is not the one that stands now (J5).
+  // An attempt that is already counted was recorded as a crash. The current claim is a later one, so this result must
+  // not be written to it (failures.md, J5).
   const record = connection.statement(
     `UPDATE recipients SET state = ?1, reason = ?2, attempts = ?3, http_status = ?4, message_id = ?5, error = ?6,
       updated_at = ?7 WHERE list = ?8 AND leg = ?9 AND row = ?10 AND state = ?11 AND attempts < ?3`,
@@ -82,7 +83,7 @@ export function commitStore(
       return;
     }
     const [state, , , counted] = look.get(list, leg, row) ?? [];
-    // Nobody moves a row there while it is claimed, so the caller has mixed up its rows.
+    // No other process moves a claimed row to these states, so the caller has mixed up its rows.
     const strange = state === 'deferred' || (state === 'pending' && from === 'claimed');
     if (state === undefined || (strange && Number(counted) < attempts)) {
       throw new Error(`Row ${row} has a result, but it is ${String(state ?? 'unknown')} and not ${from}.`);
@@ -103,7 +104,7 @@ export function commitStore(
     const listed = isSuppressed(to, key);
     const reached = reach === null ? null : reachedBy(reach, request);
     if (byReport) {
-      // Whoever a rule leaves out keeps the message that was accepted: only a claim lets it fall back.
+      // A recipient who is skipped by a rule keeps the message that was accepted: only a claim starts the fallback.
       if (listed || suppressed.get(to, now) !== undefined) return 'suppressed';
       if (reached !== null) return reached;
       if (!legs.fallBack(list, row, leg - 1, key)) return 'taken';
@@ -147,14 +148,14 @@ export function commitStore(
 
   const write = (run: RunRecord, batch: Batch, nowMs: number): readonly ClaimAnswer[] =>
     connection.write(nowMs, batch.results.length + batch.claims.length, (now) => {
-      // Again, now that nobody else can write: what was committed meanwhile counts.
+      // Read again inside the transaction, when no other process can write: what was committed meanwhile counts.
       if (batch.claims.length > 0) batch.reach?.refresh();
       return writeEach(run, batch, now);
     });
 
   /**
-   * A shared ledger: all that is nothing out of the ordinary in one journey, and the rest by `writeRest`. Null where a row
-   * is somebody else.
+   * On a shared ledger: all usual outcomes and claims in one round trip, the rest by `writeRest`. Null if a row belongs
+   * to another recipient by now.
    */
   const writeMany = (
     run: RunRecord,
@@ -192,7 +193,7 @@ export function commitStore(
     if (reach === null || claims.length === 0) {
       return writeMany(run, batch, nowMs, many, (rest) => write(run, rest, nowMs));
     }
-    // Whom others reached is looked at in the transaction of the claims: it has several journeys, however many they are.
+    // Contact history is read in the transaction of the claims, because that takes several round trips.
     try {
       return connection.write(nowMs, results.length + claims.length, (now) => {
         reach.refresh();
@@ -213,7 +214,10 @@ export function commitStore(
       for (const { row, leg, reason } of rows) setAside(state, reason, now, list, leg, row);
     });
 
-  /** H1: once the disk was full nothing is claimed any more; outcomes of what is in flight still come. */
+  /**
+   * After the disk was full, nothing more is claimed. Outcomes of requests in flight are still written (failures.md,
+   * H1).
+   */
   let full: LedgerError | null = null;
 
   return {
@@ -247,8 +251,8 @@ export function commitStore(
 const SOMEBODY_ELSE = new Error('a row has another recipient');
 
 /**
- * J4: the lock was lost, and another start put another list in the place of this one while it was being sent to. Row
- * numbers mean other people there, so an answer must not be recorded: whoever was claimed is in doubt by then.
+ * The lock was lost, and another start replaced the list during the send. Row numbers mean other recipients now, so no
+ * answer may be recorded; the claimed rows are already in doubt (failures.md, J4).
  */
 function replaced(path: string): LedgerError {
   const message = 'The list of the run was replaced by another process while it was being sent to.';
@@ -275,17 +279,17 @@ function formsOf(claims: readonly ClaimRequest[], rules: ClaimRules | undefined)
   return { all, hashKey: hasher?.keyId ?? null };
 }
 
-/** The shards that these rows are in; -1 stands for what the worker has not, and nobody has. */
+/** The shards that contain these rows; -1 means a shard that this worker does not have. */
 function shardsOf(held: HeldShards, claims: readonly ClaimRequest[]): readonly number[] {
   return [...new Set(claims.map(({ row }) => held.of(row) ?? -1))];
 }
 
-/** The first leg of somebody, with what the row knows already. */
+/** Whether this is step 0 and needs nothing that the row does not already contain. */
 function isFirst({ leg, facts, byReport = false }: ClaimRequest): boolean {
   return leg === 0 && facts === undefined && !byReport;
 }
 
-/** Nobody asks for a row twice at once; where somebody does, one comes after the other. */
+/** Usually each row is in a batch once. If one is there twice, its entries are written one after the other. */
 function isEachOnce(all: readonly { readonly row: number }[]): boolean {
   return new Set(all.map(({ row }) => row)).size === all.length;
 }
@@ -310,8 +314,8 @@ interface LegStore {
   /** Claims a later leg, or with facts that the row does not know. True when it was claimed. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
   /**
-   * Lets an accepted leg fall back, because a report says that it reached nobody: the next leg's row is pending then.
-   * False where it is not accepted any more.
+   * Ends an accepted step because a report says that it did not reach the recipient. The row of the next step becomes
+   * pending. False if the step is not accepted any more.
    */
   fallBack(list: number, row: number, leg: number, key: string): boolean;
   /** Fills in the leg that began when the row of this result fell back. */
@@ -319,9 +323,9 @@ interface LegStore {
 }
 
 function legStore(connection: Connection): LegStore {
-  // Who is sent to on leg 0 is who was loaded. A later leg has the address that is given, and so has who is asked for
-  // again: a list that was amended, or a campaign, may have changed it since; and it is this address that must not be
-  // suppressed. The variant is that of the first leg, whoever was named as the winner since.
+  // Step 0 is sent to the address that was loaded. Later steps and repeated messages take the address that is given,
+  // because an amended list or campaign may have changed it; this address must not be suppressed. The variant is that
+  // of step 0, even if a winner was chosen since.
   const claim = connection.statement(
     `UPDATE recipients SET state = 'claimed', claimed_at = ?1, resolved_by = NULL, address = ?2
       WHERE list = ?3 AND leg = ?4 AND row = ?5 AND state = 'pending' AND key = ?6 AND (leg > 0 OR address = ?2)
@@ -375,16 +379,18 @@ function checkNext({ row, from, state, reason, next }: ResultRecord): void {
   throw new Error(`Row ${row} falls back, but it is ${state} (${reason}) after being ${from}.`);
 }
 
-/** Says whether somebody must not be claimed, but for the address as it stands: that is looked up by the claim itself. */
+/**
+ * Whether a recipient must not be claimed. The claim itself looks up the address as written, so this function does not.
+ */
 type IsSuppressed = (to: string, key: string) => boolean;
 
 /**
- * A2, K3: what a claim asks besides its own statement, in the same transaction: other spellings of the address, the key
- * where it is an address, hashes of them, and lists that are no table. Made once for each transaction, so that it costs
- * one look while the ledger holds no hashes.
+ * What a claim checks in its transaction in addition to its own statement: other spellings of the address, the key if
+ * it is an address, hashes of both, and lists outside the ledger (failures.md, A2, K3). Made once for each transaction,
+ * so it costs one query while the ledger holds no hashes.
  *
- * The function throws a LedgerError while the ledger holds hashes and the key for them is not there: another process
- * has imported them since this run began, and nobody can tell whom they are about.
+ * Throws a LedgerError if the ledger holds hashes and their key is missing: another process imported them after this
+ * run began, and without the key they match no recipient.
  */
 function suppressionCheck(connection: Connection): (rules: ClaimRules | undefined, nowMs: number) => IsSuppressed {
   const look = connection.query(

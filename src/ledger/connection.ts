@@ -48,13 +48,13 @@ export interface Connection {
   displacement(now?: 'now'): LedgerError | null;
   close(): void;
 
-  /** Another number whenever somebody else may have written since. */
+  /** Changes whenever another process may have written. */
   version(): number;
   /** Keeps more of the ledger in memory from here on. */
   expectMany(): void;
   /** References between tables are looked at when the transaction ends. Inside `write`. */
   deferReferences(): void;
-  /** The lock of a run; null when somebody else has it, or - unless `despiteWorkers` - workers are at it. */
+  /** The lock of a run. Null if another process has it or, without `despiteWorkers`, workers are active in the run. */
   lock(run: RunIdentity, despiteWorkers?: boolean): RunLock | null;
   /** Some process is at this run now. */
   isHeld(run: RunIdentity): boolean;
@@ -79,14 +79,14 @@ export interface ManyRows {
    */
   load(list: number, rows: readonly LoadRow[], run: Pick<RunRecord, 'channel'>): void;
   /**
-   * One transaction, durable when this returns: outcomes of first legs, then claims of first legs, each only where the row
-   * is as it is expected to be. Nothing is done where the run has another list by now, nor where something is to be
-   * claimed and it is not running, or the ledger holds hashes under another key. Whoever is not in the answer is looked at
-   * on his own. Within `write` it is a part of that transaction.
+   * Writes outcomes and then claims of step 0 in one transaction, on disk when this returns. Each row is written only
+   * if it is in the expected state. Nothing is written if the run has another list by now. Nothing is written either if
+   * there are claims and the run is not running, or if the ledger holds hashes under another key. Rows missing from the
+   * answer have to be written one by one. Within `write`, it is part of that transaction.
    *
-   * @param forms how else somebody who is to be claimed may stand on the list of suppressions
-   * @param held whoever shares the run: nothing is done where one of the shards is another one's by now
-   * @returns null: a row is somebody else, and everything is undone, `write` around it too
+   * @param forms other spellings under which a recipient to be claimed may be suppressed
+   * @param held the shards of a worker in a shared run: nothing is written if another worker has one of them by now
+   * @returns null: a row belongs to another recipient; everything is undone, including the `write` around it
    * @throws LedgerError, with everything undone
    */
   commit(
@@ -100,7 +100,7 @@ export interface ManyRows {
   ): CommittedRows | null;
 }
 
-/** How those who are to be claimed may stand on the list of suppressions. */
+/** The spellings under which recipients to be claimed may be suppressed. */
 export interface SuppressionForms {
   readonly all: readonly { readonly row: number; readonly form: string; readonly hash: string | null }[];
   /** The key of the hashes; null: there is none. */
@@ -135,16 +135,18 @@ export interface ConnectionPurge {
  * every machine sees in the same way.
  */
 export interface SharedTurns {
-  /** The turns that nobody has yet: when the first of them is, the others follow at the interval. */
+  /** Takes the next free tokens: the time of the first one; the others follow at the interval. */
   take(count: number): Taken;
-  /** Nobody takes a turn before `ms` from now; those who have one are told when they take the next. */
+  /**
+   * No token is valid before `ms` from now. Processes that already hold tokens learn this when they take the next one.
+   */
   hold(ms: number): void;
 }
 
 interface Taken {
   /** Below 0 by at most what a late turn may catch up. */
   readonly inMs: number;
-  /** For how long everybody is held back; 0 or less: nobody is. */
+  /** How long all senders must wait. 0 or less: they need not. */
   readonly heldMs: number;
 }
 

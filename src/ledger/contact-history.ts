@@ -47,9 +47,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   };
   for (const run of begun) add(run, run.isRunning);
 
-  /**
-   * Messages that may be of whoever was asked about last: several rules ask about the same person, one after the other.
-   */
+  /** Messages that may be of the last recipient asked about: several rules ask about the same recipient in turn. */
   const found: number[] = [];
   let askedTo: string | null = null;
   let askedKey: string | null = null;
@@ -113,7 +111,7 @@ export function reachOf(connection: Connection, own: RunIdentity, rules: ReachRu
   };
 }
 
-/** Puts a run into the index: of one that is looked at again whoever it may reach, else whoever it reached. */
+/** Reads a run into the index: all recipients it may reach if the run is read again later, else those it reached. */
 function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, sinceMs: number): void {
   const add: AddPerson = (person, row, sentMs) => {
     index.add(person, source.base + row);
@@ -124,7 +122,7 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
     addLaterLegs(index, rows, source, times);
     return;
   }
-  // To `exclude` it does not matter when somebody was reached.
+  // `exclude` has no period: the time of the message does not matter.
   const fromMs = source.isExcluded ? 0 : sinceMs;
   rows.reached(source.list, fromMs, add);
   rows.reachedLater(source.list, fromMs, add);
@@ -163,7 +161,7 @@ function sourceOf(sources: readonly Source[], message: number): Source {
   return source;
 }
 
-/** When messages were sent, roughly: nobody is looked up in the ledger for what all the rows around are too old for. */
+/** When messages were sent, roughly: if all messages of a block are too old, the ledger is not asked about them. */
 interface Times {
   note(message: number, sentMs: number): void;
   /** No message near this one was sent later. */
@@ -193,7 +191,7 @@ interface OtherRun extends RunIdentity {
   readonly rows: number;
   readonly isRunning: boolean;
   readonly isPurged: boolean;
-  /** Whoever was reached there is left out here. */
+  /** Recipients who were reached there are excluded here. */
   readonly isExcluded: boolean;
   /** What it sent counts towards the caps. */
   readonly isCounted: boolean;
@@ -231,7 +229,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
         const campaign = String(row[1]);
         const occurrence = String(row[2]);
         if (campaign === own.campaign && occurrence === own.occurrence) return [];
-        // Whoever tries a message out may be on the list as well.
+        // A test message may go to an address that is also on the list.
         if (isTest(occurrence)) return [];
         // Without an end it may have been killed, and what it claimed last is not known without a look.
         const ended = row[8] ?? null;
@@ -255,9 +253,8 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
 }
 
 /**
- * Messages by the people who may have got them. It says of a message that it may be somebody's whose name has the same
- * hashes (of one in a million million look-ups), but never leaves out one that is: whoever has to be sure looks into
- * the ledger.
+ * Messages by recipient, by hashes. It may return a message of another recipient with the same hashes (once in 10^12
+ * look-ups), but never leaves one out: a caller that must be sure reads the ledger.
  */
 export interface ReachIndex {
   /**
@@ -285,9 +282,10 @@ interface Table {
 }
 
 /**
- * An open-addressing hash table of 9.6 bytes a message, in which a look-up is one place in memory. A temporary table of
- * SQLite takes 4.6 us to find somebody, a Map 150 bytes. It never moves: when it is full another one, half as large as
- * all before, takes what follows, because where somebody belongs is the other half of the hash, which is not kept.
+ * An open-addressing hash table of 9.6 bytes a message, with one memory access for each look-up. A temporary table of
+ * SQLite takes 4.6 us for a look-up, a Map takes 150 bytes a message. A table never grows. When it is full, another
+ * one, half as large as all before, takes what follows: moving entries would need the second half of the hash, which is
+ * not stored.
  */
 export function createReachIndex(expected: number): ReachIndex {
   let last = createTable(Math.min(Math.max(expected, LEAST_EXPECTED), MOST_EXPECTED));
@@ -330,7 +328,7 @@ function createTable(room: number): Table {
   return { words: new Uint32Array(slots * 2), slots, room };
 }
 
-/** Where the slots begin in which somebody may be. */
+/** The first slot in which these hashes may be. */
 function placeOf({ slots }: Table, hashes: Uint32Array): number {
   return Math.floor(((hashes[1] ?? 0) / 0x1_0000_0000) * slots) * 2;
 }
@@ -357,20 +355,23 @@ type AddPerson = (person: string, row: number, sentMs: number) => void;
 
 /** Looks at the rows of other runs. */
 interface ReachRows {
-  /** Whoever was reached by leg 0 since an instant, by key and by address. */
+  /** Recipients reached by step 0 since an instant, by key and by address. */
   reached(list: number, sinceMs: number, add: AddPerson): void;
-  /** Whoever may be reached, now or later. */
+  /** All recipients who may be reached, now or later. */
   all(list: number, add: AddPerson): void;
-  /** Whoever was reached by a later leg: by key and by the address of each leg. */
+  /** Recipients reached by a later step: by key and by the address of each step. */
   reachedLater(list: number, sinceMs: number, add: AddPerson): void;
   /** The addresses of all later legs that were begun. */
   allLater(list: number, add: (person: string, row: number, leg: number) => void): void;
   laterLegs(list: number): number;
   /** The highest row of a list; -1: it has none. */
   lastRow(list: number): number;
-  /** When somebody by this key or address was reached by the last leg of this row; -1: not at all, or somebody else. */
+  /**
+   * When the last step of this row reached the recipient with this key or address. -1: it did not, or the row belongs
+   * to another recipient.
+   */
   reachedAt(list: number, row: number, key: string, to: string): number;
-  /** Somebody was reached since then, whoever it was. */
+  /** Whether this list reached any recipient since then. */
   wasReachedSince(list: number, sinceMs: number): boolean;
 }
 
@@ -437,7 +438,8 @@ function reachRows(connection: Connection): ReachRows {
       let isThem = false;
       for (let leg = 0; ; leg++) {
         const [reached, fellBack, sent, itsKey, address] = query(STATE).get(list, leg, row) ?? [];
-        // Purged since the run was read: whoever it was found for is taken for them, because to send twice is worse.
+        // The row was purged after the run was read, so its recipient is unknown. It counts as a match, because a
+        // second message is worse than a missing one.
         isThem ||= itsKey === null || itsKey === key || itsKey === to || address === key || address === to;
         if (reached === 1) return isThem ? timeOf(sent) : -1;
         if (fellBack !== 1) return -1;
@@ -447,8 +449,8 @@ function reachRows(connection: Connection): ReachRows {
   };
 }
 
-// Reached is what was accepted, may have been, or is on its way: chains of `=`, as in the schema. The claim is just
-// before the request; an answer, or somebody's word about a doubt, may come days later.
+// Reached means accepted, perhaps accepted, or claimed: chains of `=`, as in the schema. The time is that of the claim,
+// just before the request: an answer or the resolution of a doubt may come days later.
 const REACHED_PAGE = `SELECT row, key, nullif(address, key), coalesce(claimed_at, updated_at) FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?4)

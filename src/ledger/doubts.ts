@@ -7,7 +7,7 @@ import type { DoubtRow, Resolution, ResolutionRecord, ResultRecord, RunRecord } 
 import type { RunStore } from './runs.ts';
 import { RECOVER } from './starts.ts';
 
-/** What is known of doubts, and how they end: by somebody's word, or by an answer that comes late. */
+/** What is known about doubts, and how they end: by a person's decision, or by a late answer. */
 export interface DoubtStore extends Pick<Ledger, 'doubts' | 'resolve' | 'resolutions'> {
   /**
    * Takes the answer of a process that was held for dead: evidence for the attempt that it made, and for no other.
@@ -35,10 +35,10 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
 
   return {
     *doubts(run) {
-      // Who they are is not known any more, and nobody can find out.
+      // The run is purged: its recipients cannot be identified any more.
       if (runs.record(run.number).purgedAtMs !== null) return;
       const { list, state } = runs.listOf(run);
-      // Nobody is at the run any more: what is claimed has no outcome and will get none.
+      // No process works on the run: a claimed row has no outcome and will not get one.
       const leftBehind = state !== 'running' || !connection.isHeld(run) ? 1 : 0;
       for (let after = -1; ; ) {
         const page = readPage(query(NEXT_DOUBTS), hasFallen, list, after, BATCH_ROWS, null, leftBehind);
@@ -91,7 +91,7 @@ export function doubtStore(connection: Connection, runs: RunStore): DoubtStore {
   };
 }
 
-/** Undoes the whole transaction: a resolution is for everybody who was named, or for nobody. */
+/** Undoes the whole transaction: a resolution is entered for all named recipients or for none. */
 class Missed extends Error {
   readonly doubts: readonly DoubtRow[];
 
@@ -101,7 +101,7 @@ class Missed extends Error {
   }
 }
 
-// As the next start will count it: the attempt that nobody saw the end of is one, and its reason is the crash.
+// Counted as the next start will count it: an attempt without an outcome counts, with the reason `crash`.
 const NEXT_DOUBTS = `SELECT row, state = 'rejected', leg, channel, line, key, address,
     CASE state WHEN 'claimed' THEN 'crash' ELSE reason END, attempts + CASE state WHEN 'claimed' THEN 1 ELSE 0 END,
     CASE state WHEN 'claimed' THEN NULL ELSE http_status END, CASE state WHEN 'claimed' THEN NULL ELSE error END,
@@ -138,8 +138,8 @@ const REOPEN = `UPDATE runs SET state = 'partial' WHERE number = ? AND state = '
 // A halt that left nothing but doubts is over with them.
 const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?) WHERE number = ?`;
 
-// J5: only a doubt that a recovery made, and that nobody has resolved since, takes it; `attempts` says that it is about
-// the very attempt that is in doubt. Who waits to be sent to again is spared the second message.
+// A late answer is taken only by a doubt that a recovery made and that is not resolved yet; `attempts` shows that it is
+// the same attempt (failures.md, J5). A recipient who waits for a second message does not get it then.
 const NOTE_LATE = `INSERT INTO resolutions (run, leg, channel, key, attempts, line, address, reason, http_status, error,
     doubt_at, verdict, message_id, resolved_by, who, note, resolved_at)
   SELECT runs.number, leg, recipients.channel, key, attempts, line, address, reason, http_status, error,

@@ -15,7 +15,7 @@ import { optOuts } from './replies.ts';
 
 /** A report, as far as it says which message it is about. */
 interface Naming {
-  /** Where it came in for; empty: nobody said so. */
+  /** The environment that it came in for. Empty: unknown. */
   readonly environment: string;
   readonly reference: string | null;
   readonly address: string | null;
@@ -27,18 +27,18 @@ interface Naming {
 export const SKEW_MS = 5 * 60_000;
 
 /**
- * The one rule that says whether a report is about a message; null: it is. Everything that follows from reports asks it:
- * figures, gates, winners, fallbacks, and doubts that end (K2).
+ * The one rule that decides whether a report is about a message; null: it is. Figures, gates, winners, fallbacks and
+ * the end of doubts all use it (failures.md, K2).
  *
- * An id of the API is unique within one account at best: another environment may have the same. So the report must have
- * come in for the environment of the message. What else it names must agree: our reference, the address, and the time,
- * because nothing is reported before it was sent. Where nobody said which environment a report came in for, our own
- * reference proves it, because it is made of the environment.
+ * An id of the API is unique within one account at best, and another environment may use the same id. So the report
+ * must have come in for the environment of the message. What else it names must agree: the reference, the address, and
+ * the time, because a report cannot be older than its message. If the environment of a report is unknown, the reference
+ * is proof, because it contains the environment.
  *
- * Where several recipients share a request, the API may give all of them one id: a report that names the reference or
- * the address of one is about that one alone.
+ * If several recipients share a request, the API may give them one id. A report with the reference or the address of
+ * one of them is about that recipient only.
  *
- * @param message - its reference may be null where no report in the ledger names any
+ * @param message - its reference may be null if no report in the ledger names a reference
  */
 export function mismatchOf(report: Naming, message: SentMessage): UnmatchedReason | null {
   const { environment, reference, address, saidAtMs } = report;
@@ -124,7 +124,7 @@ export function eventStore(connection: Connection): EventStore {
             optOut(event.address, 'report');
           }
           if (event.kind !== 'reply' || (event.meaning !== 'opt-out' && event.meaning !== 'opt-in')) continue;
-          // Without leave to lift, an opt-out stands whatever else was said.
+          // Unless START may lift opt-outs, an opt-out stays in force whatever the recipient writes later.
           const meaning = startLifts ? lastWord(event.from) : event.meaning;
           if (meaning === 'opt-out') optOut(event.from, 'reply');
           else if (startLifts && lift(event.from)) lifted.push(event.from);
@@ -158,7 +158,7 @@ export function mismatchOfRecord(report: DeliveryRecord, message: SentMessage): 
   return mismatchOf(naming, message);
 }
 
-/** A STOP without a time or an id of its own: after a START nobody can tell whether it was said again. */
+/** A STOP without a time or id of its own: after a START, it may be a repeated delivery or a new STOP. */
 function mayBeNew(event: WebhookEvent): event is Reply {
   return event.kind === 'reply' && event.meaning === 'opt-out' && event.replyId === null && event.atMs === null;
 }

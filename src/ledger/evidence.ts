@@ -104,9 +104,8 @@ const HAS_UNREACHED = `SELECT 1 FROM delivery_reports WHERE (state = 'undelivera
 const HOW_UNREACHED = `SELECT max(CASE WHEN reference IS NOT NULL THEN 1 ELSE 0 END), max(CASE WHEN message_id IS NULL THEN 1 ELSE 0 END) FROM delivery_reports
   WHERE (state = 'undeliverable' OR cause = 'unsupported-channel')`;
 
-// Whoever opted out for good is nobody to fall back for, however often somebody looks: the claim would say so again.
-// Most reports name the id of the API, for which SQLite looks alone; where there is none, every row has to be looked
-// at.
+// A recipient with a permanent opt-out gets no fallback, so it is not looked up again: the claim would refuse it each
+// time. Most reports name the id of the API, which SQLite finds by itself; without an id, every row has to be read.
 const NEXT_UNREACHED = `SELECT row, key, channel, message_id, resend, address, claimed_at FROM recipients
   WHERE list = ?1 AND leg = ?2 AND row > ?3 AND state = 'accepted' AND (?6 = 1 OR (?5 = 1 AND message_id IS NULL)
     OR message_id IN (SELECT message_id FROM delivery_reports

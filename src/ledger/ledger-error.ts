@@ -63,7 +63,7 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode & 0xff) === 5;
 }
 
-/** H1: an error after which a handle is not even closed, because closing would write and sync once more. */
+/** After these errors a handle is not even closed, because closing would write and sync once more (failures.md, H1). */
 export function isDiskFailure(error: unknown): boolean {
   if (!isSqliteError(error)) return error instanceof LedgerError && (error.kind === 'io' || error.kind === 'corrupt');
   const kind = KINDS.get(error.errcode & 0xff);
@@ -83,7 +83,10 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 
-/** A4: `busy` comes after 30 s of waiting; A5: the others. None of them lets a request out. */
+/**
+ * `busy` is returned after 30 s of waiting (failures.md, A4); the other kinds at once (failures.md, A5). After either,
+ * no request is made.
+ */
 const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
   [5, 'busy'],
   [6, 'busy'],

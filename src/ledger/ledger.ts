@@ -78,7 +78,10 @@ export interface Ledger {
   seeSchedule(of: Pick<RunIdentity, 'environment' | 'campaign'>, seen: SeenSchedule): void;
 
   // --------------------------------------------------------------- a new list (all of it under the run's lock)
-  /** Begins a list in state `loading`, which nobody else sees, and forgets what an earlier one left unsealed. */
+  /**
+   * Begins a list in state `loading`, which other processes do not see, and deletes an earlier list that was not
+   * completed.
+   */
   beginLoad(
     identity: RunIdentity,
     facts: {
@@ -107,13 +110,13 @@ export interface Ledger {
   /** Rejected recipients become pending, in their last leg; only when the user asks for it. Returns how many. */
   retryRejected(run: RunRecord): number;
   /**
-   * Recipients to whom the message went, or may have gone, and for whom the list has another address by now; in list
-   * order. Of the list as it was amended last, or as `draft` would amend it.
+   * Recipients who got the message, or may have got it, and have another address in the list by now, in list
+   * order: in the list as last amended, or as `draft` would amend it.
    */
   changed(run: RunRecord, draft?: RunRecord | null): readonly ChangedRecipient[];
   /**
-   * Accepted recipients among `changed` become pending, at the address that the list has now; the message that they were
-   * sent is kept in `earlier`. Nobody is sent to twice at one address. Only when the user asks for it. Returns how many.
+   * Accepted recipients among `changed` become pending, at the address that the list has now; the earlier message is
+   * kept in `earlier`. No address gets the message twice. Only when the user asks for it. Returns how many.
    */
   resendChanged(run: RunRecord, nowMs: number): number;
   /** Messages that went to earlier addresses of recipients, by key and in the order in which they went. */
@@ -126,20 +129,20 @@ export interface Ledger {
    */
   pending(run: RunRecord, afterRow: number, limit: number, lastRow?: number): PendingRow[];
   /**
-   * Records outcomes, then claims, in one transaction that is on the disk when this returns: a request may be made
-   * for a row that was `claimed`, and for no other. `taken` rows are not pending any more (another process has them).
-   * A result with `next` begins the next leg, which can be claimed from then on, also by the same call.
+   * Records outcomes, then claims, in one transaction that is on disk when this returns. A request may be made only for
+   * a row that was `claimed`. `taken` rows are not pending any more: another process has them. A result with `next`
+   * begins the next channel step, which can be claimed from then on, also by the same call.
    *
-   * A result whose row somebody else moved meanwhile is dropped, but for a late answer, which is evidence for the very
-   * attempt that it is of: a row that a recovery put in doubt (`crash`) takes it, and one that waits to be sent to
-   * again takes an acceptance. No late answer begins another leg.
+   * A result is dropped if another process moved its row meanwhile. The exception is a late answer, as evidence for its
+   * own attempt: a row that a recovery put in doubt (`crash`) takes it, and a row that waits for a retry takes an
+   * acceptance. A late answer never begins another step.
    *
-   * @param rules what a claim looks at besides the ledger's own addresses; while the ledger holds hashes, it is needed
-   * @param reach whoever another run reached by then is skipped instead of claimed
-   * @param held whoever shares the run claims in these shards alone: where one is another one's by now, or the run does
-   *   not go on, every claim is `stopped`. Without it a run that is not running is an error.
-   * @throws LedgerError; its `recorded` says whether the outcomes are on the disk all the same. After it no request
-   * may be made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
+   * @param rules what a claim checks in addition to the addresses in the ledger; required while the ledger holds hashes
+   * @param reach the contact history: recipients who were reached by another run by then are skipped
+   * @param held the shards of a worker in a shared run. If another worker has one of them by now, or the run is not
+   * running, every claim is `stopped`. Without it, a run that is not running is an error.
+   * @throws LedgerError; its `recorded` says whether the outcomes are on disk all the same. After it no request may be
+   * made; outcomes of requests in flight may be committed without claims, unless the kind is `io` or `corrupt`.
    */
   commit(
     run: RunRecord,
@@ -157,21 +160,21 @@ export interface Ledger {
   /** Pending rows become deferred until the next start, for instance `winner-undecided`; others stay as they are. */
   defer(run: RunRecord, rows: readonly AsideRow[], nowMs: number): void;
   /**
-   * J6: another server took over, which may lack the last that was confirmed. Claims again whom this process had claimed
-   * and who can be sent to here, so that they are in doubt at the next start.
+   * Another server took over and may lack the last confirmed commits. Claims the rows again that this process had
+   * claimed, so that they are in doubt at the next start (failures.md, J6).
    *
-   * @param claimed - rows by leg
-   * @returns how many; null: the server knows nothing of this list
+   * @param claimed - rows by step
+   * @returns how many; null: the server does not have this list
    */
   restoreClaims(run: RunRecord, claimed: readonly RowSet[], nowMs: number): number | null;
   /** Ends this start. */
   finish(run: RunRecord, facts: FinishFacts): RunRecord;
 
   /**
-   * J3: takes the lock of one run, or null when another process (or another part of this one) has it. The system lets
-   * go of it when the process ends, however it ends.
+   * Takes the lock of one run. Null if another process, or another part of this one, has it. The operating system
+   * releases it when the process ends, however it ends (failures.md, J3).
    *
-   * @param despiteWorkers also while workers are at a run that nobody holds: whoever calls them back
+   * @param despiteWorkers take it even if workers are active in a run that no process leads: used to call them back
    */
   lock(identity: RunIdentity, despiteWorkers?: boolean): RunLock | null;
   /** Whether some process is at this run now. */
@@ -188,10 +191,9 @@ export interface Ledger {
   /** The recipients in doubt in list order, in batches. */
   doubts(run: RunRecord): Iterable<readonly DoubtRow[]>;
   /**
-   * Ends doubts by somebody's word (under the run's lock), and keeps what was in doubt, who said it, when and why; all
-   * of it in one transaction. `missed` are those who are not in doubt any more as they were: then nobody is resolved.
-   * A finished run with somebody to send to again is `partial`; one without anything left, not even a doubt,
-   * `finished`.
+   * Ends doubts by a person's decision, under the lock of the run. Keeps what was in doubt, who decided, when and why,
+   * all in one transaction. `missed` are rows that are not in doubt as they were: then none is resolved. A finished run
+   * that has rows to send again is `partial`; a run without anything left, not even a doubt, is `finished`.
    */
   resolve(
     run: RunRecord,
@@ -202,9 +204,9 @@ export interface Ledger {
   resolutions(run: RunRecord): Iterable<readonly ResolutionRecord[]>;
 
   // ---------------------------------------------------------------------------------------------------- reading
-  /*
-   * A claimed row is shown as pending while the process that holds the run is alive, and as in doubt (`crash`) when
-   * nobody holds the run any more.
+  /**
+   * A claimed row is shown as pending while the process that holds the run is alive, and as in doubt (`crash`) after
+   * that.
    */
   /** Recipients by what became of them; they add up to the rows of the run. */
   counts(run: RunRecord): CountRecord[];
@@ -220,13 +222,13 @@ export interface Ledger {
   ): { readonly rows: number; readonly undecided: number };
   /** Every recipient in list order, in batches; memory stays flat. */
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
-  /** When somebody of this run was last claimed, in ms since 1970; null: nobody was. One pass over the list. */
+  /** When a row of this run was last claimed, in ms since 1970; null: none was. One scan of the list. */
   lastClaimMs(run: RunRecord): number | null;
   /** Looks up what became of a row while the list is unchanged; null where row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 
   // ------------------------------------------------------------------------------------------------- other runs
-  /** Whom other runs of the environment reached, as far as the rules ask for it: a microsecond for each of them. */
+  /** Recipients reached by other runs of the environment, as far as the rules need them: a microsecond each. */
   reach(own: RunIdentity, rules: ReachRules): Reach;
 
   // ----------------------------------------------------------------------------------------------- suppressions
@@ -261,7 +263,7 @@ export interface Ledger {
   /** How many entries there are, expired ones too. */
   suppressionCounts(): { readonly addresses: number; readonly hashes: number };
 
-  // -------------------------------------------------------------------------------------------- what came back
+  // -------------------------------------------------------------------------------- delivery reports and replies
   /** Delivery reports and replies. */
   readonly events: EventStore & EvidenceStore & ReplyStore;
 
@@ -325,17 +327,17 @@ export interface ReplyStore {
   /** Newest first as they came in, in batches; those that a purge has emptied are left out. */
   replies(filter?: ReplyFilter): Iterable<readonly ReplyRecord[]>;
   /**
-   * Enters what replies mean, by somebody's word, in one transaction; who opts out by it is suppressed in that
-   * transaction. `missed` are numbers that no reply has: then nothing is entered.
+   * Enters the meaning of replies as a person decided it, in one transaction that also suppresses those who opt out by
+   * it. `missed` are numbers without a reply: then nothing is entered.
    */
   reviewReplies(numbers: readonly number[], review: ReplyReview, facts: OptOutFacts): Reviewed;
   /** Whether there are replies whose message has not been looked for since any run was last started. */
   hasUnjoined(): boolean;
-  /** Whether somebody opted out by a reply whose message has never been looked for: it may be to another address. */
+  /** Whether there is an opt-out by a reply whose message was not looked for yet: it may be about another address. */
   hasUnjoinedOptOut(): boolean;
   /**
-   * Looks for the messages of such replies. Each step is a page of a list or a transaction; whoever walks leaves the
-   * ledger to others between two. It needs no lock: what it finds is looked at once more where it is written.
+   * Looks for the messages of such replies. Each step is a page of a list or a transaction, and other processes can
+   * write between two steps. Needs no lock: what is found is checked again in the transaction that writes it.
    */
   joinReplies(facts: JoinFacts): Generator<Joined>;
 }
@@ -343,7 +345,7 @@ export interface ReplyStore {
 export interface ReplyFilter {
   /** Numbers of runs: only replies to their messages. */
   readonly runs?: readonly number[];
-  /** As somebody reviewed it, else as it was read. */
+  /** The meaning that a reviewer entered, or else the one that was read from the text. */
   readonly meanings?: readonly ReplyMeaning[];
   /** Not before this instant, by the time that the reply carries; in ms since 1970. */
   readonly sinceMs?: number;
@@ -403,18 +405,18 @@ export interface PurgeStore {
    */
   clear(run: RunRecord): Iterable<number>;
   /**
-   * Keeps what came back about messages of a marked run as words in its rows, and deletes the reports about them; in
-   * one transaction: give it a thousand at a time. Before the rows are cleared, because their ids lead to the reports.
+   * Keeps the result of delivery reports as words in the rows of a marked run, and deletes the reports, in one
+   * transaction: pass a thousand at a time. Called before the rows are cleared, because their ids lead to the reports.
    * Returns how many reports were deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
   /** Deletes the replies to a marked run, in steps; what they said must have been kept with its rows. */
   forgetReplies(run: RunRecord): Iterable<number>;
-  /** What came back before an instant and still says about whom it is, or is about no run that is kept. */
+  /** Events from before an instant that still contain personal data, or belong to no run that is kept. */
   oldEvents(beforeMs: number): EventCounts;
   /**
-   * Takes personal data out of what came back before an instant. What belongs to runs that stay is emptied, so that it
-   * still counts: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
+   * Takes personal data out of events from before an instant. Events of runs that are kept are emptied, so that they
+   * still count: reports lose address, texts and digest, replies all but their meaning. The rest is deleted.
    */
   forgetEvents(beforeMs: number): Iterable<EventCounts>;
   /** Forgets a list that is not sealed. */
@@ -431,15 +433,16 @@ export interface PurgeStore {
   ): Iterable<{ readonly hashed: number; readonly expired: number }>;
   /**
    * Writes the file anew, so that nothing is left in its gaps and free pages, and empties its log. It holds the write
-   * lock for about 10 ms a megabyte. Not done, to be tried again: `in-use`, somebody else sends from a large ledger or
-   * reads from it for long; `no-room`, the disk has not twice the size of the ledger left.
+   * lock for about 10 ms a megabyte. If it was not done, try again: `in-use` means that another process sends from a
+   * large ledger or reads from it for long; `no-room` means that the disk does not have twice the size of the ledger
+   * free.
    *
    * @throws LedgerError
    */
   rewrite(): 'done' | 'in-use' | 'no-room';
 }
 
-/** What came back about one message, and by what its reports are found. */
+/** The delivery result of one message, and the ids by which its reports are found. */
 export interface KeptDelivery {
   readonly row: number;
   readonly leg: number;
@@ -472,20 +475,20 @@ export interface EvidenceStore extends SaidStates {
   /** Whether a recipient of the environment has this id of the API. One pass over its lists: ask it rarely. */
   hasMessage(environment: string, messageId: string): boolean;
   /**
-   * Whether another message of the environment to the same address, whose id nobody knows, was sent in that time: a
-   * report that quotes a text may mean it. One pass over its lists.
+   * Whether another message without a known id went to the same address of the environment in that time: a report that
+   * quotes a text may mean that one. One scan of its lists.
    */
   hasOther(row: UnsettledRow, sinceMs: number, untilMs: number): boolean;
   /**
-   * K2: a report is evidence that the API had the request. Who was in doubt is accepted, and who was to be sent to
-   * again is spared the second message; unless the row was moved meanwhile. Needs no lock of the run: nobody else takes
-   * such a row but by the same compare-and-set. Returns whether it was settled.
+   * A report is evidence that the API had the request (failures.md, K2). A row in doubt becomes accepted, and a row
+   * that waits to be sent again is accepted without a second message, unless the row was moved meanwhile. Needs no lock
+   * of the run: other processes move such a row only by the same compare-and-set. Returns whether it was settled.
    */
   settle(
     row: UnsettledRow,
     facts: { readonly messageId: string | null; readonly note: string; readonly nowMs: number },
   ): boolean;
-  /** Whether any report says that a channel did not reach somebody. */
+  /** Whether any report says that a channel did not reach the recipient. */
   hasUnreached(): boolean;
   /**
    * Accepted rows of one leg after `afterRow`, in list order, at most `limit`, that such a report may be about: the
@@ -503,11 +506,11 @@ export interface SaidStates {
    * @param judged - told of each report that names one of them, by its number, and why it is not about that message
    */
   statesOf(messages: readonly SentMessage[], judged?: Judged): Uint16Array;
-  /** Whether any report names a reference of ours: where none does, nobody need work them out. */
+  /** Whether any report names a reference of ours: if none does, references need not be computed. */
   hasReferences(): boolean;
-  /** Keeps 16 MB of the ledger in memory from here on, for whoever looks up or holds many thousand events. */
+  /** Keeps 16 MB of the ledger in memory from here on, for callers that read or write many thousand events. */
   expectMany(): void;
-  /** Another number whenever somebody else has written to the ledger since. */
+  /** Changes whenever another process has written to the ledger. */
   version(): number;
 }
 
@@ -520,7 +523,7 @@ export interface DeliveryRecord extends Omit<DeliveryReport, 'kind' | 'eventId'>
   readonly number: number;
   readonly receivedAtMs: number;
   readonly source: string;
-  /** That it came in for; empty: nobody said so. */
+  /** The environment that it came in for. Empty: unknown. */
   readonly environment: string;
 }
 
@@ -531,7 +534,7 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
   readonly source: string;
   /** The message that it answers; null: not known, or not looked for yet. */
   readonly answers: AnsweredMessage | null;
-  /** What somebody made of it who read it; null: nobody did. */
+  /** The decision of the person who reviewed it; null: not reviewed. */
   readonly review: ReplyReview | null;
 }
 
@@ -570,8 +573,8 @@ export interface RecordFacts {
   /** Where they come from: `webhook`, or the file that was read. */
   readonly source: string;
   /**
-   * The environment that they came in for: they say something about its messages and about no others. Empty where nobody
-   * says so: then a report counts only where it names our reference, and whoever opts out is suppressed all the same.
+   * The environment that the events came in for: they count for its messages only. If it is empty, a report counts only
+   * if it names our reference. An opt-out suppresses in either case.
    */
   readonly environment: string;
   /** A word of opting in takes back an opt-out that was a reply, and no other; default: it does not. */
@@ -599,7 +602,7 @@ export interface UnsettledRow {
   readonly textHash: string | null;
 }
 
-/** An accepted message that may not have reached anybody. */
+/** An accepted message that may not have reached the recipient. */
 export interface UnreachedRow {
   readonly row: number;
   readonly leg: number;
@@ -614,18 +617,19 @@ export interface UnreachedRow {
 }
 
 /**
- * What came back: a set of events, in which each is held once, whatever order they come in (K1: also before the answer
- * of the API to the message that they are about).
+ * Delivery reports and replies: a set of events. Each is stored once, in whatever order they arrive, also before the
+ * API's answer to the message that they are about (failures.md, K1).
  */
 export interface EventStore {
   /**
-   * Holds events, and who must not be sent to since, in one transaction that is on the disk when this returns. An event
-   * that is held already for this environment changes nothing, unless it opts out and has neither a time nor an id.
+   * Stores events, and suppresses recipients who opted out by them, in one transaction that is on disk when this
+   * returns. An event that is already stored for this environment changes nothing, unless it opts out and has neither a
+   * time nor an id.
    *
-   * A reply that opts out suppresses its sender, in every campaign and on every channel; so does a report that the
-   * person has opted out. Where `startLifts` says so, the last of somebody's words counts, by the time that it carries.
+   * A reply that opts out suppresses its sender, in every campaign and on every channel. So does a report of an
+   * opt-out. If `startLifts` is set, the last opt-out or opt-in of a sender counts, by the time that it carries.
    *
-   * @throws LedgerError: nothing is held
+   * @throws LedgerError: nothing is stored
    */
   record(events: readonly WebhookEvent[], facts: RecordFacts): Recorded;
   /** Every report about a message: two look-ups, about 4 us. */
@@ -641,13 +645,13 @@ export interface EventStore {
 }
 
 /**
- * A2: who was reached by other runs of the environment: accepted, in doubt, or claimed this very moment. A person is a
- * key or an address, of any leg; the legs of one row are one message.
+ * Who was reached by other runs of the environment: accepted, in doubt, or claimed at this moment (failures.md, A2). A
+ * person is a key or an address, of any step; the steps of one row are one message.
  *
- * A run that nobody is at is read once: whom it reached goes into an index. Of one that is `running`, or that is
- * started later by whatever process (`refresh` finds it), everybody does whom it may reach. The index only says who may
- * have been reached; nobody is kept out before a look into the ledger at that row. So a claim that asks in its
- * transaction sees every claim before it.
+ * A run without an active process is read once, and the recipients it reached go into an index. Of a run that is
+ * `running`, or is started later by another process (`refresh` finds it), all recipients go in that it may reach. The
+ * index only says who may have been reached; the ledger's row decides. So a claim that checks in its transaction sees
+ * every earlier claim.
  */
 export interface Reach {
   /** Runs that a rule asks about although their personal data is gone, so that it cannot be answered. */
@@ -660,7 +664,7 @@ export interface Reach {
   refresh(): void;
 }
 
-/** Whom a campaign must not reach as well: the rules that ask about other runs. */
+/** The rules of a campaign that ask about other runs. */
 export interface ReachRules {
   readonly exclude: readonly Pick<Excluded, 'campaign' | 'occurrence'>[];
   /** Messages count from here on, in ms since 1970: the beginning of the longest period; null: no cap. */

@@ -8,8 +8,8 @@ import type { RunStore } from './runs.ts';
 export type ListStore = Pick<Ledger, 'beginLoad' | 'load' | 'sealLoad' | 'discardLoad'>;
 
 /**
- * Puts the list of a new run into the ledger. Until it is sealed nobody sees it, so that a kill half way leaves
- * nothing behind that could be mistaken for a run.
+ * Loads the list of a new run into the ledger. Other processes do not see it before it is complete, so a kill half way
+ * leaves nothing that could be mistaken for a run.
  */
 export function listStore(connection: Connection, runs: RunStore): ListStore {
   const leftovers = connection.query(

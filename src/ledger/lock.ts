@@ -12,14 +12,14 @@ export interface RunLock {
   release(): void;
 }
 
-/** Longer than somebody who only asks holds the lock, and still an answer at once. */
+/** Longer than a process that only checks holds the lock, and still short for the user. */
 const TAKE_WAIT_MS = 500;
 const ASK_WAIT_MS = 10;
 
 /**
- * J3: takes the lock of one run, or null when another process (or another part of this one) has it. It is a lock on a
- * small database of its own in `locks/` beside the ledger. The file stays: deleting it would let two processes hold
- * locks of the same name. Should somebody delete it all the same, the claims still decide who may send.
+ * Takes the lock of one run. Null if another process, or another part of this one, has it (failures.md, J3). It is a
+ * lock on a small database of its own in `locks/` beside the ledger. The file is never deleted: two processes could
+ * hold locks of the same name. If a user deletes it, the claims still decide who may send.
  *
  * @throws HandbillError with exit status 7.
  */

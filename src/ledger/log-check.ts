@@ -3,13 +3,13 @@ import { endianness } from 'node:os';
 import { unusable } from './ledger-error.ts';
 import { codeOf } from './private-files.ts';
 
-/*
- * What a killed process has committed may stand in the write-ahead log alone. SQLite reads that log up to the first
- * frame whose checksum is wrong and forgets the rest in silence: one wrong bit, a cut or a deleted file, and everybody
- * whose claim stood behind it would be sent to again (tried: 9 of 12). The index beside the log (`-shm`) knows better:
- * it names the last committed frame, and is written after the log was synced. So after a kill it tells whether the log
- * is whole. After a power failure it may be older or missing, and then says less, but never too much.
- * Formats: https://sqlite.org/walformat.html, https://sqlite.org/fileformat2.html#the_write_ahead_log.
+/**
+ * What a killed process committed may be in the write-ahead log only. SQLite reads that log up to the first frame with
+ * a wrong checksum and ignores the rest without an error. One wrong bit, or a cut or deleted file, and all recipients
+ * claimed after it would get the message again (tried: 9 of 12). The index beside the log (`-shm`) names the last
+ * committed frame, and is written after the log was synced. So after a kill it shows whether the log is whole. After a
+ * power failure it may be older or missing; then it shows less, but never too much. Formats:
+ * https://sqlite.org/walformat.html, https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 
 /** Ledgers that this process has open. */
@@ -30,7 +30,7 @@ export function noteClosed(path: string): void {
 }
 
 /**
- * H3: refuses a ledger whose log has lost something that was committed. To be called before SQLite opens it, which would
+ * Refuses a ledger whose log has lost commits (failures.md, H3). Must be called before SQLite opens it, which would
  * make a new index from what is left.
  *
  * @throws HandbillError `ledger-unusable`, exit status 7

@@ -30,8 +30,8 @@ export function migrate(db: DatabaseSync, nowMs: number): void {
 }
 
 /**
- * Shows an older ledger to this connection as if it were of the newest version: views that nobody else sees stand
- * before its tables. Should another process migrate it meanwhile, the columns that are really there come first.
+ * Shows an older ledger to this connection as the newest version, by temporary views over its tables. If another
+ * process migrates it meanwhile, columns that exist take precedence.
  */
 export function readAsNewest(db: DatabaseSync): void {
   const version = userVersion(db);

@@ -60,7 +60,8 @@ export function openExistingLedger(path: string, options: Omit<LedgerOptions, 'm
         db.close();
         return noLedger(path, options);
       }
-      // An older ledger is read as it is: what it lacks nobody can have written. The next command that writes migrates it.
+      // An older ledger is read as it is: the columns that it lacks are empty. The next command that writes migrates
+      // it.
       readAsNewest(db);
       return ledgerOver(new SqliteConnection(path, db));
     } catch (error) {
@@ -158,7 +159,7 @@ function inspect(db: DatabaseSync, path: string, facts: Stats): Found {
   }
 }
 
-/** H3: whether this is a ledger of handbill, all of it and nothing else. */
+/** Whether the file is a complete ledger of handbill, and nothing else (failures.md, H3). */
 function identify(db: DatabaseSync, path: string, facts: Stats): 'empty' | 'ours' {
   // SQLite takes such a file for an empty database and would write over it.
   if (facts.size < SMALLEST_DATABASE_BYTES) {
@@ -259,7 +260,7 @@ export function openRows(path: string, busyTimeoutMs: number): Connection {
     readAsNewest(db);
     const connection = new SqliteConnection(path, db);
     if (userVersion(db) === NEWEST_VERSION) return connection;
-    // Views stand before the tables of an older ledger, and have no index of their own.
+    // An older ledger is read through views, and views have no indexes of their own.
     const query = connection.query.bind(connection);
     return Object.assign(connection, { query: (sql: string) => query(sql.replaceAll(/ INDEXED BY \w+/g, '')) });
   } catch (error) {

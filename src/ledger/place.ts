@@ -16,11 +16,11 @@ import { markerOf, SHARED_MARKER } from '../util/ledger-address.ts';
 import { LedgerError, unusable } from './ledger-error.ts';
 import { codeOf, createPrivateFile, ensurePrivateFolder, syncFolder } from './private-files.ts';
 
-/*
- * H4: a ledger that is removed or replaced while it is open (a restore, a file sync, `git clean`) goes on working for the
- * process that has it open, and for that process alone: the next start would read another file and send again. So the
- * names are compared with the open files. They are only ever looked at by name: opening and closing one of them would
- * drop the locks that SQLite holds on it (FAILURES rule 13).
+/**
+ * If a ledger is removed or replaced while it is open (a restore, a file sync, `git clean`), this process goes on with
+ * the old file, but the next start would read another file and send again (failures.md, H4). So the names are compared
+ * with the open files. The files are looked at by name only: opening and closing one of them would drop the locks that
+ * SQLite holds on it.
  */
 
 /** What became of the files of an open ledger; null: its name still leads to them. */
@@ -105,7 +105,7 @@ export function hasMarker(ledger: string): boolean {
   return existsSync(markerOf(ledger));
 }
 
-/** H4: refuses to go on without the ledger that a marker speaks of. */
+/** Refuses to go on if the marker of a ledger exists but the ledger does not (failures.md, H4). */
 export function ledgerMissing(ledger: string): Error {
   return unusable(
     'ledger-missing',
@@ -181,9 +181,10 @@ const MARKER_TEXT = `handbill has sent messages from this project. The ledger be
 While this file exists and the ledger does not, nothing is sent (see --new-ledger).
 `;
 
-/*
- * H4 for a shared ledger: nothing lies beside it, so each project that has sent from a folder that stays remembers it
- * there. A database that was emptied, or another one under the same name, looks like a new ledger otherwise.
+/**
+ * For a shared ledger, each project that has sent from a permanent folder keeps a note of it there, because nothing can
+ * lie beside the ledger. Otherwise a database that was emptied or replaced would look like a new ledger (failures.md,
+ * H4).
  */
 
 /** Whether this project has sent with this ledger before, as far as this machine knows. */
@@ -208,7 +209,7 @@ export function forgetShared(root: string): void {
   for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));
 }
 
-/** By the server and the database, whoever the user is. */
+/** Identified by server and database; the user does not matter. */
 function placeOf(root: string, address: string): string {
   const { host, pathname } = new URL(address);
   const name = createHash('sha256').update(`${host}${pathname}`).digest('hex').slice(0, 16);

@@ -13,15 +13,16 @@ import {
 import { basename, dirname, resolve } from 'node:path';
 import { unusable } from './ledger-error.ts';
 
-/*
- * A ledger holds personal data and decides who is sent to: nobody else may read it, write it, or put a link in its
- * place. SQLite would make files of mode 0644 and follow a link, so files are made and looked at here, before SQLite
- * opens them. Never while it has them open: closing such a file drops all locks that this process holds on it.
+/**
+ * A ledger holds personal data and decides who is sent to, so other users must not be able to read it, write it, or
+ * replace it by a link. SQLite would make files of mode 0644 and follow a link. So files are made and checked here
+ * before SQLite opens them, and never while it has them open: closing such a file drops all locks that this process
+ * holds on it.
  */
 
 /**
- * Makes the folder (0700), or checks that nobody else can change what lies in it. C11: what it makes is on the disk
- * when this returns; a folder whose name a power failure takes away takes the ledger along.
+ * Makes the folder (0700), or checks that other users cannot change what is in it. The new folder is on disk when this
+ * returns: otherwise a power failure could take away the folder and the ledger in it (failures.md, C11).
  */
 export function ensurePrivateFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +60,7 @@ export function createPrivateFile(file: string): boolean {
   return true;
 }
 
-/** Refuses a file that is a link, belongs to somebody else or can be written by others. Null when it is not there. */
+/** Refuses a file that is a link, belongs to another user or can be written by others. Null if it does not exist. */
 export function checkPrivateFile(file: string): Stats | null {
   const facts = lstatSync(file, { throwIfNoEntry: false });
   if (facts === undefined) return null;
@@ -75,12 +76,15 @@ export function checkPrivateFile(file: string): Stats | null {
   return facts;
 }
 
-/** Takes the right to read from everybody else, for a file that came with it (a backup that was put back). */
+/** Removes read access of other users from a file that came with it (a restored backup). */
 export function closeToReaders(file: string, facts: Stats): void {
   if (process.platform !== 'win32' && (facts.mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
-/** H6: refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run. */
+/**
+ * Refuses file systems whose locks cannot be trusted (NFS, SMB, 9p): two senders could hold the same run (failures.md,
+ * H6).
+ */
 export function refuseNetworkFileSystem(folder: string): void {
   const name = networkFileSystem(statfsSync(folder).type);
   if (name === null) return;
@@ -115,7 +119,7 @@ export function syncFoldersAbove(folder: string, first = folder): void {
     try {
       syncFolder(above);
     } catch (error) {
-      // Somebody else's folder may be closed to readers; then nobody but its owner can do this.
+      // Another user's folder may be closed to readers; only its owner can sync it then.
       if (codeOf(error) !== 'EACCES') throw error;
     }
     if (above === top || above === dirname(above)) return;

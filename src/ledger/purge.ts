@@ -8,17 +8,16 @@ const BATCH_ROWS = 5000;
 const SUPPRESSION_ROWS = 1000;
 
 /**
- * How personal data leaves:
+ * How personal data is deleted:
  *
  * 1. A note beside the ledger says that a purge is under way, until all of it is done.
- * 2. `purged_at` of a run is set first, and alone: from then on it is never continued, whatever is still in it.
- * 3. What came back about its messages is kept as a word in each row, and the reports and replies go (purge-events.ts).
- * 4. Its rows are cleared in batches, and the room that this frees is overwritten (`secure_delete`).
- * 5. The hash of its identity, which nobody compares any more, is emptied: nothing is left in the run.
- * 6. The file is written anew. Overwriting is not enough: pages that were split while rows grew keep copies of them in
- *    their gaps, because SQLite clears cells that are freed, not those that moved (of 20,000 rows that had been sent
- * to,
- *    3,377 keys and 1,008 ids were still in the file); and lists that were replaced lie in free pages.
+ * 2. `purged_at` of a run is set first, in a transaction of its own: from then on the run is never continued.
+ * 3. The delivery result of its messages is kept as a word in each row, and the reports and replies are deleted.
+ * 4. Its rows are cleared in batches, and the space that this frees is overwritten (`secure_delete`).
+ * 5. The hash of its identity, which is not compared any more, is emptied: nothing is left in the run.
+ * 6. The file is written anew. Overwriting is not enough. Pages that were split while rows grew keep copies of them,
+ * because SQLite clears freed cells but not moved ones (of 20,000 rows that had been sent to, 3,377 keys and 1,008 ids
+ * were still in the file). Replaced lists are in free pages.
  */
 export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
   const clearRows = connection.statement(CLEAR_ROWS);
@@ -133,8 +132,8 @@ const NEWEST =
 const LAST_OF_BATCH = `SELECT max(row) FROM (SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
   ORDER BY row LIMIT ?) AS batch`;
 
-// By the millisecond in which somebody was sent to, the provider's log would say who it was. The day is kept, as its
-// last millisecond: a frequency cap has to know that this run reached somebody within its period.
+// The millisecond of a claim would identify the recipient in the provider's log. The day is kept, as its last
+// millisecond, because a frequency cap has to know that this run reached a recipient within its period.
 const CLEAR_ROWS = `UPDATE recipients SET key = NULL, address = NULL, message_id = NULL, error = NULL, updated_at = NULL,
     text_hash = NULL, list_address = NULL, claimed_at = claimed_at - claimed_at % 86400000 + 86399999
   WHERE list = ? AND leg = ? AND row > ? AND row <= ?
@@ -165,13 +164,13 @@ const BATCH_EVENTS = 5_000;
 type EventPurge = Pick<PurgeStore, 'keepDeliveries' | 'forgetReplies' | 'oldEvents' | 'forgetEvents'>;
 
 /**
- * How personal data leaves what came back.
+ * How personal data is deleted from delivery reports and replies.
  *
- * A report does not say which run it is about, and nobody looks through all lists for that. But it never comes before
- * the first start of its run: whatever came before the first start of every run that is kept is about none of them, and
- * goes. What came later may still count, and is emptied.
+ * A report does not say which run it is about, and scanning all lists for it would take too long. But a report never
+ * comes before the first start of its run. So a report from before the first start of every kept run belongs to none of
+ * them, and is deleted. A later one may still count, and is emptied.
  *
- * Events are numbered as they come in, and times of the ledger never go back, so that old ones come first.
+ * Events are numbered as they arrive, and times of the ledger never go back, so old ones come first.
  */
 function eventPurge(
   connection: Connection,
@@ -252,7 +251,7 @@ const NONE: EventCounts = { reports: 0, replies: 0, unread: 0 };
 // Another environment may have the same id.
 const DELETE_BY_MESSAGE = 'DELETE FROM delivery_reports WHERE message_id = ? AND environment = ?';
 
-// What somebody said stays, whatever a report says that came in while a purge was killed.
+// A result that a person entered stays, whatever a report says that came in while a purge was killed.
 const KEEP = `UPDATE recipients SET delivery = ? WHERE list = ? AND leg = ? AND row = ?
   AND (delivery IS NULL OR (delivery <> 'replied' AND delivery <> 'opted-out'))`;
 
@@ -274,7 +273,7 @@ const NEXT_UNREAD = `SELECT max(number) FROM (SELECT number FROM unread_events
 
 const FORGET_REPORTS = 'DELETE FROM delivery_reports WHERE number > ? AND number <= ? AND received_at < ?';
 
-// By its digest somebody could try whose report it was.
+// With its digest, a reader could test whose report it was.
 const EMPTY_REPORTS = `UPDATE delivery_reports SET address = NULL, error = NULL, text_hash = NULL, digest = randomblob(16)
   WHERE number > ? AND number <= ? AND received_at < ?
     AND (address IS NOT NULL OR error IS NOT NULL OR text_hash IS NOT NULL)`;

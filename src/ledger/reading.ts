@@ -62,7 +62,7 @@ export function reader(
     const like = firstRow.get(list);
     if (like === undefined) return [];
     const counted: readonly (readonly Value[])[] = count.all(list, ...like);
-    // Meanwhile nobody may be like that any more.
+    // By now, no row may match any more.
     return counted
       .filter((row) => Number(row[6]) > 0)
       .map((row) => ({
@@ -223,7 +223,7 @@ type HasFallen = (row: LegRow) => boolean;
 export interface LegPage {
   /** The rows of leg 0. */
   readonly first: readonly LegRow[];
-  /** The rows of legs 1, 2, ... by the number of the recipient; null where nobody fell back. */
+  /** The rows of steps 1, 2, ... by the number of the recipient; null if no recipient fell back. */
   readonly later: ReadonlyMap<number, readonly LegRow[]> | null;
 }
 
@@ -231,12 +231,12 @@ const LAST_ROW = Number.MAX_SAFE_INTEGER;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reads the next recipients of a list, at most `limit`, without sorting anything: leg 0 is walked in its own order, and
- * where somebody fell back, the later legs between the first and the last of them. Each later leg has a row for exactly
- * those who fell back in the one before, so these are never more rows than the page has.
+ * Reads the next recipients of a list, at most `limit`, without sorting: step 0 in its own order, and later steps
+ * between the first and the last recipient who fell back. A later step has rows only for those who fell back in the
+ * step before, so there are never more than the page has.
  *
- * `query` takes list, leg, row to begin after, last row and limit, and then `params`. If it leaves rows out, it must not
- * leave out those that fell back. `lastRow` is included; null: the list has no bound.
+ * `query` takes list, step, row to begin after, last row and limit, and then `params`. If it leaves rows out, it must
+ * not leave out those that fell back. `lastRow` is included; null: the list has no bound.
  */
 export function readPage(
   query: Query,
@@ -275,7 +275,7 @@ export function channelsBefore(page: LegPage, first: LegRow, at: number, ofRun: 
   return fallen.map((row) => (row[at] ?? ofRun) as Channel);
 }
 
-/** From which row to which somebody fell back. */
+/** The first and the last row that fell back. */
 function spanOf(rows: readonly LegRow[], hasFallen: HasFallen): { from: number; to: number } | null {
   const from = rows.find(hasFallen);
   return from === undefined ? null : { from: Number(from[0]), to: Number(rows.findLast(hasFallen)?.[0]) };

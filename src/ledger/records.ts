@@ -30,7 +30,7 @@ export interface RunRecord extends RunIdentity {
   /** Which list it had when this record was read; `--amend` gives it another one. */
   readonly list: number;
   readonly channel: Channel;
-  /** `running` after a kill too, until the next start: ask `isRunHeld` (lock.ts) whether somebody is at it. */
+  /** `running` after a kill too, until the next start: `isRunHeld` (lock.ts) says whether a process works on it. */
   readonly state: 'loading' | RunState;
   readonly halt: Halt | null;
   readonly inputs: readonly InputFile[];
@@ -44,7 +44,7 @@ export interface RunRecord extends RunIdentity {
   readonly starts: number;
   /** Recipients: their rows of leg 0. */
   readonly rows: number;
-  /** The variant that whoever is not in the test gets; null while it is not decided. */
+  /** The variant of recipients who are not in the test; null while it is not decided. */
   readonly winner: string | null;
   /** What it sent counts towards the frequency caps of other campaigns. */
   readonly isCounted: boolean;
@@ -109,7 +109,7 @@ export interface MessageIds {
 export interface SentMessage extends MessageIds {
   /** Of its run. */
   readonly environment: string;
-  /** Whom it was sent to, as the list has it; null: not known any more. */
+  /** The address that it was sent to, as in the list; null: not known any more. */
   readonly to: string | null;
   /** When it was claimed, just before the request, in ms since 1970; null: not known. */
   readonly claimedAtMs: number | null;
@@ -126,7 +126,8 @@ export interface PendingRow {
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
   /**
-   * The leg before, which was accepted and reported not to have reached anybody: this one begins when it is claimed.
+   * The message of the step before, which was accepted but did not reach the recipient according to a report. This step
+   * begins when it is claimed.
    */
   readonly byReport?: SentMessage;
 }
@@ -138,14 +139,18 @@ export interface ClaimRequest {
   readonly to: string;
   readonly key: string;
   /**
-   * Attempts so far, as the caller knows them: a row that counts others was somebody else's meanwhile, and is `taken`.
+   * Attempts so far, as the caller knows them. A row with another number was used by another process meanwhile, and is
+   * `taken`.
    */
   readonly attempts?: number;
   /** What is sent, where the row does not know it: a variant decided after it was loaded, a later leg. */
   readonly facts?: LegFacts;
-  /** What this person may get at most, at this moment; without `Reach` nobody asks for it. */
+  /** The frequency caps of this recipient at this moment; checked only with `Reach`. */
   readonly caps?: readonly Cap[];
-  /** A report says that the leg before reached nobody: it falls back in the same move, if it is accepted still. */
+  /**
+   * A report says that the step before did not reach the recipient. It falls back in the same move, if it is still
+   * accepted.
+   */
   readonly byReport?: boolean;
 }
 
@@ -156,8 +161,8 @@ export interface Cap {
 }
 
 /**
- * `suppressed`, `excluded` and `capped`: a rule came between, and the row is skipped. `stopped`: whoever shares the run may
- * not claim there any more; the row is as it was.
+ * `suppressed`, `excluded` and `capped`: a rule applied in the meantime, and the row is skipped. `stopped`: this worker
+ * may not claim there any more; the row is unchanged.
  */
 export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken' | 'stopped';
 
@@ -220,7 +225,7 @@ export interface LegCount extends CountRecord {
   readonly fellBack: boolean;
 }
 
-/** A recipient of whom nobody knows whether the API had the request. */
+/** A recipient in doubt: it is unknown whether the API had the request. */
 export interface DoubtRow {
   readonly row: number;
   readonly leg: number;
@@ -239,7 +244,7 @@ export interface DoubtRow {
   readonly resend?: number;
 }
 
-/** What somebody says became of doubts: `resend` makes them pending. */
+/** A person's decision about a doubt: `resend` makes the row pending. */
 export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
 
 export interface Resolution {
@@ -294,7 +299,7 @@ export interface EarlierRow {
 
 export interface SuppressFacts {
   readonly reason: string | null;
-  /** Null: for ever. */
+  /** Null: without an end. */
   readonly untilMs: number | null;
   /** Where it came from: a file, `user`, `reply` ... */
   readonly source: string;
@@ -323,10 +328,11 @@ export interface SuppressedHash extends HashEntry {
 }
 
 /**
- * What a claim looks at besides the addresses in the ledger, handed in because the ledger knows no lists and no key.
+ * What a claim checks in addition to the addresses in the ledger. Passed in, because the ledger knows no lists and no
+ * key.
  */
 export interface ClaimRules {
-  /** They stand on a list that is no table of the ledger. */
+  /** Whether they are on a list outside the ledger. */
   isListed(to: string, key: string, nowMs: number): boolean;
   /** How the ledger may hold this recipient: the address, and the key where that is an address too. */
   forms(to: string, key: string): readonly string[];

@@ -107,19 +107,19 @@ const HASHED_ROWS = 4_000;
 const ROUNDING_MS = 1_000;
 
 /**
- * Finds the message that each reply answers, in one pass over the lists for many replies: a row has no index by address
+ * Finds the message that each reply answers, in one scan of the lists for many replies: rows have no index by address
  * or id, because that would double the cost of a send, and replies are few.
  *
- * What the reply names (our reference, the id of the API) counts before all; else it answers the last message to its
- * sender that was claimed before it was written. Should no message be that old, its clock is wrong: then it is the
- * first one that was claimed before the reply came in.
+ * What the reply names (our reference, the id of the API) counts first. Otherwise it answers the last message to its
+ * sender that was claimed before the reply was written. If no message is that old, the clock of the reply is wrong:
+ * then it answers the first message that was claimed before the reply came in.
  *
- * A reply answers messages of the environment that it came in for. Where nobody said which that is, only our reference
- * says which message it answers. But an opt-out is for everything: the address of the message that it would answer in
- * any environment is suppressed too.
+ * A reply answers messages of the environment that it came in for. If that is unknown, only our reference says which
+ * message it answers. An opt-out applies to all environments: the address of the message that it would answer in any of
+ * them is suppressed too.
  *
- * A reply that is not found stays without a run, and `row` says after how many starts (of all runs) it was looked for:
- * while nothing was started since, it need not be looked for again.
+ * A reply whose message is not found stays without a run, and `row` says after how many starts (of all runs) it was
+ * looked for: without a new start, it need not be looked for again.
  */
 function replyJoiner(
   connection: Connection,
@@ -224,7 +224,7 @@ interface Wanted {
   readonly messageId: string | null;
   readonly atMs: number;
   readonly receivedAtMs: number;
-  /** That it came in for; empty: nobody said so. */
+  /** The environment that it came in for. Empty: unknown. */
   readonly environment: string;
   /** The best of its environment: what it answers. */
   readonly own: Best;
@@ -251,7 +251,7 @@ interface Search {
   readonly byMessageId: ReadonlyMap<string, readonly Wanted[]>;
   /** Those that are not found yet: while there are any, the reference of every row has to be made. */
   readonly byReference: Map<string, readonly Wanted[]>;
-  /** JSON, for the database to leave out whoever is not meant. */
+  /** JSON, with which the database leaves out other addresses. */
   readonly addresses: string;
   readonly messageIds: string;
   /** When the last of them came in. */
@@ -326,7 +326,7 @@ function isOver({ replies }: Search, untilMs: number): boolean {
   );
 }
 
-/** Runs by when they may last have claimed somebody. */
+/** Runs by the time of their last possible claim. */
 function newestFirst(runs: readonly RunRecord[]): readonly { readonly run: RunRecord; readonly untilMs: number }[] {
   return runs
     .map((run) => ({ run, untilMs: run.finishedAtMs ?? Number.MAX_SAFE_INTEGER }))
@@ -392,7 +392,7 @@ interface OptOuts {
   optOut(address: string, by: 'reply' | 'report', nowMs: number): boolean;
   /** Takes back what a reply said, and nothing else. Returns whether there was such an entry. */
   lift(address: string): boolean;
-  /** The last of somebody's words of opting in or out, by the time that they carry; null: there is none. */
+  /** The sender's last opt-out or opt-in, by the time that it carries; null: there is none. */
   lastWord(sender: string): 'opt-out' | 'opt-in' | null;
 }
 
@@ -416,17 +416,17 @@ const REASONS = { reply: 'replied to opt out', report: 'the provider reports tha
 
 const LASTING_SUPPRESSION = 'SELECT 1 FROM suppressions WHERE address = ? AND until_at IS NULL';
 
-// Somebody's own word lasts longer than an entry that ends; and START takes back a reply, but not what the provider
-// says.
+// A recipient's own opt-out lasts longer than an entry with an end. START takes back a reply, but not an opt-out that
+// the provider reported.
 const SUPPRESS = `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, NULL, ?, ?)
   ON CONFLICT (address) DO UPDATE SET reason = excluded.reason, until_at = NULL, source = excluded.source
   WHERE suppressions.until_at IS NOT NULL OR (suppressions.source = 'reply' AND excluded.source = 'report')`;
 
-// Never a complaint, an import, or an entry that somebody made.
+// Never a complaint, an import, or an entry that a person made.
 const LIFT = `DELETE FROM suppressions WHERE address = ? AND source = 'reply'`;
 
-// Whoever wrote both at once does not want to be written to. Nothing was said after it came in: the time of a START
-// that is ahead, as of a clock that is wrong or of a zone that was left out, would count before every STOP until then.
+// A sender who wrote both at the same time counts as opted out. The time of a reply is never later than its arrival:
+// otherwise a START from a clock that is ahead, or without its time zone, would override every STOP until then.
 const LAST_WORD = `SELECT coalesce(reviewed_as, meaning) AS word FROM replies
   WHERE sender = ? AND coalesce(reviewed_as, meaning) IN ('opt-out', 'opt-in')
   ORDER BY CASE WHEN happened_at < received_at THEN happened_at ELSE received_at END DESC,

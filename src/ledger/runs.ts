@@ -140,7 +140,7 @@ function numberOrNull(value: Value | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** H3: what is not JSON any more is damage that no check of SQLite sees, because to it, it is text like any other. */
+/** Invalid JSON is damage that no check of SQLite finds, because SQLite treats it as text (failures.md, H3). */
 function parsed<T>(value: Value | undefined, path: string): T | null {
   if (typeof value !== 'string') return null;
   try {

@@ -7,16 +7,16 @@ interface Migration {
 }
 
 /**
- * Version 5: what came back.
+ * Version 5: delivery reports and replies.
  *
- * Events are a set: the digest of an event is unique, so that one that is sent again is the same
- * one. Events say nothing of rows, because a row has no index by id: whoever asks about a row looks up its ids here.
- * Their indexes hold the state too: a report about a million rows asks for nothing else, in half the time.
- * Only rows in doubt, or to be sent to again, are found from an event (`recipients_unsettled`, which holds hardly
- * any row, and costs a send 0.2 us). A report that a channel cannot reach somebody lets an accepted row
- * fall back, and `delivery` keeps what is known of a message when a purge takes its events away.
+ * Events are a set: the digest of an event is unique, so a repeated one is not stored again. Events do not refer to
+ * rows, because a row has no index by id: a reader of rows looks up their ids here. The indexes hold the state too: a
+ * report about a million rows needs nothing else, and takes half the time. Only rows in doubt, or to be sent again, are
+ * found from an event (`recipients_unsettled`, which holds few rows and costs a send 0.2 us). A report that a channel
+ * cannot reach the recipient lets an accepted row fall back, and `delivery` keeps the result of a message when a purge
+ * deletes its events.
  *
- * `text_hash` is kept of messages in doubt alone: a report that quotes the text can resolve one that names no id.
+ * `text_hash` is kept only for messages in doubt: a report that quotes the text can resolve one without an id.
  */
 const WHAT_CAME_BACK: Migration = {
   version: 5,
@@ -120,10 +120,11 @@ END`,
 
 /**
  * Of version 6: events belong to an environment, because ids of the API are unique within one account at best. The same
- * event may come in for two. What a report must agree with is in the indexes, so that hardly any row is looked up.
+ * event may come in for two. What a report must agree with is in the indexes, so that few rows are looked up.
  *
- * Events from before came in for the environment of all messages of the ledger, the sandbox aside where there are others;
- * where there are several, nobody knows. Reports that name our reference need none: it is made of the environment.
+ * Older events belong to the environment of all messages of the ledger (not counting the sandbox, if there are others).
+ * With several environments it is unknown. Reports that name our reference need none, because the reference contains
+ * it.
  */
 export const EVENTS_OF_ENVIRONMENTS: readonly string[] = [
   "ALTER TABLE delivery_reports ADD COLUMN environment TEXT NOT NULL DEFAULT ''",
@@ -217,26 +218,27 @@ const SCHEDULES = `CREATE TABLE schedules (
 ) STRICT, WITHOUT ROWID`;
 
 /**
- * The schema, step by step. A step that has been published never changes; a new version is a new step.
+ * The schema, step by step. A published step never changes; a new version is a new step.
  *
- * - `recipients` is clustered on (list, leg, row), so that a run reads and writes neighbours. There is no unique index
- *   on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
- * - A list gets a number of its own, because `--amend` puts another list in the place of a run's.
- * - Which state may follow which is enforced here, against every bug above. An AFTER trigger, because a BEFORE trigger
- *   makes SQLite read each row twice (1 us more per recipient); chains of `=`, because it builds a temporary table for
- *   each evaluation of an `IN` with more than two values.
- * - `resolutions` (version 2) is the history of doubts, and stays when a row is resolved, sent to again and in doubt
- *   once more: the number of attempts says which doubt of that person an entry is about. It refers to the run and the
- *   key, because `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, but for
- *   a late acceptance of somebody who was to be sent to again.
- * - Personal data (version 4) leaves a run that is `purged`, and no other: its rows lose their key, address, id and
- *   error, once and for good, and keep what became of them. `suppressed_hashes` hold keyed hashes of addresses, with
- *   the id of the key. A run that is not `counted` says nothing to the frequency caps of others.
- * - What came back (version 5) has a file of its own: schema-events.ts; it belongs to an environment (version
- *   6). Corrected addresses (version 6) have one too: schema-corrected.ts.
+ * - `recipients` is clustered on (list, leg, row), so that a run reads and writes adjacent rows. There is no unique
+ *   index on `key`: for ten million keys it did not finish. Duplicates are found while the list is read.
+ * - A list has a number of its own, because `--amend` replaces the list of a run.
+ * - Which state may follow which is enforced here, against every bug in the code above. An AFTER trigger, because a
+ *   BEFORE trigger makes SQLite read each row twice (1 us more per recipient). Chains of `=`, because SQLite builds a
+ *   temporary table for each evaluation of an `IN` with more than two values.
+ * - `resolutions` (version 2) is the history of doubts. It stays when a row is resolved, sent again and in doubt once
+ *   more: the number of attempts says which doubt an entry is about. It refers to the run and the key, because
+ *   `--amend` changes lists and rows. The trigger lets no row out of doubt without an entry, except for a late
+ *   acceptance of a recipient who waited to be sent to again.
+ * - Personal data (version 4) leaves only a run that is `purged`: its rows lose their key, address, id and error
+ *   permanently, and keep their outcome. `suppressed_hashes` hold keyed hashes of addresses, with the id of the key. A
+ *   run that is not `counted` does not count for the frequency caps of others.
+ * - Delivery reports and replies (version 5) belong to an environment (version 6). Addresses can be corrected (version
+ *   6).
  * - When a schedule was first seen (version 6), so that a new one is not sent for instants before it.
- * - A leg (version 3) is begun by the database itself, in the very move in which the one before falls back: so there is
- *   never a leg too many, and nobody falls back to nothing. Columns are only added, which touches none of the rows.
+ * - The next channel step (`leg`, version 3) is begun by the database itself, in the move in which the step before
+ *   falls back. So there is never an extra step, and never a fallback without one. Columns are only added, which
+ *   touches none of the rows.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {

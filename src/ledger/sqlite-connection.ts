@@ -61,8 +61,8 @@ export function connect(path: string, options: Omit<LedgerOptions, 'mode'>, read
 }
 
 /**
- * Who reads a ledger in the usual way leaves an empty log and its index beside it. Without a log nobody has it open, so
- * that it can be read as a file that does not change.
+ * A process that reads a ledger in the usual way leaves an empty log and its index beside it. Without a log, no process
+ * has the ledger open, so it can be read as a file that does not change.
  */
 function unchanging(path: string): URL {
   const url = pathToFileURL(path);
@@ -96,7 +96,8 @@ const SETTINGS = [
 ];
 
 const WRITE_SETTINGS = [
-  // C11: a commit that returned outlasts a power cut; with NORMAL, SQLite syncs the log only now and then.
+  // A commit that returned survives a power failure (failures.md, C11). With NORMAL, SQLite syncs the log only now and
+  // then.
   { set: 'PRAGMA synchronous = FULL', get: 'PRAGMA synchronous', value: 2 },
   // Only macOS knows the difference: there, a plain fsync leaves data in the cache of the disk.
   { set: 'PRAGMA fullfsync = ON', get: 'PRAGMA fullfsync', value: 1 },
@@ -109,8 +110,8 @@ const WRITE_SETTINGS = [
 /**
  * One open ledger file: its transactions and prepared statements, and what must happen when the disk fails.
  *
- * H1: after an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
- * more, and a second sync after a failed one reports success although the data are lost.
+ * After an I/O error nothing more is written through it, and it is not even closed: closing would write and sync once
+ * more, and a second sync after a failed one reports success although the data are lost (failures.md, H1).
  */
 export class SqliteConnection implements Connection {
   readonly path: string;
@@ -276,7 +277,7 @@ export class SqliteConnection implements Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // Nobody can come by these files again once they are closed.
+    // Once these files are closed, they cannot be opened again: their names are gone.
     if (this.#displaced !== null && this.#failure === null) this.copyTo(nameOfCopy(this.path));
     if (this.#failure !== null && this.#failure.kind !== 'readonly') return;
     this.#db.close();
@@ -332,7 +333,10 @@ const LOOK_MS = 1000;
 /** As SQLite's own default. */
 const CHECKPOINT_PAGES = 1000;
 
-/** How large a ledger may be to be written anew while somebody else sends: who waits for the lock reads no answers. */
+/**
+ * The size up to which a ledger is written anew while another process sends: a sender that waits for the lock reads no
+ * answers.
+ */
 const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
 
 /** What others write meanwhile. */
@@ -368,13 +372,13 @@ function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 
   const { bavail, bsize } = statfsSync(dirname(path));
   // A copy of it, and the log in which that comes back.
   if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
-  // The copy is made where the ledger lies, not in a folder for everybody's temporary files. It has no name from the
-  // moment on when it is there, so that a kill leaves nothing of it.
+  // The copy is made in the folder of the ledger, not in a temporary folder that all users share. Its name is removed
+  // at once, so that a kill leaves nothing of it.
   const folder = process.env['SQLITE_TMPDIR'];
   try {
     process.env['SQLITE_TMPDIR'] = dirname(path);
     connection.outside('VACUUM');
-    // What was stands in the log too. It can be emptied once nobody reads from it.
+    // The old content is in the log too. The log can be emptied once no process reads from it.
     if (connection.outside('PRAGMA wal_checkpoint(TRUNCATE)') !== 0) return 'in-use';
   } catch (error) {
     if (error instanceof LedgerError && error.kind === 'busy') return 'in-use';

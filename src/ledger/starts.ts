@@ -8,14 +8,14 @@ import type { RunStore } from './runs.ts';
 
 type StartStore = Pick<Ledger, 'start' | 'finish' | 'retryRejected' | 'pending'>;
 
-/** What is claimed and has no outcome is in doubt; also when somebody resolves doubts before the next start. */
+/** A claimed row without an outcome is in doubt; also when doubts are resolved before the next start. */
 export const RECOVER = `UPDATE recipients SET state = 'in-doubt', reason = 'crash', attempts = attempts + 1,
   http_status = NULL, message_id = NULL, error = NULL, updated_at = ? WHERE list = ? AND state = 'claimed'`;
 
 /** The beginning and the end of a start, and the rows that are still to be sent to. */
 export function startStore(connection: Connection, runs: RunStore): StartStore {
-  // B1, C10, I5: the attempt that nobody saw the end of counts, because the API may have had it. A1: what was not
-  // claimed is `pending` as before, and is in `nextPending` again.
+  // An attempt without an outcome counts, because the API may have had it (failures.md, B1, C10, I5). A row that was
+  // not claimed is still `pending`, and is in `nextPending` again (failures.md, A1).
   const recover = connection.statement(RECOVER);
   const tryAgain = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
@@ -112,8 +112,8 @@ function jsonOrNull(value: unknown): string | null {
 const PAGE = 4000;
 
 /**
- * J6: another server took over, and may lack the last that the former one confirmed. Whoever sent knows whom he had
- * claimed: those are claimed again, so that nobody sends to them once more.
+ * Another server took over and may lack the last confirmed commits. The sender knows which rows it had claimed and
+ * claims them again, so that they are not sent again (failures.md, J6).
  */
 export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClaims'> {
   const isThere = connection.query(`SELECT 1 FROM runs WHERE number = ? AND list = ? AND state <> 'loading'`);
@@ -136,7 +136,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
       WHERE list = ? AND leg = ? AND row = ? AND state = 'accepted'`,
   );
 
-  /** Whoever can be sent to in this leg. */
+  /** The rows that can be sent to in this step. */
   function* openRows(list: number, leg: number): Generator<number> {
     for (let after = -1; ; ) {
       const page: readonly (readonly Value[])[] = open.all(list, leg, after);

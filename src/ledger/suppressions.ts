@@ -146,7 +146,7 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   };
 }
 
-/** What has ended already suppresses nobody. */
+/** Whether an entry has not ended yet. */
 function lasts(untilMs: number | null, now: number): boolean {
   return untilMs === null || untilMs > now;
 }

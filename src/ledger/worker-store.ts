@@ -20,7 +20,7 @@ export interface WorkerFacts {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
-  /** Whoever is not heard of for so long is taken for dead. */
+  /** A worker that is silent for so long counts as dead. */
   readonly leaseMs: number;
 }
 
@@ -37,17 +37,17 @@ export interface Share {
   /** First legs that were accepted, and that were given up for the next one. */
   readonly firstLegs: number;
   readonly fellBack: number;
-  /** When the first window opens of those who wait for one, in ms since 1970; null: nobody does. */
+  /** When the first window opens for recipients who wait for one, in ms since 1970; null: none waits. */
   readonly opensAtMs: number | null;
 }
 
-/** How a shared run stands, as one worker hears it. */
+/** The state of a shared run, as one worker receives it. */
 export interface Pulse {
   readonly state: RunState | 'loading';
   readonly halt: Halt | null;
   /** Of all other workers together. */
   readonly others: Share;
-  /** The API asked one of them to wait: for so long nobody posts. 0 or less: it did not. */
+  /** The API asked a worker to wait: no worker posts for so long. 0 or less: it did not. */
   readonly heldMs: number;
 }
 
@@ -77,7 +77,7 @@ export interface WorkerStore {
   join(worker: WorkerFacts): void;
   /** That it still is; without anything to do. */
   beat(worker: WorkerFacts): void;
-  /** The same while it works on a run, with what it did; says how the run stands. */
+  /** The same while it works on a run, with its counts; returns the state of the run. */
   pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
   /** Its part of a run has ended: what is in flight is recorded. `latency` is kept with the run's figures. */
   rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
@@ -88,36 +88,36 @@ export interface WorkerStore {
   /** Shards of a former start, and what was done in it. */
   forget(run: RunRecord): void;
   /**
-   * Cuts what is pending into shards of so many recipients; there were none before.
+   * Cuts the pending rows into shards of so many recipients; there were none before.
    *
    * @param limit - recipients at most; null: all
-   * @param facts - what a worker has to know besides what is in the ledger and in the files
+   * @param facts - what a worker needs that is neither in the ledger nor in the files
    */
   cut(run: RunRecord, rows: number, limit: number | null, facts: Json): Shard[];
   /** As `cut` was given them; null: the run is not shared any more. */
   facts(run: RunRecord): Json;
   /** Runs that are going, with a shard that is not done. */
   shared(): RunRecord[];
-  /** Runs that are going, all of whose shards are done: nobody is left to end them where nobody holds them. */
+  /** Running runs whose shards are all done and whose leading process is gone: a worker has to end them. */
   finished(): RunRecord[];
   /**
-   * The shard is this worker's from now on, and he alone claims in it. Null: it is done, somebody who is alive has it, or
-   * the run does not go on. What a dead worker left claimed in it is in doubt (`crash`).
+   * Takes a shard for this worker: from now on only this worker claims in it. Null if it is done, another live worker
+   * has it, or the run is not running. Rows that a dead worker left claimed in it become in doubt (`crash`).
    */
   take(run: RunRecord, number: number, worker: WorkerFacts, nowMs: number): Shard | null;
   /** The shard is this worker's at this moment. In the transaction of a claim. */
   holds(list: number, number: number, id: string): boolean;
   /**
-   * Nobody in it is pending or claimed any more. False: somebody is, or it is another worker's.
+   * Ends a shard in which no row is pending or claimed any more. False if one is, or if another worker has the shard.
    *
-   * @param passed - whoever is pending still is not on the list any more
+   * @param passed - rows that are still pending are not on the list any more
    */
   finish(run: RunRecord, number: number, id: string, passed?: boolean): boolean;
   /** Shards that this worker had, for others to take. */
   giveBack(run: RunRecord, id: string, nowMs: number): number[];
   /**
-   * Opens the shards of the dead, whose claims are in doubt then; they are to be offered again. With `drained` - the
-   * queue is empty - also those that nobody was offered for some time, as somebody died who was about to take them.
+   * Reopens the shards of dead workers, whose claims are in doubt then, so that they are offered again. With `drained`
+   * (the queue is empty), also shards that were not offered for some time: the worker that was about to take them died.
    */
   reopen(run: RunRecord, drained: boolean, nowMs: number): number[];
   /** Shards that are not done. */
@@ -125,10 +125,10 @@ export interface WorkerStore {
   /** What all workers did in this start, and how long requests took. */
   sum(run: RunRecord): { readonly share: Share; readonly latencies: readonly string[] };
 
-  /** The run goes no further: the next claim of everybody is refused. Whatever ended it first stays. */
+  /** Ends the run: the next claim of every worker is refused. An earlier end is not overwritten. */
   end(run: RunRecord, state: 'halted' | 'interrupted', halt: Halt | null): void;
   /** Takes all shards away, of a start that is over. */
   callBack(run: RunRecord): void;
-  /** Somebody else who is alive has requests in flight, or claims. */
+  /** Whether another live worker has requests in flight, or claims. */
   isWorkedOn(run: Pick<RunRecord, 'list'>, id: string): boolean;
 }

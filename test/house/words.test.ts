@@ -24,7 +24,18 @@ const UNCLEAR =
 const NOT_YET = ['http', 'recipients'];
 
 /** Rooms of src whose comments are plain. */
-const PLAIN = ['approval', 'campaign', 'model', 'plan', 'report', 'scaffold', 'schedule', 'suppression', 'telemetry'];
+const PLAIN = [
+  'approval',
+  'campaign',
+  'ledger',
+  'model',
+  'plan',
+  'report',
+  'scaffold',
+  'schedule',
+  'suppression',
+  'telemetry',
+];
 
 /** A row of docs/failures.md, or of a page that is not in this project. */
 const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;

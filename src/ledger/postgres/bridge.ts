@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Param, Value } from '../connection.ts';
 
-/** What a parameter may be: a list stands for an array of the database. */
+/** A parameter; a list becomes an array of the database. */
 export type Given = Param | readonly Param[];
 
 /** One question to the database. */

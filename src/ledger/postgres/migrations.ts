@@ -37,7 +37,7 @@ export function ask(
 export interface Migration {
   /** That the ledger has afterwards. */
   readonly version: number;
-  /** They take what stands in it along. What other processes may be in the middle of stays as it is to them. */
+  /** They are part of the shared schema: statements that other processes run at this moment must go on working. */
   readonly statements: readonly string[];
 }
 
@@ -45,8 +45,8 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   // Runs that several workers share: who claims in which shard.
   { version: 2, statements: [...SHARED_RUNS, 'DROP FUNCTION handbill.commit_rows', COMMIT_ROWS] },
-  // When the schedule of a campaign was first seen; addresses that were corrected after the message had gone out; the
-  // environment that what came back is about.
+  // First sighting of a campaign's schedule; addresses corrected after the message had gone out; the environment of
+  // delivery reports and replies.
   { version: 3, statements: [SCHEDULES, ...CORRECTED, ...EVENTS_OF_ENVIRONMENTS] },
 ];
 
@@ -60,8 +60,8 @@ const MIGRATE_MS = 15 * 60_000;
 export const MAKERS = 0x68626c6c;
 
 /**
- * Brings an older schema up to date, all of it or nothing; of several at once, one does. Not while somebody sends: his
- * statements are those of the older one.
+ * Brings an older schema up to date in one transaction; of several processes, one does it. Refused while a process
+ * sends, because it uses the statements of the older schema.
  *
  * @throws HandbillError with exit status 7: `ledger-unusable`
  */
@@ -87,7 +87,7 @@ export function migrate(asker: AskedServer, migrations: readonly Migration[]): v
 const VERSION_OF = 'SELECT version FROM handbill.ledger';
 const VERSION_UNDER_LOCK = 'SELECT version FROM handbill.ledger FOR UPDATE';
 
-/** Somebody holds a run (postgres-connection.ts). */
+/** Whether a process holds a run (postgres-connection.ts). */
 const IS_IN_USE = `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
   AND pid <> pg_backend_pid() AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 

@@ -118,13 +118,13 @@ function opened<T>(address: string, busyTimeoutMs: number, use: (asker: Asker) =
 }
 
 /**
- * Looks at the server, and sets what this connection is to be like. Whoever is stopped in a transaction, or cut off, must
- * not keep others from the ledger (J5): the server ends his connection, and with it his transaction and his locks. Words
- * that nobody has confirmed hearing keep the questions of a quiet connection from being asked: they have a time of their
- * own, without which a host that is gone in the middle of an answer would hold its run for a quarter of an hour.
+ * Checks the server and sets up the session. A process that is stopped in a transaction, or cut off, must not block
+ * others (failures.md, J5): the server ends its session, and with it the transaction and the locks. Unacknowledged data
+ * keep TCP keepalive from working, so they have a time limit of their own. Without it, a host that fails in the middle
+ * of an answer would hold its run for a quarter of an hour.
  *
- * The stores look for rows by index, one by one, as SQLite does: a plan that is better for the tables of this moment is
- * kept when they have grown.
+ * The stores look up rows by index, one by one, as SQLite does. Other plans are off: a plan that suits small tables
+ * would be kept when they have grown.
  */
 const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   CASE WHEN pg_is_in_recovery() THEN NULL
@@ -137,10 +137,10 @@ const LOOK = `SELECT to_regclass('handbill.ledger') IS NOT NULL,
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false)`;
 
-/** J6: with any other value a claim that was confirmed may be gone after a failure of the server. */
+/** With any other value, a confirmed claim may be lost after a failure of the server (failures.md, J6). */
 function checkDurable({ path, server }: Asker): void {
   if (server.timeline === null) {
-    // It may be about to take over: whoever waits for his ledger goes on waiting.
+    // The replica may be about to take over, so a caller that waits for its ledger goes on waiting.
     const message = 'This PostgreSQL is a replica, which only can be read.';
     const hint = 'Name the server that takes writes.';
     throw new LedgerError('readonly', problem('ledger-unusable', message, { at: { file: path }, hint }));
@@ -178,8 +178,8 @@ function checkVersion({ path }: Pick<Asker, 'path'>, version: number): void {
 }
 
 /**
- * J6: a replica took over. It may lack what the former server had confirmed last, and somebody who was sent to may be
- * pending again; only people can know.
+ * A replica took over (failures.md, J6). It may lack the last confirmed commits, so a recipient who was sent to may be
+ * pending again. The user has to decide.
  */
 function changeTimeline(
   asker: Asker,

@@ -18,7 +18,7 @@ const COMMIT_MS = 35_000;
 /** Longest that anything else may take: a list is counted, amended, or its tables written anew. */
 const LONG_MS = 15 * 60_000;
 
-/** Less than the 2 s after which a start has to say that another one holds the run (H2). */
+/** Less than the 2 s after which a start has to report that another process holds the run (failures.md, H2). */
 const LOCK_WAIT = '600ms';
 
 interface ConnectionFacts {
@@ -32,8 +32,8 @@ interface ConnectionFacts {
 }
 
 /**
- * One connection to a ledger in PostgreSQL. After anything that leaves open what became of a transaction - no answer, a
- * connection that is gone - nothing more is written through it, as after an I/O error of SQLite (H1, J6).
+ * One connection to a ledger in PostgreSQL. If the result of a transaction is unknown (no answer, a lost connection),
+ * nothing more is written through it, as after an I/O error of SQLite (failures.md, H1, J6).
  */
 export class PostgresConnection implements Connection {
   readonly path: string;
@@ -222,7 +222,7 @@ export class PostgresConnection implements Connection {
     }
   }
 
-  /** Writes the tables anew; false while somebody has been using one of them for a while. */
+  /** Writes the tables anew; false if another process uses one of them for too long. */
   #vacuum(): boolean {
     try {
       this.exec(VACUUM);
@@ -270,16 +270,18 @@ const SET_LOCK_TIMEOUT = `SELECT set_config('lock_timeout', ?, false)`;
 /** The tables that a purge takes something out of: copies of it stay in their pages. */
 const VACUUM = 'VACUUM (FULL) recipients, resolutions, suppressions, delivery_reports, replies, unread_events';
 
-/** Whoever writes has this row until he is done: those after him see what he wrote. */
+/**
+ * Each writer updates this row first and holds it to the end of its transaction, so later writers see what it wrote.
+ */
 const BEGIN = 'BEGIN; UPDATE ledger SET changes = changes + 1 RETURNING newest_at';
 
-/** PostgreSQL keeps every character but one, which nobody writes; it stands for itself as a sign that can be seen. */
+/** PostgreSQL stores every character but NUL, which is replaced by a visible sign. */
 function storable(value: Given): Given {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\u2400') : value;
   return Array.isArray(value) ? value.map((one: Param) => storable(one) as Param) : value;
 }
 
-/** The two halves of the number that stands for the lock of a run. */
+/** The two halves of the number that identifies the lock of a run. */
 function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [number, number] {
   const hash = createHash('sha256')
     .update(JSON.stringify([environment, campaign, occurrence]))
@@ -348,7 +350,10 @@ function arrayOf<T>(all: readonly T[], read: (one: T) => string | number | null)
   return `{${text}}`;
 }
 
-/** Of what stands between the quotes these two mean something: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+/**
+ * Only these two characters are special inside the quotes:
+ * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
+ */
 function quoted(value: string): string {
   return `"${NEEDS_ESCAPE.test(value) ? value.replaceAll(/["\\]/g, '\\$&') : value}"`;
 }
@@ -406,7 +411,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
 /** As in a run of its own (run/rate-limiter.ts). */
 const CATCH_UP_MS = 20;
 
-/** When the next turns of this name are, in ms from now, and for how long nobody takes any. */
+/** When the next tokens of this name are valid, in ms from now, and how long no token is given out. */
 const TAKE_TURNS =
   toPostgres(`INSERT INTO turns AS t (name, next_at) VALUES (?1, now_ms() + ?2::bigint * ?3::double precision)
   ON CONFLICT (name) DO UPDATE

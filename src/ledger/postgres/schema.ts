@@ -1,7 +1,7 @@
 /**
- * What a group commit writes, in one journey and one transaction: outcomes, then claims, each as a compare-and-set. Arrays hold
- * a column each; `form_rows`, `forms` and `hashes` the spellings under which a claim may be suppressed. Whoever shares a run claims
- * only in shards that are his at this moment (`worker_shards`). Called by many.ts.
+ * Writes a group commit in one round trip and one transaction: outcomes, then claims, each as a compare-and-set. Arrays
+ * hold a column each; `form_rows`, `forms` and `hashes` are the spellings under which a claim may be suppressed. A
+ * worker in a shared run claims only in shards that it holds at this moment (`worker_shards`).
  */
 export const COMMIT_ROWS = `CREATE FUNCTION handbill.commit_rows(run_number bigint, list_number bigint, now_ms bigint,
     rows bigint[], states text[], reasons text[], counts bigint[], statuses bigint[], ids text[], errors text[], froms text[],
@@ -76,7 +76,7 @@ export const SHARED_RUNS: readonly string[] = [
   PRIMARY KEY (list, number),
   CHECK ((state = 'taken') = (worker IS NOT NULL))
 )`,
-  // Who is there, and what each has done in a run since its start. Whoever is not heard of for his lease is taken for dead.
+  // The active workers and what each has done in a run since its start. A worker that is silent for its lease is dead.
   `CREATE UNLOGGED TABLE handbill.workers (
   id TEXT COLLATE "C" PRIMARY KEY,
   host TEXT NOT NULL,
@@ -270,7 +270,7 @@ export const SCHEMA: readonly string[] = [
   WHERE state = 'in-doubt' OR resolved_by = 'resend'`,
   CHANGED,
   MOVES,
-  // The moves of nearly everybody are legal whatever else is so. To ask the function takes 50 us.
+  // Most moves are legal in any case and skip the function, which takes 50 us.
   GUARDED_MOVES,
   `CREATE FUNCTION handbill.recipients_identity() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

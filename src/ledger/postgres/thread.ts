@@ -69,7 +69,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['Connection terminated unexpectedly', 'the connection was lost'],
 ]);
 
-/** Nobody hears it later than this: whoever asked sleeps, and wakes up to find it in the port. */
+/** Writes the answer before it wakes the caller, which sleeps meanwhile and then finds it in the port. */
 function say(said: Said): void {
   port.postMessage(said);
   Atomics.add(answered, 0, 1);

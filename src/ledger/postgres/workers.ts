@@ -5,12 +5,12 @@ import type { Pulse, Shard, Share, WorkerFacts, WorkerRecord, WorkerStore } from
 
 type RecordOf = (number: number) => RunRecord;
 
-/** Nobody heard of an open shard for so long, and the queue is empty: who was about to take it is dead. */
+/** If an open shard was not taken for so long and the queue is empty, the worker that was about to take it is dead. */
 const LOST_MS = 5000;
 
 /**
- * Workers of a shared ledger, and what each of them has. J5: whoever was not heard of for his lease has nothing any more,
- * and what he had claimed is in doubt.
+ * Workers of a shared ledger and their shards. A worker that was silent for its lease has lost its shards, and what it
+ * had claimed is in doubt (failures.md, J5).
  */
 export function workerStore(connection: Connection, recordOf: RecordOf): WorkerStore {
   const forgetOld = connection.statement(FORGET_OLD);
@@ -202,7 +202,7 @@ SELECT (SELECT state FROM runs WHERE number = ?6), (SELECT halt FROM runs WHERE 
 const REST = `WITH rested AS (UPDATE workers SET list = NULL WHERE id = ?1)
   UPDATE shares SET latency = ?3 WHERE list = ?2 AND worker = ?1`;
 
-/** Nobody asks for the dead of yesterday. */
+/** Workers that died more than a day ago are deleted. */
 const FORGET_OLD = 'DELETE FROM workers WHERE heard_at < now_ms() - 86400000';
 
 const LEAVE = 'DELETE FROM workers WHERE id = ? RETURNING 1';
