@@ -98,7 +98,7 @@ export interface WorkerStore {
   facts(run: RunRecord): Json;
   /** Runs that are going, with a shard that is not done. */
   shared(): RunRecord[];
-  /** Running runs whose shards are all done and whose leading process is gone: a worker has to end them. */
+  /** Running runs whose shards are all done. If no process holds such a run, the caller has to end it. */
   finished(): RunRecord[];
   /**
    * Takes a shard for this worker: from now on only this worker claims in it. Null if it is done, another live worker

@@ -42,7 +42,7 @@ export async function act(action: Action, site: Site, view: View, form: URLSearc
   }
 }
 
-/** Of the process that serves: whoever may act here acts in its name, as on its command line. */
+/** Options of the server process: a user who may act here acts with its rights, as on its command line. */
 function optionsOf({ context, ledger }: Site) {
   const { cwd, env, now } = context;
   return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }) };

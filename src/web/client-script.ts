@@ -8,7 +8,7 @@ export type ScriptName = (typeof SCRIPTS)[number];
 
 /** A script as pages hold it. */
 export interface ClientScript {
-  /** To stand between `<script>` and `</script>`. */
+  /** The content between `<script>` and `</script>`. */
   readonly code: Html;
   /** As `script-src` of a content security policy names it: this script and no other. */
   readonly source: string;
@@ -21,7 +21,7 @@ export interface ClientScript {
  */
 export function clientScript(name: ScriptName): ClientScript {
   const text = readFileSync(new URL(`../../dist/web/client/${name}.js`, import.meta.url), 'utf8');
-  // Nothing in a script may end it early, and it is hashed as it stands in the page.
+  // Nothing in a script may end it early. The hash is of the text as it is in the page.
   const code = text.replaceAll('</', '<\\/').replaceAll('<!--', '<\\!--');
   const digest = createHash('sha256').update(code).digest('base64');
   return { code: new Html(code), source: `'sha256-${digest}'` };

@@ -10,7 +10,7 @@ import { createTimeCounts } from './time-counts.ts';
 
 /** A value that takes a pass over a list, as it was when it was last looked at. */
 interface Look<T> {
-  /** Null: nobody has got to it yet. */
+  /** Null: not known yet. */
   readonly value: T | null;
   /** Something may have happened since: asked again, it is looked at anew. */
   readonly isOld: boolean;
@@ -135,11 +135,11 @@ const STEP_ROWS = 20_000;
 const PLAIN = ['accepted', 'pending', 'claimed', 'skipped', 'deferred', 'failed'] as const;
 
 /**
- * Counts a run in steps, so that others are answered in between. Sums take a third of what it takes SQLite to sort a
- * list into groups, as `Ledger.legs` does: only rows with a reason are grouped. What moves meanwhile is counted as it
- * was found.
+ * Counts a run in steps, so that other requests are answered in between. Sums take a third of the time that SQLite
+ * takes to sort a list into groups, as `Ledger.legs` does: only rows with a reason are grouped. Rows that move
+ * meanwhile are counted as they were found.
  *
- * @param isHeld whether some process is at the run: then what is claimed is on its way, else nobody knows
+ * @param isHeld whether a process works on the run: then claimed rows are in flight, else in doubt
  */
 export async function countRun(
   { query }: Pick<OpenLedger, 'query'>,
@@ -199,7 +199,7 @@ function shownAs(
 
 const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY row DESC LIMIT 1';
 
-// One for the last minute's pace, then one for each of `PLAIN`, in its order.
+// One for the outcomes of the last minute, then one for each of `PLAIN`, in its order.
 const SUMS = `SELECT count(*) FILTER (WHERE updated_at >= ?4
       AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed')),
     count(*) FILTER (WHERE state = 'accepted' AND reason IS NULL),
@@ -219,7 +219,10 @@ const LATER_LEGS = `SELECT leg, channel, state, reason, count(*), count(*) FILTE
       AND (state = 'accepted' OR state = 'rejected' OR state = 'in-doubt' OR state = 'failed'))
   FROM recipients WHERE list = ?1 AND leg > 0 GROUP BY leg, channel, state, reason`;
 
-/** Looks at everybody in a run: when they came to an outcome, what came back, by variant. Others go on in between. */
+/**
+ * Scans all recipients of a run: when they came to an outcome, reports and replies, by variant. Other requests are
+ * answered in between.
+ */
 async function detailOf({ ledger }: OpenLedger, run: RunRecord): Promise<RunDetail> {
   const turn = createTurns();
   const deliveries = openDeliveries(ledger, run);

@@ -19,8 +19,8 @@ interface Frame {
 }
 
 /**
- * A page that loads nothing from anywhere: styles and its script are inside it, and the content security policy
- * forbids everything else (SECURITY S23). The script runs after the content, which it finds complete.
+ * A page that loads nothing: styles and script are inside it, and the content security policy forbids everything else.
+ * The script runs after the content, which it finds complete.
  */
 export function documentFrame({ title, style, script, policy = [] }: Document): Frame {
   const head = html`<!doctype html>
@@ -41,7 +41,7 @@ export function documentFrame({ title, style, script, policy = [] }: Document): 
   return { head: head.markup, foot: foot.markup };
 }
 
-/** The policy of a page, for its own `<meta>` and for the header of whoever serves it. */
+/** The policy of a page, for its own `<meta>` and for the header of the server that serves it. */
 export function contentPolicy(script: ClientScript | undefined, more: readonly string[] = []): string {
   const scripts = script === undefined ? [] : [`script-src ${script.source}`];
   return ["default-src 'none'", "style-src 'unsafe-inline'", ...scripts, ...more].join('; ');

@@ -12,7 +12,7 @@ export interface OpenLedger {
   readonly ledger: Ledger;
   /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
   readonly query: (sql: string) => Query;
-  /** Another number whenever somebody has written since. */
+  /** Changes whenever another process has written. */
   readonly version: () => number;
   /** Another text for another file at the same path. */
   readonly file: string;
@@ -27,21 +27,23 @@ export interface LedgerKeeper {
    * @throws HandbillError what `openExistingLedger` throws
    */
   current(): OpenLedger | null;
-  /** Another text whenever somebody has written since, or the file is another one; never throws. */
+  /** Changes whenever another process has written, or the file is another one. Never throws. */
   mark(): string;
   /**
-   * Told of whatever went wrong. Where it was the ledger, what was opened is let go, and opened again by whoever asks
-   * next, after a moment.
+   * Called with every failure. If the ledger failed, it is closed, and opened again by the next request after a pause.
    */
   failed(error: unknown): void;
   /** For good: a pass that is still going on finds no ledger. */
   close(): void;
 }
 
-/** Nobody waits longer than this for a ledger that another process keeps to itself: meanwhile no page is served. */
+/** The longest wait for a ledger that another process has locked: meanwhile no page is served. */
 const BUSY_TIMEOUT_MS = 250;
 
-/** A ledger that cannot be read is not opened again and again: some failures keep what was opened (H1). */
+/**
+ * A ledger that cannot be read is not opened again at once: after some failures the old connection is kept
+ * (failures.md, H1).
+ */
 const PAUSE_MS = 1_000;
 
 export function keepLedger(path: string, now: () => number): LedgerKeeper {
@@ -56,9 +58,9 @@ export function keepLedger(path: string, now: () => number): LedgerKeeper {
   };
   const failed = (error: unknown): void => {
     if (!(error instanceof HandbillError) || error.exit !== EXIT.ledger) return;
-    // Whoever is busy is asked again by the same connection; whatever else it is, it begins anew.
+    // A busy ledger is asked again by the same connection; after any other failure it is opened again.
     if (error instanceof LedgerError && error.kind === 'busy') return;
-    // The same failure again, out of the pause: to begin the pause anew would make it last while anybody asks.
+    // The same failure again, after the pause. A new pause would never end while requests come in.
     if (error === failure?.error) return;
     letGo();
     failure = { error, untilMs: performance.now() + PAUSE_MS };

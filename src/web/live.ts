@@ -25,13 +25,16 @@ const SHARE_OF_TIME = 10;
 /** What changes by itself is looked at so often: a process that was killed, the rate of the last minute. */
 const ANYWAY_MS = 5_000;
 
-/** A connection that nobody reads any more is found by writing to it. */
+/** A connection whose reader is gone is found by writing to it. */
 const PING_MS = 15_000;
 
 /** A listener that is this far behind reads no more: it connects again. */
 const MOST_BEHIND_BYTES = 4 << 20;
 
-/** With one more, the oldest of the client that has most goes: nobody is shut out by another one's streams. */
+/**
+ * With one more, the oldest stream of the client with the most streams is closed, so that one client cannot shut out
+ * others.
+ */
 const MOST_LISTENERS = 500;
 
 interface Group {

@@ -6,7 +6,7 @@ import { createTurns } from '../util/turns.ts';
 import type { OpenLedger } from './ledger.ts';
 import { namesSomebody, type Search } from './search.ts';
 
-/** Which recipients of a run are asked for: those whom everything that is named fits. */
+/** The recipients of a run that are asked for: those that match all given criteria. */
 export interface RowFilter {
   readonly outcome: OutcomeState | null;
   readonly reason: string | null;
@@ -19,9 +19,9 @@ export interface RowFilter {
 export type Cursor = { readonly after: number } | { readonly before: number };
 
 export interface RowPage {
-  /** In list order, with what came back about each. */
+  /** In list order, with the delivery result of each. */
   readonly rows: readonly Outcome[];
-  /** Somebody may stand before, or behind. */
+  /** Whether there are rows before, and after. */
   readonly hasBefore: boolean;
   readonly hasAfter: boolean;
   /** The search took too long: it got as far as this row, and goes on from there. */
@@ -78,7 +78,7 @@ export async function readRows(
   return { rows: found.slice(0, limit), hasBefore: cursor.after >= 0, hasAfter: more, stoppedAt: isCut ? after : null };
 }
 
-/** One recipient with all legs and what came back, or null where the list has no such row. */
+/** One recipient with all channel steps and its delivery result, or null if the list has no such row. */
 export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
   const walk = createWalk(open, run, isHeld, ANYBODY);
   return walk.between(row - 1, row)[0] ?? null;
@@ -128,7 +128,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   };
 }
 
-/** Looked at once more, with all legs: the query leaves in whoever fell back. */
+/** Checked again with all steps, because the query includes every recipient who fell back. */
 function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: RowFilter): boolean {
   return (
     (wanted === null || outcome.outcome === wanted) &&
@@ -159,7 +159,7 @@ function toOutcome(legs: readonly Row[], run: RunRecord, isHeld: boolean): Outco
   return { ...who, ...last, ...(all.length > 1 ? { legs: all } : {}) };
 }
 
-/** As the ledger's own reader shows a row: what is claimed is on its way, or nobody knows. */
+/** As the ledger's own reader shows a row: a claimed row is in flight, or in doubt. */
 function toLeg(row: Row, run: RunRecord, isHeld: boolean): LegOutcome {
   const isClaimed = row[2] === 'claimed';
   const crashed = isClaimed && !isHeld;
@@ -189,7 +189,7 @@ const LAST_ROW = 'SELECT row FROM recipients WHERE list = ? AND leg = 0 ORDER BY
 
 const LAST_LEG = 'SELECT leg FROM recipients WHERE list = ? ORDER BY list DESC, leg DESC LIMIT 1';
 
-// Whoever fell back is left in, whatever is asked for: what became of them stands in another row.
+// Recipients who fell back are included whatever is asked for: their outcome is in another row.
 const ROWS = `SELECT row, key, state, reason, line, address, channel, variant, attempts, http_status, message_id, error,
     parts, encoding, cost_micros, updated_at, claimed_at, delivery,
     CASE WHEN state = 'accepted' OR state = 'in-doubt' OR state = 'rejected' OR state = 'claimed' THEN list_address END, resend

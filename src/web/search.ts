@@ -2,7 +2,7 @@ import type { Outcome } from '../model.ts';
 import type { PhoneReader } from '../recipients/phone.ts';
 import { listedForm } from '../suppression/form.ts';
 
-/** What somebody types to find a recipient: a line, a key, an address in any spelling, an id of the API. */
+/** What a user types to find a recipient: a line, a key, an address in any spelling, an id of the API. */
 export interface Search {
   readonly text: string;
   /** Whole keys, addresses and ids that it may mean. */

@@ -8,7 +8,7 @@ export interface ServeOptions extends ProjectOptions {
   /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
   /**
-   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Users have to
+   * Names under which other machines open the pages; needed if `host` can be reached by other machines. Users have to
    * sign in then, and nothing that is sent is encrypted. Default: none.
    */
   readonly allowRemote?: readonly string[];

@@ -23,7 +23,7 @@ export interface ServeOptions extends Pick<CommandContext, 'cwd' | 'env'> {
   /** Address to listen on; `127.0.0.1` when absent. */
   readonly host?: string;
   /**
-   * Names under which other machines open the pages; needed where `host` is not of this machine alone. Users have to
+   * Names under which other machines open the pages; needed if `host` can be reached by other machines. Users have to
    * sign in then, with the address that is printed, and nothing that is sent is encrypted.
    */
   readonly allowRemote?: readonly string[];

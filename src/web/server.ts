@@ -36,7 +36,7 @@ interface PagesOptions {
   readonly needs: (port: () => number) => AppNeeds;
 }
 
-/** An address that is longer than this nobody means. */
+/** A longer address is refused. */
 const LONGEST_ADDRESS = 4_096;
 
 /** A reader who takes nothing of an answer for so long is gone. Streams of events say something more often. */
@@ -98,7 +98,7 @@ export async function startPages({ host, port, names, needs: make }: PagesOption
   };
 }
 
-/** What is refused before anybody reads it; null for what is not. */
+/** The refusal of a request before its body is read; null if it is accepted. */
 function refusalOf(
   { method = '', url = '', headers }: IncomingMessage,
   names: readonly string[],
@@ -127,10 +127,10 @@ interface AppNeeds {
   readonly live: Live;
   readonly script: ClientScript;
   readonly formats: (acceptLanguage: string | undefined) => Formats;
-  /** Null: everybody may read, and nobody may change anything. */
+  /** Null: all clients may read, and none may change anything. */
   readonly sessions: Sessions | null;
   readonly allowActions: boolean;
-  /** Whoever reads has to have opened the printed address too: others can reach these pages. */
+  /** Whether reading, too, needs the sign-in by the printed address, because other machines can reach these pages. */
   readonly isPrivate: boolean;
   /** The ledger as its owner would name it. */
   readonly ledgerName: string;
@@ -150,7 +150,7 @@ const MAX_FORM_BYTES = 64 * 1024;
 /** A page may wait so long for passes over lists; what is not there by then comes later. */
 const PATIENCE_MS = 1_000;
 
-/** The routes. Whoever comes here was meant to: `startPages` has looked at the host and the method. */
+/** The routes. `startPages` has checked the host and the method. */
 function createPagesApp(needs: AppNeeds): Hono<Env> {
   const { site, sessions } = needs;
   const app = new Hono<Env>();
@@ -181,7 +181,7 @@ function createPagesApp(needs: AppNeeds): Hono<Env> {
 const A_BUG = 'This is a bug in handbill; the ledger is as it was.';
 
 function logBug({ log, site }: Pick<AppNeeds, 'log' | 'site'>, error: Error, method: string): void {
-  // Its message could hold what somebody wrote.
+  // Its message could contain user data.
   log(`a bug: ${error.name} at ${method} of a page`);
   if (site.context.env['HANDBILL_DEBUG'] === '1') log(String(error.stack));
 }
@@ -246,13 +246,13 @@ function listen(needs: AppNeeds, c: Req): Response {
   }
   const url = new URL(`http://pages.invalid${page}`);
   const { view } = askedOf(needs, c, url, 0);
-  // Nothing would ever be sent, and the connection held for ever.
+  // Nothing would ever be sent, and the connection would stay open.
   if (c.req.method === 'HEAD') return new Response(null, { headers: { ...SAFE_HEADERS, Allow: 'GET' }, status: 405 });
   const cookies = c.req.header('cookie');
   const session = needs.isPrivate ? (needs.sessions?.of(cookies)?.csrf ?? null) : view.csrf;
   const key = JSON.stringify([url.pathname, url.search, view.formats.locale, session]);
   needs.live.listen(key, c.env.outgoing, () => {
-    // Whoever has signed out since is shown nothing more.
+    // A user who has signed out since gets no more updates.
     if (needs.isPrivate && needs.sessions?.of(cookies) == null) throw refuse(problem('usage', NEEDS_ADDRESS));
     const now = { ...view, nowMs: needs.site.context.now() };
     return makePage(needs.site, url.pathname, { view: now, query: url.searchParams, patienceMs: 0 });
@@ -310,7 +310,7 @@ async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>)
         if (next.done === true) controller.close();
         else controller.enqueue(encoder.encode(next.value));
       } catch (error) {
-        // Passed on, it would be printed as it is, past the log, and stand in the page as markup.
+        // Thrown further, the error would be printed past the log, and appear in the page as markup.
         controller.enqueue(encoder.encode(brokenOff(needs, error)));
         controller.close();
       }
@@ -320,7 +320,7 @@ async function streamed(needs: AppNeeds, c: Req, pieces: AsyncGenerator<string>)
   return new Response(body, { headers });
 }
 
-/** What stands at the end of a page that could not be made whole. */
+/** The end of a page that could not be completed. */
 function brokenOff(needs: AppNeeds, error: unknown): string {
   if (error instanceof LedgerError) needs.site.keeper.failed(error);
   const isKnown = error instanceof HandbillError;
@@ -338,7 +338,7 @@ function saidBy({ diagnostics }: HandbillError): readonly string[] {
   return diagnostics.slice(0, 20).map(({ message, at }) => (at === undefined ? message : `${at.file}: ${message}`));
 }
 
-/** A form: from one of these pages, by somebody who is signed in, with the token that only these pages hold. */
+/** A form: from one of these pages, by a signed-in user, with the token that only these pages contain. */
 async function changed(needs: AppNeeds, c: Req): Promise<Response> {
   const { incoming } = c.env;
   const session = sessionOf(needs, c);
@@ -363,9 +363,9 @@ async function changed(needs: AppNeeds, c: Req): Promise<Response> {
   return redirect(done.to);
 }
 
-/** Somebody who opened the address that the start printed. */
+/** A user who opened the address that was printed at the start. */
 interface Session {
-  /** Stands in each form: another site can send a form, but not read this. */
+  /** The token in each form: another site can send a form, but cannot read this. */
   readonly csrf: string;
   /** What the last action came to, to be shown once. */
   notice: Notice | null;
@@ -384,7 +384,7 @@ interface Sessions {
 
 const BYTES = 24;
 
-/** Whoever opens the printed address more often than this signs out who did so first. */
+/** With more sign-ins than this, the oldest session ends. */
 const MOST_SESSIONS = 100;
 
 /** @param port part of the name of the cookie: browsers give it to every port of a host */

@@ -31,7 +31,7 @@ export interface Made {
 export interface Asked {
   readonly view: View;
   readonly query: URLSearchParams;
-  /** How long it may take for passes over lists: a reader waits, a listener is told later. */
+  /** How long scans of lists may take: a reader waits, a listener gets the result later. */
   readonly patienceMs: number;
 }
 
@@ -62,7 +62,7 @@ export function wholeOf(query: URLSearchParams, name: string, most = Number.MAX_
   return value <= most ? value : null;
 }
 
-/** A text from a query, cut where nobody means it any more. */
+/** A text from a query, cut at a length that no real search has. */
 export function textOf(query: URLSearchParams, name: string): string {
   return (query.get(name) ?? '').trim().slice(0, 300);
 }

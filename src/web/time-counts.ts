@@ -13,8 +13,8 @@ export interface Slot<Name extends string> {
 }
 
 /**
- * Counts in a fixed number of slots, which grow wider as time goes on: nobody knows before how long a run took, and
- * memory stays flat however long it did. Slots begin at full seconds, minutes, hours or days in UTC.
+ * Counts in a fixed number of slots, which grow wider as time goes on: the duration of a run is not known before, and
+ * memory stays flat. Slots begin at full seconds, minutes, hours or days in UTC.
  *
  * @param startMs - in ms since 1970, as all times here
  */

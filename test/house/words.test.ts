@@ -35,6 +35,7 @@ const PLAIN = [
   'schedule',
   'suppression',
   'telemetry',
+  'web',
 ];
 
 /** A row of docs/failures.md, or of a page that is not in this project. */

@@ -35,7 +35,7 @@ interface BarChart extends ChartWords {
   readonly order?: 'largest' | 'given';
 }
 
-/** Horizontal bars for categories. Names stand above their bars and values beside them, so that nothing needs an axis. */
+/** Horizontal bars for categories. Names are above their bars and values beside them, so no axis is needed. */
 export function barChart({ bars, unit, format = number, most = 10, order = 'largest', ...words }: BarChart): Html {
   const all = bars.map((bar) => ({ ...bar, value: Math.max(0, Number.isFinite(bar.value) ? bar.value : 0) }));
   if (order === 'largest') all.sort((a, b) => b.value - a.value);
@@ -87,7 +87,7 @@ interface StackedBar extends ChartWords {
   readonly unit?: string;
 }
 
-/** One bar of shares of a whole. Parts are told apart by their marks too; names and figures stand in lines above. */
+/** One bar with the parts of a whole. Parts differ by pattern too; names and figures are in lines above. */
 export function stackedBar({ parts, unit = 'Count', ...words }: StackedBar): Html {
   const shown = parts
     .map((part, i) => ({ ...part, tone: part.tone ?? toneAt(i) }))

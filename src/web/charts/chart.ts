@@ -104,7 +104,7 @@ export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Ticks by the number of them that is asked for: fewer until their labels stand apart, wherever the chart is shown. */
+/** As many ticks as asked for, or fewer until their labels do not overlap at any width of the chart. */
 export function fittingTicks(ticksOf: (count: number) => readonly Tick[], widthPx: number): readonly Tick[] {
   for (let count = 6; count > 1; count--) {
     const ticks = ticksOf(count);
@@ -186,8 +186,8 @@ export function numberTicks(
 }
 
 /**
- * Pixels that a text takes at most in the fonts of the pages, guessed generously: nobody has measured it before it is
- * shown. Figures are of 11 px, see style.ts.
+ * The width in pixels that a text needs at most in the fonts of the pages: a generous guess, because it cannot be
+ * measured before it is shown. Figures are 11 px, see style.ts.
  */
 export function textWidth(text: string, fontPx: number): number {
   let em = 0;
@@ -236,7 +236,7 @@ const NARROW = new Set("ijltfrI.,:;'|![]() ");
 export const TONES = ['plain', 'one', 'two', 'three', 'four', 'five', 'six', ...OUTCOMES] as const;
 export type Tone = (typeof TONES)[number];
 
-/** Tones for things of one kind, in the order in which they stand. */
+/** Tones for things of one kind, in their order. */
 const SERIES: readonly Tone[] = ['one', 'two', 'three', 'four', 'five', 'six'];
 
 /** The tone of the nth of several things that name none. */

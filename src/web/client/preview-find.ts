@@ -10,12 +10,12 @@ import { parseQuery, search } from './preview-search.ts';
 const SLICE_MS = 40;
 
 /**
- * The rows that fit, in list order. Works in slices, so that typing is never held up.
+ * The rows that match, in list order. Works in slices, so that typing is never blocked.
  *
  * @param typed - what was typed
  * @param accepted - by number of facets whether such rows are shown; null: all are
  * @param isWanted - asked between slices
- * @returns null where nobody wants them any more
+ * @returns null if the result is not wanted any more
  */
 export async function findAll(
   rows: Rows,
@@ -54,7 +54,7 @@ function turn(): Promise<void> {
   });
 }
 
-/** What can be chosen, in order; the names stand in the address. */
+/** The filters in their order; the names are in the address. */
 const FILTERS: readonly (readonly [name: string, label: string, of: (facets: Facets) => readonly string[]])[] = [
   ['decision', 'Decision', ({ decision }) => [decision]],
   ['reason', 'Reason', ({ reason }) => [reason]],
@@ -104,7 +104,7 @@ export function createFilters(rows: Rows, place: HTMLElement, onChange: () => vo
     choose(values) {
       for (const { name, select } of selects) {
         select.value = values[name] ?? '';
-        // A value that no row has shows everybody.
+        // A value that no row has clears the filter.
         if (select.selectedIndex === -1) select.value = '';
       }
     },

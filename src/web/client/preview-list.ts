@@ -24,7 +24,7 @@ interface List {
   chosen(): number;
   /** Places that are in sight at a time. */
   page(): number;
-  /** How many can be shown; whoever looks further must search. */
+  /** The most rows that can be shown; for others the user must search. */
   readonly most: number;
 }
 
@@ -228,7 +228,7 @@ function withoutHandlers(html: string): string {
 const TAGS = /<[a-z](?:"[^"]*"|'[^']*'|[^>])*>?/gi;
 const HANDLERS = /(?<=[\s"'`/])(?=on[a-z]+\s*=)/gi;
 
-/** What stands for a picture, and for a link that leads nowhere. */
+/** The look of placeholders for pictures, and of links without a target. */
 const LOOK = `:root{color-scheme:light}body{overflow-wrap:anywhere}
 .handbill-link{color:#0645ad;text-decoration:underline}
 .handbill-picture{display:inline-flex;align-items:center;justify-content:center;box-sizing:border-box;max-width:100%;min-height:2.5em;padding:.4em .6em;border:1px dashed #777;color:#444;background:#f3f3f3;font:13px/1.3 system-ui,sans-serif;text-align:center}`;

@@ -1,4 +1,4 @@
-/* Who fits a search. Nothing here knows of a page, so that the tests can hold it against a slow reading of the rules. */
+/* Which recipients match a search. Independent of the page, so that tests can compare it with a slow version of the rules. */
 
 import { FIELD_END, ROW_END } from '../preview/delta.ts';
 
@@ -15,7 +15,7 @@ export interface Searched {
 export interface Query {
   /** The row that begins at this line fits; null: no line is meant. */
   readonly line: number | null;
-  /** Digits that a number may hold; empty where the whole is no number. */
+  /** The digits of a phone number; empty if the text is not a number. */
   readonly digits: string;
   /** All of them must be there, anywhere; empty: only the line counts. */
   readonly words: readonly string[];
@@ -49,7 +49,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const LETTERS = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 
-/** What somebody typed; null where it is nothing, so that everybody fits. */
+/** The typed search; null if it is empty, so that all recipients match. */
 export function parseQuery(typed: string): Query | null {
   const text = fold(typed.replace(SEPARATORS, ' ')).trim();
   if (text === '') return null;
@@ -66,7 +66,7 @@ const SEPARATORS = new RegExp(`[${ROW_END}${FIELD_END}]`, 'g');
 /** At least three digits, and nothing but what people put between them. */
 const NUMBER = /^\+?(?:[\s()./-]*\d){3,}[\s()./-]*$/;
 
-/** In any spelling: without what stands between, the zero of national numbers and the zeros of international ones. */
+/** In any spelling: without separators, the zero of national numbers and the zeros of international ones. */
 function digitsOf(text: string): string {
   const digits = text.replace(/\(0\)/g, '').replace(/\D+/g, '');
   if (text.startsWith('+')) return digits;

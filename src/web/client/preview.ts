@@ -3,7 +3,7 @@ import { type Rows, readRows } from './preview-data.ts';
 import { createFilters, FILTER_NAMES, findAll } from './preview-find.ts';
 import { createList, elementOf } from './preview-list.ts';
 
-/** Shows all rows in the place of the first ones: a list to search, and the message of whoever is chosen. */
+/** Replaces the first rows by all rows: a list to search, and the message of the chosen recipient. */
 async function browse(): Promise<void> {
   const parts = partsOf();
   if (parts === null) return;
@@ -44,7 +44,7 @@ async function browse(): Promise<void> {
     const row = hits[list.chosen()];
     if (row === undefined) return;
     const view = await rows.view(row);
-    // Somebody else may have been chosen meanwhile.
+    // The user may have chosen another recipient meanwhile.
     if (hits[list.chosen()] === row) fill(detail, rows, row, view);
   }
   function chosenLine(): number | null {
@@ -103,7 +103,7 @@ function fill(detail: HTMLElement, rows: Rows, row: number, view: Awaited<Return
   if (element instanceof Element) element.append(...more.map(elementOf));
   detail.replaceChildren(element);
   detail.scrollTop = 0;
-  // Whoever looks at requests goes on looking at them.
+  // A reader who has opened the requests keeps them open for the next recipient.
   for (const [i, fold] of [...detail.querySelectorAll('details')].entries()) fold.open = open[i] ?? false;
 }
 
@@ -137,7 +137,7 @@ function later(act: () => void): () => void {
   };
 }
 
-/** Makes what is searched while nobody types, a block at a time. */
+/** Prepares the search while the user does not type, a block at a time. */
 async function foldAhead(rows: Rows): Promise<void> {
   for (const block of rows.blocks) {
     block.searched();
@@ -221,7 +221,7 @@ function stepBack({ query, box }: Places, { clear }: Moves): boolean {
   return true;
 }
 
-/** What somebody is looking at, as the end of the address keeps it. */
+/** What the user is looking at, as the fragment of the address keeps it. */
 interface State {
   readonly query: string;
   /** Chosen values, by the name of what is filtered. */

@@ -3,12 +3,12 @@ interface Parts {
   readonly said: string;
 }
 
-/** Told at most so often: whoever listens to the page can also read it. */
+/** The shortest time between two announcements to screen readers, so that the page can also be read. */
 const SAY_EVERY_MS = 10_000;
 
 /**
- * Keeps the page as the server has it, for as long as somebody sees it. A hidden tab lets its connection go: a browser
- * has six for each server, which as many tabs would use up.
+ * Keeps the page as the server has it, while it is visible. A hidden tab closes its connection: a browser allows six
+ * for each server, and as many tabs would use them up.
  */
 function follow(address: string): void {
   const say = createSayer();
@@ -43,7 +43,7 @@ function follow(address: string): void {
 function put(id: string, markup: string): void {
   const old = document.getElementById(id);
   const fresh = new DOMParser().parseFromString(markup, 'text/html').body.firstElementChild;
-  // Another page than this one lies there by now, such as one that says what is wrong.
+  // The address leads to another page by now, such as an error page.
   if (old === null || fresh === null) location.reload();
   else morph(old, fresh);
 }
@@ -112,7 +112,7 @@ function attributes(old: Element, fresh: Element): void {
   }
 }
 
-/** Rows of a table are told apart by what they lead to, fields by what they say; anything else by its kind. */
+/** Rows of a table are matched by their link, fields by their label, anything else by its kind. */
 function isLike(a: Node, b: Node): boolean {
   if (a.nodeType !== b.nodeType || a.nodeName !== b.nodeName) return false;
   const [mine, its] = [nameOf(a), nameOf(b)];

@@ -13,7 +13,7 @@ const SHOWN_OF_EACH = 20;
 const ROWS_ON_A_PAGE = 100;
 const MOST_RUNS = 50;
 
-/** `/doubt`: everybody in doubt, or those of `?run=ID` by pages. */
+/** `/doubt`: all recipients in doubt, or those of `?run=ID` by pages. */
 export const makeDoubt: MakePage = (site, open, asked) => {
   const only = textOf(asked.query, 'run');
   if (only === '') return allRuns(site, open, asked);
@@ -32,7 +32,7 @@ function allRuns(site: Site, open: OpenLedger, { view }: Asked): Made {
       .all()
       .map(([list]) => Number(list)),
   );
-  // A run whose process was killed holds claims that nobody answers for: they are in doubt too.
+  // Claimed rows of a run whose process was killed have no outcome: they are in doubt too.
   const isMeant = (run: RunRecord) => inDoubt.has(run.list) || (run.state === 'running' && !site.looks.isHeld(run));
   const runs = newestFirst(withoutTests(open.ledger.runs()))
     .filter((run) => run.purgedAtMs === null && isMeant(run))
@@ -85,7 +85,7 @@ function toLine(found: readonly unknown[], run: RunRecord): DoubtLine {
   };
 }
 
-/** The index holds those in doubt, and hardly anybody else. */
+/** The index holds the rows in doubt, and few others. */
 const LISTS = `SELECT DISTINCT list FROM recipients INDEXED BY recipients_unsettled
   WHERE (state = 'in-doubt' OR resolved_by = 'resend') AND state = 'in-doubt'`;
 
@@ -137,12 +137,12 @@ interface DoubtRun {
 
 interface DoubtData {
   readonly runs: readonly DoubtRun[];
-  /** One run alone is shown, by pages. */
+  /** Only one run is shown, by pages. */
   readonly only: string | null;
   readonly isFirst: boolean;
 }
 
-/** Everybody in doubt, run by run, and what to do about it. */
+/** All recipients in doubt, run by run, and what to do about it. */
 export function doubtPage(view: View, data: DoubtData): Content {
   const total = data.runs.reduce((sum, { count }) => sum + count, 0);
   return {

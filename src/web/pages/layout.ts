@@ -12,11 +12,11 @@ export interface View {
   readonly nowMs: number;
   /** Path and query of the page. */
   readonly url: string;
-  /** The ledger, as its owner would name it; null: whoever reads has not signed in, and is told nothing of the machine. */
+  /** The name of the ledger; null for a reader who is not signed in and may not learn paths of the machine. */
   readonly ledger: string | null;
   /** Whether something may be changed: never, once this reader has signed in, or by this reader. */
   readonly actions: 'off' | 'signed-out' | 'on';
-  /** Stands in each form of a reader who may change something. */
+  /** The token in each form of a reader who may change something; null for others. */
   readonly csrf: string | null;
   /** What the last action came to. */
   readonly notice: Notice | null;
@@ -27,14 +27,14 @@ export interface Notice {
   readonly isBad: boolean;
 }
 
-/** A piece of a page that is replaced by itself while somebody looks: `id` is that of its element. */
+/** A piece of a page that is updated while the page is open: `id` is that of its element. */
 interface Part {
   readonly id: string;
   readonly content: Html;
   readonly isLive: boolean;
 }
 
-/** What stands between the head and the foot of every page. */
+/** The content between the head and the foot of every page. */
 export interface Content {
   readonly title: string;
   /** Heading and what is above it, where it is another than the title. */
@@ -50,7 +50,7 @@ interface Page {
   readonly policy: string;
 }
 
-/** The content security policy as it can stand in a page; the header adds that nobody may put the page in a frame. */
+/** The part of the content security policy that can be in a page. The header adds that no page may frame it. */
 const MORE_POLICY = ["connect-src 'self'", "form-action 'self'", "base-uri 'none'"];
 const HEADER_POLICY = [...MORE_POLICY, "frame-ancestors 'none'"];
 
@@ -114,9 +114,7 @@ export function csrfField({ csrf }: View): Html | null {
   return csrf === null ? null : html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/**
- * An address of these pages: each step is one segment, whatever it holds. Only this makes what stands in an `href`.
- */
+/** An address of these pages: each step is one segment, with any characters. Every `href` is made by this function. */
 export function address(
   steps: readonly (string | number)[],
   query: Readonly<Record<string, string | number | null>> = {},
@@ -185,7 +183,7 @@ interface TableRow {
 /**
  * A table whose rows become blocks on narrow screens. The first cell of a row names it.
  *
- * @param caption what the table holds, for everybody
+ * @param caption the content of the table, also for screen readers
  */
 export function table(caption: Html | string, allColumns: readonly Column[], allRows: readonly TableRow[]): Html {
   const isShown = allColumns.map(

@@ -71,7 +71,7 @@ function noPage(): Made {
   return notFound('There is no such page.');
 }
 
-/** `/runs/a%2Fb` as `runs`, `a/b`; null for what is no UTF-8. */
+/** `/runs/a%2Fb` as `runs`, `a/b`; null if it is not valid UTF-8. */
 function stepsOf(path: string): readonly string[] | null {
   try {
     return path

@@ -35,7 +35,7 @@ export async function makeRecipients(site: Site, open: OpenLedger, asked: Asked,
   const filter = filterOf(site, query);
   const cursor = cursorOf(asked.query);
   const page = await readRows(open, run, site.looks.isHeld(run), filter, cursor, ROWS_ON_A_PAGE);
-  // Only for the words of the form and a figure: nobody waits long for them.
+  // Needed only for the form and a figure, so the wait for them is short.
   const counts = await site.looks.counts(run, Math.min(asked.patienceMs, 300));
   const detail = await site.looks.detail(run, 0);
   const content = recipientsPage(asked.view, {
@@ -60,7 +60,7 @@ function queryOf(query: URLSearchParams): RecipientQuery {
   return { q: of('q'), outcome: of('outcome'), reason: of('reason'), delivery: of('delivery'), variant: of('variant') };
 }
 
-/** Words that nobody knows are left out, as if anything was asked for. */
+/** Unknown values of a filter are ignored. */
 function filterOf(site: Site, { q, outcome, reason, delivery, variant }: RecipientQuery): RowFilter {
   const deliveries: readonly string[] = [...DELIVERIES, 'none'];
   return {
@@ -175,7 +175,7 @@ interface RecipientsData {
   readonly reasons: readonly string[];
   readonly variants: readonly string[];
   readonly rows: readonly Outcome[];
-  /** All that the filter lets through, where that is known without looking at everybody. */
+  /** The number of rows that match, if that is known without scanning all recipients. */
   readonly total: number | null;
   readonly isFirst: boolean;
   readonly hasBefore: boolean;
@@ -284,7 +284,7 @@ interface RecipientReply {
 /** A doubt about the recipient that ended. */
 interface EndedDoubt {
   readonly verdict: string;
-  /** Somebody, or the evidence. */
+  /** A person, or the evidence. */
   readonly by: string;
   readonly note: string | null;
   readonly reason: string | null;
@@ -298,7 +298,7 @@ interface NamingReport extends DeliveryRecord {
 
 interface RecipientLeg {
   readonly leg: LegOutcome;
-  /** handbill's own id of the message; null where nobody knows the recipient any more. */
+  /** handbill's own id of the message; null if the recipient is not known any more. */
   readonly reference: string | null;
   /** Every report that names the message, also those that are not about it. */
   readonly reports: readonly NamingReport[];
@@ -316,7 +316,7 @@ interface RecipientData {
   readonly isSuppressed: boolean;
 }
 
-/** One recipient: every leg, what was tried, and what came back. */
+/** One recipient: every channel step, all attempts, and reports and replies. */
 function recipientPage(view: View, data: RecipientData): Content {
   const who = data.outcome.to ?? data.outcome.key ?? `line ${data.outcome.line}`;
   return {

@@ -9,7 +9,7 @@ const REPLIES_ON_A_PAGE = 50;
 const STEP_REPLIES = 20_000;
 const LONGEST_MS = 1_500;
 
-/** `/replies`: newest first; `?meaning=review` those that somebody has to read. */
+/** `/replies`: newest first; `?meaning=review` those that a person has to read. */
 export const makeReplies: MakePage = async (_site, open, { view, query }) => {
   const wanted = textOf(query, 'meaning');
   const meaning = REPLY_MEANINGS.find((one) => one === wanted) ?? null;
@@ -78,7 +78,7 @@ interface RepliesData {
   readonly stoppedAt: number | null;
 }
 
-/** What people wrote back: those that somebody has to read, or all. */
+/** Replies of recipients: those that a person has to read, or all. */
 export function repliesPage(view: View, data: RepliesData): Content {
   return {
     title: data.meaning === 'review' ? 'Replies to review' : 'Replies',

@@ -118,11 +118,11 @@ export async function makeRun(site: Site, open: OpenLedger, asked: Asked, id: st
     planFile: takesPlans(run, project) ? PLAN_FILE : null,
     currency: (await readPriceList(project)).prices?.currency ?? null,
   });
-  // The clock alone changes what is left of a run that goes on.
+  // The time left of a run in progress changes with the clock only.
   return { content, isOld: counts.isOld || detail.isOld };
 }
 
-/** What the counts leave out is known from the pass over everybody; variants have a table of their own. */
+/** Figures that need the scan of all recipients; variants have a table of their own. */
 function withDetail({ variants: _, significance: __, ...report }: Report, detail: RunDetail | null): Report {
   const { parts, cost } = detail ?? { parts: 0, cost: null };
   return { ...report, sms: { ...report.sms, parts, cost } };
@@ -142,7 +142,10 @@ interface RunLine {
   readonly recipients: number;
   /** Null while it is being counted. */
   readonly totals: Totals | null;
-  /** Recipients to whom a report proves that the message was delivered; null where nothing came back, or nobody knows yet. */
+  /**
+   * Recipients with a report that the message was delivered; null if there are no reports, or it is not known
+   * yet.
+   */
   readonly delivered: number | null;
 }
 
@@ -219,9 +222,9 @@ const COLUMNS = [
 
 interface RunData {
   readonly report: Report;
-  /** Messages that came to an outcome in a second, over the last minute; null where nobody sends. */
+  /** Outcomes a second, over the last minute; null if no process sends. */
   readonly perSecond: number | null;
-  /** What takes a pass over everybody; null while it is being looked at. */
+  /** Figures that need a scan of all recipients; null while the scan runs. */
   readonly detail: RunDetail | null;
   /** The campaign as its owner would name it on the command line. */
   readonly campaignFile: string;
@@ -229,7 +232,7 @@ interface RunData {
   readonly currency: string | null;
 }
 
-/** One run: how far it is, what became of whom and why, what is left to do. */
+/** One run: its progress, its outcomes with their reasons, and what is left to do. */
 function runPage(view: View, data: RunData): Content {
   const { report } = data;
   const title = `${report.campaign} · ${report.occurrence}`;
@@ -256,7 +259,7 @@ function runPage(view: View, data: RunData): Content {
   };
 }
 
-/** Changes with the state and each tenth: those who listen are not told of every message. */
+/** Changes with the state and each tenth, so that listeners are not updated with every message. */
 function saidOf({ formats }: View, report: Report): string {
   const { totals: of, state, campaign } = report;
   const done = of.recipients - of.pending;
@@ -307,7 +310,7 @@ ${of.recipients === 0 ? null : stackedBar({ title: 'Outcomes', description, part
 }
 
 function steps({ report, campaignFile, planFile }: RunData): Html {
-  // A run that goes on needs nobody: how far it is stands above.
+  // A run in progress needs no command: its progress is shown above.
   const isShown = (command: string | null) => report.state !== 'running' || !command?.startsWith('handbill report ');
   const left = nextSteps(report, campaignFile, planFile).filter(({ command }) => isShown(command));
   if (left.length === 0) return html``;

@@ -70,7 +70,7 @@ const ENTRIES = `SELECT address, reason, until_at, source, created_at FROM suppr
     AND (?3 IS NULL OR address IN (SELECT value FROM json_each(?3)) OR instr(address, ?4) > 0)
   ORDER BY address LIMIT ?5`;
 
-/** Null where the key of the hashes is not here: nobody can say then. */
+/** Null if the key of the hashes is missing: then it is unknown. */
 async function isHashed(site: Site, { ledger }: OpenLedger, search: Search, nowMs: number): Promise<boolean | null> {
   const { project } = site.reading;
   const read = await readHasher(project.suppressionKey, site.context.env, project.root);
@@ -87,7 +87,7 @@ async function filesOf({ reading, context }: Site): Promise<readonly string[]> {
 interface SuppressionLine {
   readonly address: string;
   readonly reason: string | null;
-  /** Milliseconds since 1970; null: for ever. */
+  /** Milliseconds since 1970; null: without an end. */
   readonly untilMs: number | null;
   readonly source: string;
   readonly createdMs: number;
@@ -98,7 +98,7 @@ interface SuppressionsData {
   readonly entries: readonly SuppressionLine[];
   readonly addresses: number;
   readonly hashes: number;
-  /** Whether the address that is searched for stands on the list as a hash; null: nobody can say, or nobody asked. */
+  /** Whether the address that is searched for is on the list as a hash; null: unknown, or not asked. */
   readonly isHashed: boolean | null;
   readonly isFirst: boolean;
   readonly next: string | null;
@@ -196,7 +196,7 @@ function removal(view: View, who: string): Html {
   return html`<form method="post" action="/suppressions">${csrfField(view)}<input type="hidden" name="address" value="${who}"><button class="quiet" name="do" value="ask">Remove<span class="hidden"> ${who}</span></button></form>`;
 }
 
-/** Whether somebody is really to be sent to again. */
+/** Asks whether an address is really to be removed from the suppressions. */
 export function removalQuestionPage(view: View, who: string): Content {
   const title = `Take ${who} off the list?`;
   return {

@@ -21,7 +21,7 @@ export interface PackedRow {
   readonly fields: readonly string[];
   /** JSON of a `RowView`, then the bodies of its requests, a line each. */
   readonly view: string;
-  /** Rows that are alike, such as those of one variant. */
+  /** Rows with similar messages, such as those of one variant. */
   readonly like: string;
 }
 
@@ -172,8 +172,8 @@ export interface Values {
 const NONE: readonly string[] = [];
 
 /**
- * Decisions hold the cells of those alone who are sent to, because a run needs no others. Whoever looks for somebody
- * mostly asks why they are left out: so the list is read once more, beside the decisions.
+ * Decisions hold cells only for recipients who are sent to, because a run needs no others. But a reader of a preview
+ * often asks why a recipient is left out. So the list is read once more, in parallel with the decisions.
  *
  * @throws HandbillError as `openList`
  */
@@ -184,7 +184,7 @@ export async function openValues(spec: ListSpec): Promise<Values> {
   let at = 0;
   return {
     async between(first, last) {
-      // Not every row is asked for: what nobody asked for would stay.
+      // Not every row is asked for: rows before this one are dropped.
       while (at < rows.length && (rows[at]?.row ?? first) < first) at += 1;
       while ((rows.at(-1)?.row ?? -1) < last) {
         const next = await batches.next();
@@ -200,7 +200,7 @@ export async function openValues(spec: ListSpec): Promise<Values> {
         at += 1;
         found = rows[at];
       }
-      // A list that was changed meanwhile has somebody else there.
+      // If the list was changed meanwhile, another recipient is in this row.
       return found?.row === row && found.line === line ? (found.values ?? NONE) : NONE;
     },
     async close() {

@@ -12,7 +12,7 @@ export interface Base {
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** Tags and what stands between them, at which templates differ. */
+/** Tags and the text between them: the tokens in which templates are compared. */
 export function tokensOf(text: string): readonly string[] {
   return text.match(TOKEN) ?? [];
 }

@@ -144,7 +144,7 @@ function headerNodes({ image, video, document, filename, text }: JsonObject): re
   ];
 }
 
-/** Where a picture will stand, and which one. */
+/** A placeholder for a picture, and which one. */
 function media(kind: string, value: Json | undefined, name = ''): readonly PreviewNode[] {
   const address = textOf(value);
   if (address === '') return [];
@@ -177,7 +177,7 @@ function buttonNodes(buttons: readonly JsonObject[]): readonly PreviewNode[] {
   return [['buttons', ...buttons.map(buttonNode)]];
 }
 
-/** What it says, and what it opens: in the words of the preview in a terminal, where both stand on one line. */
+/** The text and the target of a button, in the words of the preview in a terminal, which has both on one line. */
 function buttonNode(button: JsonObject): PreviewNode {
   const line = buttonLines([button]).join('\n');
   const start = `${labelOf(button['text'])} -> `;

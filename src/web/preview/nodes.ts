@@ -53,7 +53,7 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-/** Text, or an element with what is in it. Text is raw: whoever shows it makes it safe for where it is shown. */
+/** Text, or an element with its content. Text is raw: the code that shows it must escape it. */
 export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNode[]];
 
 /** What the browser gets about one row, beside its columns and the bodies of its requests. */

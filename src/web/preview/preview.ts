@@ -20,14 +20,14 @@ interface PreviewPageOptions {
 }
 
 /**
- * The page of a dry run, in pieces: one file that asks for nothing. It begins with the rows, compressed and in elements
- * that show nothing, because they are written as they are read, in memory that does not grow with the list. What is
- * seen comes after them: the summary, which is known at the end, the first messages for browsers without scripts, and
- * the script that shows all of them.
+ * The page of a dry run, in pieces: one file that loads nothing. It begins with the rows, compressed and in hidden
+ * elements: they are written as they are read, so memory does not grow with the list. The visible part follows: the
+ * summary, which is known at the end, the first messages for browsers without scripts, and the script that shows all of
+ * them.
  *
- * Addresses and texts stand in it as they are: it is for the owner of the list.
+ * Addresses and texts are in it unmasked: it is for the owner of the list.
  *
- * @throws whatever reading the rows throws; HandbillError where the list changes its form meanwhile
+ * @throws whatever reading the rows throws; HandbillError if the list changes its form meanwhile
  */
 async function* previewPage(source: PreviewSource, options: PreviewPageOptions): AsyncGenerator<string> {
   const { campaign, occurrence } = source.plan;
@@ -187,8 +187,8 @@ const HELP: Html = html`<details class="help"><summary>How to search, and keys</
 </details>`;
 
 /**
- * A message as markup, for pages without scripts. The HTML of an email is left out: making it harmless takes a browser,
- * and its text stands beside it.
+ * A message as markup, for pages without scripts. The HTML of an email is left out, because only a browser can sanitize
+ * it; its text is shown.
  */
 function nodeHtml(node: PreviewNode): Html {
   if (typeof node === 'string') return html`${node}`;

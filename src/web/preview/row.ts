@@ -147,7 +147,7 @@ function codesOf(warnings: readonly Diagnostic[]): string {
   return [...new Set(warnings.map(({ code }) => code))].sort().join(',');
 }
 
-/** Why somebody is not sent to; empty for those who are. */
+/** Why a recipient is not sent to; empty for those who are. */
 function reasonOf(decision: Decision): string {
   if (decision.decision === 'send') return '';
   return decision.decision === 'done' ? (decision.reason ?? decision.outcome) : decision.reason;

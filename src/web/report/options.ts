@@ -7,9 +7,9 @@ import type { ReplyCounts, ReturnTimes } from './returned.ts';
 export interface ReportPageOptions extends Pick<ReportOptions, 'campaignFile' | 'completed' | 'currency' | 'planFile'> {
   /** In ms since 1970. */
   readonly nowMs: number;
-  /** Who may stand in the table of recipients; all of them when absent. */
+  /** Which outcomes are in the table of recipients; all of them when absent. */
   readonly isListed?: (outcome: Outcome) => boolean;
-  /** When something came back about somebody; absent where nothing did. */
+  /** When a report or reply came about a recipient; absent if there are none. */
   readonly timesOf?: (outcome: Outcome) => ReturnTimes;
   readonly latency?: SavedLatency | null;
   readonly replies?: ReplyCounts | null;

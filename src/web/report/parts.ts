@@ -12,14 +12,14 @@ ${parts}</section>
 
 export interface Column {
   readonly title: string;
-  /** Figures stand on the right. */
+  /** Figures are aligned right. */
   readonly kind?: 'figure';
 }
 
 /** A cell: text, or markup where it is more than text. */
 export type Cell = string | number | Html;
 
-/** On a narrow screen a table can be moved sideways, or the last cell of each row, a text, stands below the others. */
+/** On a narrow screen a table scrolls sideways, or the last cell of each row, a text, goes below the others. */
 export type Narrow = 'scrolled' | 'stacked';
 
 /** A table that scrolls by itself where it is too wide, also by keyboard; the first cell of a row is its name. */
@@ -47,7 +47,7 @@ export function row(columns: readonly Column[], name: Cell, cells: readonly Cell
 `;
 }
 
-/** Words of ours, with what stands between backticks as code. */
+/** Text of ours, with parts between backticks as code. */
 export function coded(text: string): Html {
   const parts = text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
   return html`${parts}`;

@@ -48,8 +48,8 @@ const PRESSING: ReadonlySet<OutcomeState> = new Set(['in-doubt', 'rejected', 'fa
 const LOST: ReadonlySet<Delivery> = new Set(['expired', 'undeliverable', 'failed', 'rejected']);
 
 /**
- * Who was not accepted, or did not get what was; null where there is nobody. A page is passed on: addresses are masked
- * in it, and the line of the list says who it is to those who have the list (SECURITY S34).
+ * Recipients who were not accepted or not reached; null if there are none. A report may be shared, so addresses are
+ * masked; with the line number, owners of the list can find the recipient.
  */
 export function recipientsOf(
   { rows, total, lost }: Chosen,

@@ -8,23 +8,23 @@ import { histogram, lineChart } from '../charts/lines.ts';
 import { createTimeCounts, type Slot } from '../time-counts.ts';
 import { type Column, row, section, table } from './parts.ts';
 
-/** When each thing was said first about the message to somebody, in ms since 1970; null: it was not. */
+/** When each event was first reported about the message of a recipient, in ms since 1970; null: it was not. */
 export type ReturnTimes = Readonly<Record<Returned, number | null>>;
 
-/** Each holds the next, but for the last: whoever answered has read it. */
+/** Each of the first three is implied by the next: a recipient who replied has read the message. */
 const RETURNED = ['arrived', 'read', 'replied', 'did not arrive'] as const;
 type Returned = (typeof RETURNED)[number];
 
-/** Counts what came back as recipients go by. */
+/** Counts reports and replies as recipients are read. */
 interface ReturnedWatch {
   add(outcome: Outcome): void;
   slots(): readonly Slot<Returned>[];
 }
 
 /**
- * @param timesOf - asked only about whom something came back
- * @param nowMs - providers may write any time into a report: what lies before the start or in the future is taken for
- * the nearest that is possible
+ * @param timesOf - asked only about recipients with reports or replies
+ * @param nowMs - providers may write any time into a report: a time before the start or in the future is moved to the
+ * nearest possible one
  */
 export function watchReturned(
   timesOf: (outcome: Outcome) => ReturnTimes,
@@ -45,7 +45,7 @@ export function watchReturned(
   };
 }
 
-/** What came back about the last messages, and when; null where nothing did. */
+/** Reports about the last messages, and when they came; null if there are none. */
 export function deliveriesOf(report: Report, slots: readonly Slot<Returned>[]): Html | null {
   const lines = deliveryLines(report);
   if (lines.length === 0) return null;
@@ -107,7 +107,7 @@ const TONES: Readonly<Record<Returned, Tone>> = {
 /** Replies to the messages of a run by what they mean; their texts are personal and stay in the ledger. */
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
-/** Who replied and what they meant; null where nobody did. */
+/** Replies and their meanings; null if there are none. */
 export function repliesOf({ replies, run }: Report, counts: ReplyCounts | null): Html | null {
   if (replies === undefined) return null;
   const meanings = Object.entries(REPLY_WORDS) as [ReplyMeaning, string][];

@@ -51,7 +51,7 @@ export async function* runPage(
   });
 }
 
-/** Replies to the messages of a run by what they mean, as somebody read them or else as they were taken. */
+/** Replies to the messages of a run by meaning: that of the reviewer, or else the one read from the text. */
 async function countReplies(
   { events }: Pick<Ledger, 'events'>,
   { number }: RunRecord,
@@ -73,9 +73,8 @@ async function* inTurns<T>(items: Iterable<T>, turn: NonNullable<PageOptions['tu
 }
 
 /**
- * Says when something came back about somebody, by what reports and replies say, else by when they came in. Null for a
- * run that was purged, whose words stayed and whose events did not. A row costs two look-ups, about 4 us, and a reply
- * some bytes of memory.
+ * Returns the times of the reports and replies about a recipient, as written in them, or else when they came in. Null
+ * for a purged run, whose events are deleted. A row costs two look-ups, about 4 us, and a reply some bytes of memory.
  */
 function returnTimes({ events }: Pick<Ledger, 'events'>, run: RunRecord): ((outcome: Outcome) => ReturnTimes) | null {
   if (run.purgedAtMs !== null) return null;

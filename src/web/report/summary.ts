@@ -23,7 +23,7 @@ import { intervalChart } from '../charts/lines.ts';
 import type { ReportPageOptions } from './options.ts';
 import { type Column, coded, row, section, table, timeOf } from './parts.ts';
 
-/** Which run it is, how it stands, and its figures at a glance. */
+/** The run, its state, and its figures at a glance. */
 export function headerOf(report: Report, options: ReportPageOptions): Html {
   const { campaign, environment, occurrence, state, startedAt, finishedAt } = report;
   const tookMs = finishedAt === null ? Number.NaN : Date.parse(finishedAt) - Date.parse(startedAt);
@@ -80,7 +80,7 @@ export function stepsOf(report: Report, options: ReportPageOptions): Html | null
   return section('What to do next', shown);
 }
 
-/** Everybody by what became of them. */
+/** All recipients by outcome. */
 export function outcomesOf({ totals }: Report): Html {
   const counts = OUTCOMES.map((outcome) => ({ outcome, count: totals[totalsKey(outcome)] }));
   const parts = counts.map(({ outcome, count }) => ({ label: outcome, value: count, tone: outcome }));
@@ -108,7 +108,7 @@ const OUTCOME_COLUMNS: readonly Column[] = [
   { title: 'Meaning' },
 ];
 
-/** Why recipients were not accepted, what that means and what to do about it; null where everybody was. */
+/** Why recipients were not accepted, what that means and what to do about it; null if all were accepted. */
 export function reasonsOf({ reasons }: Report): Html | null {
   const rows = WORST_FIRST.flatMap((outcome) =>
     Object.entries(reasons[totalsKey(outcome)] ?? {}).map(([reason, count]) => {
@@ -127,7 +127,7 @@ const REASON_COLUMNS: readonly Column[] = [
   { title: 'What it means, and what to do' },
 ];
 
-/** What somebody has to look at comes before what a rule left out. */
+/** Outcomes that need attention come before those that a rule left out. */
 const WORST_FIRST: readonly OutcomeState[] = [
   'in-doubt',
   'rejected',
