@@ -53,8 +53,9 @@ export type {
   WinnerDecision,
   WinnerMetric,
 } from './model.ts';
+export { type DoctorOptions, type DoctorResult, doctor } from './operations/doctor.ts';
+export type { DoctorCheck } from './operations/doctor-check.ts';
 export { type DiffOptions, diff } from './operations/library/diff.ts';
-export { type DoctorCheck, type DoctorOptions, type DoctorResult, doctor } from './operations/library/doctor.ts';
 export {
   type Doubt,
   type DoubtsOptions,
@@ -68,8 +69,6 @@ export {
 export { type DueItem, type DueOptions, type DueResult, due } from './operations/library/due.ts';
 export { type InitOptions, type InitResult, init } from './operations/library/init.ts';
 export { type Listening, type ListenOptions, listen, type Recorded } from './operations/library/listen.ts';
-export { type LoadOptions, loadCampaign } from './operations/library/loading.ts';
-export type { Confirm, ProjectOptions } from './operations/library/options.ts';
 export {
   type ApproveOptions,
   type ApproveQuestion,
@@ -93,13 +92,6 @@ export {
   preview,
 } from './operations/library/preview.ts';
 export {
-  type LeftRun,
-  type PurgedRun,
-  type PurgeOptions,
-  type PurgeResult,
-  purge,
-} from './operations/library/purge.ts';
-export {
   type DueFallbacks,
   type ReconciledFile,
   type ReconcileOptions,
@@ -118,14 +110,6 @@ export {
   type ReviewRepliesResult,
   reviewReplies,
 } from './operations/library/replies.ts';
-export {
-  type LegResult,
-  listRuns,
-  type OutcomesOptions,
-  outcomes,
-  type RecipientOutcome,
-  report,
-} from './operations/library/runs.ts';
 export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './operations/library/sandbox.ts';
 export {
   type CallerFile,
@@ -160,7 +144,6 @@ export {
   type SuppressionCheck,
   type SuppressionEntry,
 } from './operations/library/suppressions.ts';
-export type { Task } from './operations/library/task.ts';
 export {
   type ValidatedFile,
   type ValidateOptions,
@@ -168,6 +151,24 @@ export {
   validate,
 } from './operations/library/validate.ts';
 export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './operations/library/workers.ts';
+export { type LoadOptions, loadCampaign } from './operations/loading.ts';
+export type { Confirm, ProjectOptions } from './operations/options.ts';
+export {
+  type LeftRun,
+  type PurgedRun,
+  type PurgeOptions,
+  type PurgeResult,
+  purge,
+} from './operations/purge.ts';
+export {
+  type LegResult,
+  type OutcomesOptions,
+  outcomes,
+  type RecipientOutcome,
+  report,
+} from './operations/report.ts';
+export { listRuns } from './operations/runs.ts';
+export type { Task } from './operations/task.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';
 export type {

@@ -1,10 +1,7 @@
 import { type Code, type Diagnostic, EXIT, type ExitStatus } from '../errors.ts';
 import { checkTlsEnvironment } from '../http/credentials.ts';
 import { isAtLeast } from '../ledger/open.ts';
-import type { CommandContext } from './context.ts';
-
-/** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to look at, or it was not asked for. */
-export type CheckStatus = 'ok' | 'warning' | 'problem' | 'skipped';
+import type { Settled } from './options.ts';
 
 /** What is looked at; a closed set, which schemas/doctor.schema.json lists too. */
 export const CHECKS = [
@@ -33,25 +30,31 @@ export const CHECKS = [
 export type CheckName = (typeof CHECKS)[number];
 
 /** What was found at one look. */
-export interface Check {
-  readonly check: CheckName;
+export interface DoctorCheck {
+  /** What was looked at: a word of a closed set, which schemas/doctor.schema.json lists. */
+  readonly check: string;
   /** Which of several: the name of an environment; null where there is one. */
   readonly of: string | null;
-  readonly status: CheckStatus;
+  /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to check, or it was not asked for. */
+  readonly status: 'ok' | 'warning' | 'problem' | 'skipped';
   readonly message: string;
   /** What to do. */
   readonly hint: string | null;
   readonly code: Code | null;
 }
 
-type Rest = Partial<Pick<Check, 'of' | 'hint' | 'code'>>;
+type Rest = Partial<Pick<DoctorCheck, 'of' | 'hint' | 'code'>>;
 
-export function found(check: CheckName, status: CheckStatus, message: string, rest: Rest = {}): Check {
+export function found(check: CheckName, status: DoctorCheck['status'], message: string, rest: Rest = {}): DoctorCheck {
   return { check, of: null, hint: null, code: null, ...rest, status, message };
 }
 
 /** A diagnostic as a check, with its place in front. */
-export function asCheck(check: CheckName, { code, severity, message, at, hint }: Diagnostic, rest: Rest = {}): Check {
+export function asCheck(
+  check: CheckName,
+  { code, severity, message, at, hint }: Diagnostic,
+  rest: Rest = {},
+): DoctorCheck {
   const line = at?.line === undefined ? '' : `:${at.line}${at.column === undefined ? '' : `:${at.column}`}`;
   const place = at === undefined ? '' : `${at.file}${line}: `;
   const status = severity === 'error' ? 'problem' : 'warning';
@@ -66,7 +69,7 @@ const WITHOUT_HINT: Partial<Record<CheckName, string>> = {
 };
 
 /** 7 where the ledger cannot be used, which is worse than what a file says wrong. */
-export function exitOf(checks: readonly Check[]): ExitStatus {
+export function exitOf(checks: readonly DoctorCheck[]): ExitStatus {
   const problems = checks.filter(({ status }) => status === 'problem');
   if (problems.length === 0) return EXIT.done;
   return problems.some(({ code }) => code?.startsWith('ledger-') === true) ? EXIT.ledger : EXIT.refused;
@@ -81,25 +84,19 @@ interface Runtime {
   readonly offsetAt: (timeZone: string, atMs: number) => string | null;
 }
 
-/** Node, its database and its time zones, the clock, the terminal, and variables that weaken everything. */
-export function checkRuntime(
-  runtime: Runtime,
-  context: Pick<CommandContext, 'env' | 'now' | 'interactive' | 'width'>,
-): readonly Check[] {
+/** Node, its database and its time zones, the clock, and variables that weaken everything. */
+export function checkRuntime(runtime: Runtime, context: Pick<Settled, 'env' | 'now'>): readonly DoctorCheck[] {
   const tls = checkTlsEnvironment(context.env);
   return [
     checkNode(runtime),
     found('handbill', 'ok', `handbill ${runtime.handbill}`),
     checkZones(runtime),
     checkYear(context.now()),
-    context.interactive
-      ? found('terminal', 'ok', `A terminal of ${context.width} columns: questions can be asked.`)
-      : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.'),
     tls === null ? found('certificates', 'ok', 'Certificates are verified.') : asCheck('certificates', tls),
   ];
 }
 
-function checkNode({ node, sqlite }: Runtime): Check {
+function checkNode({ node, sqlite }: Runtime): DoctorCheck {
   const hint = 'Run handbill with Node.js 24 in its newest version.';
   if (!isAtLeast(node, [24])) {
     return found('node', 'problem', `Node.js ${node} is older than handbill needs (24).`, {
@@ -121,7 +118,7 @@ const KNOWN_OFFSETS = [
   ['Australia/Lord_Howe', Date.UTC(2026, 6, 1), 'GMT+10:30'],
 ] as const;
 
-function checkZones({ offsetAt }: Runtime): Check {
+function checkZones({ offsetAt }: Runtime): DoctorCheck {
   const wrong = KNOWN_OFFSETS.find(([zone, atMs, offset]) => offsetAt(zone, atMs) !== offset);
   if (wrong === undefined) return found('time-zones', 'ok', 'Time zones and their summer times are known.');
   const hint = 'Use a build of Node.js with full ICU data, and leave NODE_ICU_DATA unset.';
@@ -133,7 +130,7 @@ function checkZones({ offsetAt }: Runtime): Check {
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 const LATEST_MS = Date.UTC(2126, 0, 1);
 
-function checkYear(nowMs: number): Check {
+function checkYear(nowMs: number): DoctorCheck {
   const shown = new Date(nowMs).toISOString();
   if (nowMs >= EARLIEST_MS && nowMs < LATEST_MS) return found('clock', 'ok', `The clock says ${shown}.`);
   return found('clock', 'problem', `The clock says ${shown}, which cannot be.`, { code: 'clock', hint: SET_CLOCK });

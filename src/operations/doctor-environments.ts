@@ -9,7 +9,7 @@ import type { RunRecord } from '../ledger/records.ts';
 import type { Environment } from '../model.ts';
 import { isLoopback } from '../util/base-url.ts';
 import { isPostgres, placeOfLedger } from '../util/ledger-address.ts';
-import { asCheck, type Check, found, SET_CLOCK } from './doctor-check.ts';
+import { asCheck, type DoctorCheck, found, SET_CLOCK } from './doctor-check.ts';
 
 interface EnvironmentCheckOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 10_000;
 export async function checkEnvironment(
   environment: Environment,
   options: EnvironmentCheckOptions,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   const of = environment.name;
   if (of === 'sandbox') return [found('environment', 'ok', 'The sandbox on this machine is always there.', { of })];
   return [
@@ -37,14 +37,17 @@ export async function checkEnvironment(
   ];
 }
 
-function checkAddress({ name: of, url, proxy }: Environment): Check {
+function checkAddress({ name: of, url, proxy }: Environment): DoctorCheck {
   const way = proxy === null ? '' : ` through ${proxy}`;
   if (new URL(url).protocol === 'https:') return found('environment', 'ok', `${url}${way}`, { of });
   const hint = 'Nothing protects it but that it does not leave this machine. Use https for a real API.';
   return found('environment', 'warning', `${url}${way} is plain http, without TLS.`, { of, hint });
 }
 
-async function checkKey({ name: of, apiKey }: Environment, { env, root }: EnvironmentCheckOptions): Promise<Check> {
+async function checkKey(
+  { name: of, apiKey }: Environment,
+  { env, root }: EnvironmentCheckOptions,
+): Promise<DoctorCheck> {
   if (apiKey === null) {
     const hint = 'Write apiKey: { env: HANDBILL_API_KEY }.';
     return found('key', 'problem', 'No key is named.', { of, code: 'missing-api-key', hint });
@@ -56,7 +59,7 @@ async function checkKey({ name: of, apiKey }: Environment, { env, root }: Enviro
 }
 
 /** As send connects: name, TCP, TLS and proxy, without a byte of a request; then the time, where no proxy is between. */
-async function checkConnection(environment: Environment, now: () => number): Promise<readonly Check[]> {
+async function checkConnection(environment: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { name: of, url, proxy } = environment;
   const endpoint = connect({ url, headers: {}, connections: 1, timeoutMs: TIMEOUT_MS, proxy });
   try {
@@ -84,7 +87,7 @@ function isTls(url: string): string {
 const API_CLOCK_TOLERANCE_MS = 60_000;
 
 /** Asks the root of the API's host for its headers, without a key. What it answers does not matter, but the time. */
-async function checkTime({ name: of, url }: Environment, now: () => number): Promise<readonly Check[]> {
+async function checkTime({ name: of, url }: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { request } = await import('undici');
   const sentMs = now();
   const date = await request(new URL(url).origin, {
@@ -108,7 +111,7 @@ async function checkTime({ name: of, url }: Environment, now: () => number): Pro
 }
 
 export interface LedgerCheckup {
-  readonly checks: readonly Check[];
+  readonly checks: readonly DoctorCheck[];
   /** Null where there is no ledger, or none that can be used. */
   readonly facts: LedgerFacts | null;
 }
@@ -133,14 +136,14 @@ export function checkLedger(
 }
 
 /** Whatever a damaged file makes SQLite or this code say is a finding like any other. */
-function refusals(error: unknown, place: string): readonly Check[] {
+function refusals(error: unknown, place: string): readonly DoctorCheck[] {
   if (error instanceof HandbillError) return error.diagnostics.map((one) => asCheck('ledger', one));
   const why = error instanceof Error ? error.message : String(error);
   const hint = 'Look at who may read it. A damaged one is moved away for safe keeping, and restored from a backup.';
   return [found('ledger', 'problem', `${place} cannot be read: ${why}.`, { code: 'ledger-unusable', hint })];
 }
 
-function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly Check[] {
+function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly DoctorCheck[] {
   const { version, newestVersion, bytes, runs, newestMs, isReadable } = facts;
   const size = bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.round(bytes / MIB)} MiB`;
   const older = version < newestVersion ? `, which the next command that writes brings to ${newestVersion}` : '';
@@ -167,7 +170,7 @@ function checkFacts(facts: LedgerFacts, place: string, nowMs: number): readonly 
 /** Machines that share a ledger and a rate must agree about the time. */
 const SERVER_TOLERANCE_MS = 2_000;
 
-function checkServerClock(serverMs: number | null, nowMs: number): readonly Check[] {
+function checkServerClock(serverMs: number | null, nowMs: number): readonly DoctorCheck[] {
   if (serverMs === null) return [];
   const apart = Math.abs(serverMs - nowMs);
   if (apart <= SERVER_TOLERANCE_MS) {
@@ -178,7 +181,7 @@ function checkServerClock(serverMs: number | null, nowMs: number): readonly Chec
   return [found('clock', 'warning', message, { code: 'clock', hint: SET_CLOCK })];
 }
 
-function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly Check[] {
+function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly DoctorCheck[] {
   const checks = held.map(({ run, holder }) => {
     const who = holder === null ? '' : ` by process ${holder.pid} on ${holder.host}, since ${iso(holder.sinceMs)}`;
     return found('locks', 'ok', `${nameOf(run)} is being sent${who}.`);
@@ -198,7 +201,7 @@ const NO_ROOM_BYTES = 4 * 1024 * 1024;
 const LITTLE_ROOM_BYTES = 100 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
-function checkDisk(ledger: string): readonly Check[] {
+function checkDisk(ledger: string): readonly DoctorCheck[] {
   let disk: DiskFacts;
   try {
     disk = examineDisk(ledger);
@@ -216,7 +219,7 @@ function checkDisk(ledger: string): readonly Check[] {
   return [...checks, found('disk', 'problem', message, { code: 'ledger-filesystem', hint: local })];
 }
 
-function judgeRoom(bytes: number, free: string, hint: string): Check {
+function judgeRoom(bytes: number, free: string, hint: string): DoctorCheck {
   if (bytes < NO_ROOM_BYTES)
     return found('disk', 'problem', `The disk of the ledger is full: ${free}.`, { code: 'ledger-write', hint });
   if (bytes < LITTLE_ROOM_BYTES)

@@ -13,12 +13,12 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, isInside, readSmallFile } from '../util/paths.ts';
 import { readWebhookSecrets } from '../webhook/secrets.ts';
 import { approverFaults } from './approver-faults.ts';
-import { asCheck, type Check, type CheckName, found } from './doctor-check.ts';
+import { asCheck, type CheckName, type DoctorCheck, found } from './doctor-check.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The schemas that `init` put beside the project for editors, against those of this handbill. */
-export async function checkSchemas(root: string): Promise<Check> {
+export async function checkSchemas(root: string): Promise<DoctorCheck> {
   const own = join(import.meta.dirname, '..', '..', 'schemas');
   const read = async (path: string): Promise<string | null> => {
     const found = await readSmallFile(path, LARGEST_SCHEMA_BYTES);
@@ -44,7 +44,7 @@ const SCHEMAS = ['campaign.schema.json', 'project.schema.json'];
 const LARGEST_SCHEMA_BYTES = 1 << 20;
 
 /** git for `diff`, and whether it would take the ledger along. */
-export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env: Env): Promise<Check> {
+export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env: Env): Promise<DoctorCheck> {
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   try {
     const inside = await runGit(place, ['rev-parse', '--show-toplevel']);
@@ -72,7 +72,7 @@ export async function checkListsInGit(
   campaigns: readonly Pick<Campaign, 'recipients'>[],
   { root }: Pick<Project, 'root'>,
   env: Env,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   try {
     const inside = await runGit(place, ['rev-parse', '--show-toplevel']);
@@ -135,10 +135,10 @@ export async function checkApproval(
   project: Project,
   only: readonly Environment[],
   env: Env,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   const asking = only.filter(({ approval }) => approval !== null);
   if (asking.length === 0) return [found('approval', 'skipped', 'No environment asks for it.')];
-  const checks: Check[] = [];
+  const checks: DoctorCheck[] = [];
   for (const environment of asking) {
     const of = environment.name;
     const faults = await approverFaults(project, environment);
@@ -159,7 +159,7 @@ function whoOf(approvers: { readonly signers: readonly Signer[] } | { readonly f
 }
 
 /** One that knows signatures complains about the signature that it is not given; others are told apart by runSshKeygen. */
-async function checkSshKeygen(env: Env): Promise<Check> {
+async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
   const args = ['-Y', 'check-novalidate', '-n', 'handbill', '-s', devNull];
   try {
     await runSshKeygen({ args, folder: tmpdir(), env, input: 'nothing', timeoutMs: GIT_TIMEOUT_MS });
@@ -178,7 +178,7 @@ export async function checkSuppressions(
   listed: Listed,
   ledgerKeyId: string | null,
   env: Env,
-): Promise<readonly Check[]> {
+): Promise<readonly DoctorCheck[]> {
   const { suppressions } = listed;
   const { faults } = await readSuppressions(listed, env);
   const checks = faults.diagnostics.slice(0, MOST_SHOWN).map((one) => asCheck('suppressions', one));
@@ -197,7 +197,7 @@ export async function checkSuppressions(
 
 const MOST_SHOWN = 20;
 
-async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, env: Env): Promise<Check | null> {
+async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, env: Env): Promise<DoctorCheck | null> {
   const read = await readHasher(suppressionKey, env, root);
   if ('problem' in read) {
     const { message, ...rest } = read.problem;
@@ -210,7 +210,7 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
 }
 
 /** The secrets by which senders of reports prove who they are. */
-export async function checkWebhooks({ webhook, root }: Project, env: Env): Promise<readonly Check[]> {
+export async function checkWebhooks({ webhook, root }: Project, env: Env): Promise<readonly DoctorCheck[]> {
   if (webhook.receiver === null) return [found('webhooks', 'skipped', 'No secrets are named: nothing is received.')];
   const { secrets, diagnostics } = await readWebhookSecrets(webhook.receiver, env, root);
   if (diagnostics.length > 0) return diagnostics.map((one) => asCheck('webhooks', one));
@@ -218,7 +218,7 @@ export async function checkWebhooks({ webhook, root }: Project, env: Env): Promi
   return [found('webhooks', 'ok', `${count} Scheme: ${webhook.receiver.scheme.kind}.`)];
 }
 
-function fault(check: CheckName, error: unknown, status: 'warning' | 'problem'): Check {
+function fault(check: CheckName, error: unknown, status: 'warning' | 'problem'): DoctorCheck {
   const [first]: readonly Diagnostic[] = error instanceof HandbillError ? error.diagnostics : [];
   if (first !== undefined) return { ...asCheck(check, first), status };
   return found(check, status, `It cannot be asked: ${error instanceof Error ? error.message : String(error)}.`);

@@ -6,16 +6,7 @@ import { type ProjectReading, readProject } from '../campaign/project.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
 import { type Diagnostic, problem, refuse } from '../errors.ts';
 import type { Campaign, Environment } from '../model.ts';
-import type { CommandContext } from './context.ts';
-import {
-  asCheck,
-  type Check,
-  type CheckName,
-  type CheckStatus,
-  checkRuntime,
-  found,
-  offsetHere,
-} from './doctor-check.ts';
+import { asCheck, type CheckName, checkRuntime, type DoctorCheck, found, offsetHere } from './doctor-check.ts';
 import { checkEnvironment, checkLedger, type LedgerCheckup } from './doctor-environments.ts';
 import {
   checkApproval,
@@ -25,24 +16,26 @@ import {
   checkSuppressions,
   checkWebhooks,
 } from './doctor-project.ts';
+import { type ProjectOptions, type Settled, withDefaults } from './options.ts';
 import { version } from './version.ts';
 
-export interface DoctorOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now' | 'interactive' | 'width'> {
-  /** Its project is looked at, and itself; default: the project of the current folder. */
+/** What is looked at. */
+export interface DoctorOptions extends ProjectOptions {
+  /** A campaign file, its folder, or its name: it and its project are looked at. Default: the project of `cwd`. */
   readonly campaign?: string;
-  /** Only this environment; default: all. */
+  /** Only this environment. Default: all. */
   readonly environment?: string;
-  readonly ledger?: string;
-  readonly online: boolean;
+  /** Connects to the environments; sends neither message nor key. Default: false. */
+  readonly online?: boolean;
 }
 
-/** What `handbill doctor --format json` prints: schemas/doctor.schema.json. */
-export interface Checkup {
-  readonly version: 1;
+/** What was found. */
+export interface DoctorResult {
+  /** The version of handbill. */
   readonly handbill: string;
   /** The project's root. */
   readonly root: string;
-  readonly checks: readonly Check[];
+  readonly checks: readonly DoctorCheck[];
   readonly totals: {
     readonly ok: number;
     readonly warnings: number;
@@ -52,12 +45,11 @@ export interface Checkup {
 }
 
 /**
- * Looks at everything that a start needs, and changes nothing. Nothing leaves the machine unless `online`, and then no
- * key and no message.
- *
- * @throws HandbillError exit 2: a campaign or an environment that does not exist
+ * `handbill doctor`: looks at what a start needs - runtime, ledger, environments, keys, clock - and changes nothing. What
+ * is wrong comes back as checks; nothing is thrown for it.
  */
-export async function doctor(options: DoctorOptions): Promise<Checkup> {
+export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
+  const options = withDefaults(given);
   const { cwd, env, now } = options;
   const nowMs = now();
   const named = await namedCampaign(options);
@@ -82,7 +74,7 @@ export async function doctor(options: DoctorOptions): Promise<Checkup> {
     ...ledger.checks,
     ...(await settingsChecks(reading, campaign?.campaign ?? null, ledger, options)),
   ];
-  return { version: 1, handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
+  return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
 }
 
 /** Without a readable handbill.yaml nobody knows where it is. */
@@ -91,14 +83,16 @@ const NO_PLACE: LedgerCheckup = {
   facts: null,
 };
 
-async function namedCampaign({ campaign, cwd }: DoctorOptions): Promise<FoundCampaign | null> {
+type Given = DoctorOptions & Settled;
+
+async function namedCampaign({ campaign, cwd }: Given): Promise<FoundCampaign | null> {
   if (campaign === undefined) return null;
   const place = await findCampaign(campaign, cwd);
   if ('problem' in place) throw refuse(place.problem);
   return place;
 }
 
-function projectChecks({ project, diagnostics }: ProjectReading): readonly Check[] {
+function projectChecks({ project, diagnostics }: ProjectReading): readonly DoctorCheck[] {
   if (diagnostics.length > 0) return diagnostics.map((one) => asCheck('project', one));
   if (project.file !== null) return [found('project', 'ok', `${project.file} is valid.`)];
   const hint = 'handbill init --force adds one. Campaigns can do without.';
@@ -107,8 +101,8 @@ function projectChecks({ project, diagnostics }: ProjectReading): readonly Check
 
 async function checkCampaign(
   path: string,
-  { cwd, now, ledger }: DoctorOptions,
-): Promise<{ readonly campaign: Campaign | null; readonly checks: readonly Check[] }> {
+  { cwd, now, ledger }: Given,
+): Promise<{ readonly campaign: Campaign | null; readonly checks: readonly DoctorCheck[] }> {
   const given = { cwd, now: now(), ...(ledger === undefined ? {} : { ledger }) };
   const { campaign, diagnostics, file } = await readCampaign(path, given);
   const own = diagnostics.filter(({ severity }) => severity === 'error');
@@ -118,11 +112,7 @@ async function checkCampaign(
 }
 
 /** The campaigns of the project that can be read, with the one that was named. */
-async function campaignsOf(
-  root: string,
-  named: Campaign | null,
-  { cwd, now }: DoctorOptions,
-): Promise<readonly Campaign[]> {
+async function campaignsOf(root: string, named: Campaign | null, { cwd, now }: Given): Promise<readonly Campaign[]> {
   const { files } = await findCampaigns([], root);
   const campaigns = named === null ? [] : [named];
   for (const file of files) {
@@ -139,15 +129,15 @@ async function settingsChecks(
   reading: ProjectReading,
   campaign: Campaign | null,
   { facts }: LedgerCheckup,
-  options: DoctorOptions,
-): Promise<readonly Check[]> {
+  options: Given,
+): Promise<readonly DoctorCheck[]> {
   const { project } = reading;
   if (reading.diagnostics.some(({ severity }) => severity === 'error')) {
     return OF_SETTINGS.map((name) => found(name, 'skipped', 'handbill.yaml must be mended first.'));
   }
-  const { env, now, online, cwd } = options;
+  const { env, now, online = false, cwd } = options;
   const chosen = environmentsOf(project.environments, options.environment);
-  const ofEach: Check[] = [];
+  const ofEach: DoctorCheck[] = [];
   for (const one of chosen) ofEach.push(...(await checkEnvironment(one, { env, now, online, root: project.root })));
   const { files, diagnostics } = await findSuppressions(null, reading, {
     root: project.root,
@@ -173,7 +163,8 @@ function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | un
   throw refuse(unknown);
 }
 
-function totalsOf(checks: readonly Check[]): Checkup['totals'] {
-  const count = (status: CheckStatus): number => checks.filter((one) => one.status === status).length;
+/** How many checks came to what. */
+export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals'] {
+  const count = (status: DoctorCheck['status']): number => checks.filter((one) => one.status === status).length;
   return { ok: count('ok'), warnings: count('warning'), problems: count('problem'), skipped: count('skipped') };
 }

@@ -11,29 +11,47 @@ import type { OutcomeState, Project } from '../model.ts';
 import { keepDeliveries } from '../run/deliveries.ts';
 import { shownLedger } from '../util/ledger-address.ts';
 import { didYouMean } from '../util/suggest.ts';
-import type { CommandContext } from './context.ts';
 import { joinReplies } from './join-replies.ts';
+import { asker, type Confirm, checkNumbers, type ProjectOptions, type Settled, withDefaults } from './options.ts';
 import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
 import { hasherOf } from './suppress-addresses.ts';
 
-export interface PurgeOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
+/** What is forgotten. */
+export interface PurgeOptions extends ProjectOptions {
   /** Whose last activity is longer ago than this, in ms. */
   readonly olderThanMs: number;
-  /** Only runs of this environment; suppressions are left as they are then. */
+  /** Only runs of this environment; suppressions are left as they are then. Default: every one. */
   readonly environment?: string;
-  /** Only runs of this campaign; suppressions are left as they are then. */
+  /** Only runs of this campaign; suppressions are left as they are then. Default: every one. */
   readonly campaign?: string;
-  /** Runs too in which somebody is in doubt, failed, deferred or pending; default: these are left and named. */
+  /** Also purge runs with recipients in doubt, failed, deferred or pending. Default: false, they are left and named. */
   readonly withOpen?: boolean;
-  /** Says what would be done, and changes nothing. */
+  /** Says what would be done, and changes nothing. Default: false. */
   readonly dryRun?: boolean;
-  /** Asked before anything is changed; false refuses. Default: refuse. */
-  readonly confirm?: (question: PurgeResult) => Promise<boolean>;
+  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
+  readonly confirm?: Confirm<PurgeResult>;
 }
 
-/** What was done, or would be: the document of `--format json`. */
+/** A run that is old enough. */
+export interface PurgedRun {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  /** The newest thing that is recorded of it, ISO 8601 in UTC. */
+  readonly lastActivity: string;
+  readonly recipients: number;
+  /** Recipients without a final outcome. */
+  readonly open: number;
+}
+
+/** One that stays as it is: a recipient in it has no final outcome, or another process has it. */
+export interface LeftRun extends PurgedRun {
+  readonly why: 'open' | 'held';
+}
+
+/** What was done, or would be. */
 export interface PurgeResult {
   readonly version: 1;
   readonly dryRun: boolean;
@@ -45,16 +63,10 @@ export interface PurgeResult {
   readonly left: readonly LeftRun[];
   /** Lists that were forgotten: of starts that were killed while they loaded one. */
   readonly lists: number;
-  readonly suppressions: {
-    /** Addresses that became hashes. */
-    readonly hashed: number;
-    /** Entries that had expired, and went. */
-    readonly expired: number;
-    /** Addresses that stay in plain, because there is no key to hash them with. */
-    readonly plain: number;
-  };
-  /** What came back before the limit: reports and replies that were deleted, or emptied where they still count. */
-  readonly events: EventCounts;
+  /** Addresses that became hashes; entries that had expired, and went; addresses that stay, for want of a key. */
+  readonly suppressions: { readonly hashed: number; readonly expired: number; readonly plain: number };
+  /** What came back before the limit: deleted, or emptied where it still counts. */
+  readonly events: { readonly reports: number; readonly replies: number; readonly unread: number };
   /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
   readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
 }
@@ -63,14 +75,14 @@ export interface PurgeResult {
 const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
 
 /**
- * Takes personal data out of what is older than a limit: keys, addresses, ids, texts and times of recipients, and who
- * resolved doubts. Counts stay, and what came back about each. Suppressions stay too, those older than the limit as
- * keyed hashes. Reports and replies that came in before the limit go, or lose what says about whom they are.
+ * `handbill purge`: takes personal data out of what is older than a limit. Counts stay, and suppressions as keyed hashes.
  *
- * @throws HandbillError exit 2 (refused, nothing was changed; a campaign or environment that nobody knows), 6 (another
- * purge is under way), 7 (ledger)
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another purge is under way), 7 (ledger)
  */
-export async function purge(options: PurgeOptions): Promise<PurgeResult> {
+export async function purge(given: PurgeOptions): Promise<PurgeResult> {
+  const options = withDefaults(given);
+  // Without a limit, everything would be old enough or nothing: neither is a default.
+  checkNumbers({ olderThanMs: options.olderThanMs ?? Number.NaN }, { olderThanMs: [0, 8.64e15] });
   const { project, place } = await projectHere(options, options.ledger);
   // A key that is named and cannot be read is an error; without one, suppressions stay as they are.
   const hasher = project.suppressionKey === null ? null : await hasherOf(project, options);
@@ -106,7 +118,7 @@ export async function purge(options: PurgeOptions): Promise<PurgeResult> {
   const many = found.runs.length + found.drafts.length + hashed + found.old.expired + reports + replies + unread;
   const nothing = many === 0;
   if (planned.dryRun || (nothing && !found.isUnderWay)) return planned;
-  if (!nothing && !((await options.confirm?.(planned)) ?? false)) {
+  if (!nothing && !(await asker(options.confirm)(planned))) {
     const hint = 'Without a terminal, add --yes. --dry-run shows what would be done.';
     throw refuse(problem('not-confirmed', 'Nothing was purged: it was not confirmed.', { hint }));
   }
@@ -153,7 +165,7 @@ interface Found extends Selection {
 }
 
 /** Looks without changing anything; nothing where there is no ledger yet. */
-function survey(path: string, { now }: PurgeOptions, look: (ledger: Ledger) => Found): Found {
+function survey(path: string, { now }: Pick<Settled, 'now'>, look: (ledger: Ledger) => Found): Found {
   const ledger = openExistingLedger(path, { nowMs: now() });
   if (ledger === null) return NOTHING;
   try {
@@ -267,24 +279,6 @@ async function carry<T>(steps: Iterable<T>, each: (step: T) => void = () => unde
 function busy(): HandbillError {
   const hint = 'Wait for it to end.';
   return new HandbillError(EXIT.locked, [problem('locked', 'Another process is purging this ledger.', { hint })]);
-}
-
-/** A run that is old enough to be purged: the fields of `--format json` and of the schema. */
-export interface PurgedRun {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
-  /** The newest thing that is recorded of it, ISO 8601 in UTC. */
-  readonly lastActivity: string;
-  readonly recipients: number;
-  /** Recipients without a final outcome: in doubt, pending, failed or deferred. */
-  readonly open: number;
-}
-
-/** One that stays as it is: `open`, somebody in it has no final outcome; `held`, another process is at it. */
-export interface LeftRun extends PurgedRun {
-  readonly why: 'open' | 'held';
 }
 
 interface PurgeLimits {

@@ -1,25 +1,153 @@
-import { InvalidArgumentError } from 'commander';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunRecord } from '../ledger/records.ts';
-import {
-  type Campaign,
-  DELIVERIES,
-  type Delivery,
-  type EarlierMessage,
-  type Outcome,
-  type OutcomeState,
-  type Project,
-  type Report,
+import type {
+  Campaign,
+  Channel,
+  Delivery,
+  EarlierMessage,
+  LegOutcome,
+  Outcome,
+  OutcomeState,
+  Project,
+  Report,
 } from '../model.ts';
 import { readPriceList } from '../plan/prices.ts';
 import { createReferences } from '../plan/reference.ts';
 import { countDelivery, type DeliveryCount } from '../report/deliveries.ts';
 import { foldDelivery } from '../report/fold-delivery.ts';
 import type { ReferenceOf, ReportOptions } from '../report/record.ts';
-import { cameBack, messageOf, openDeliveries } from '../run/deliveries.ts';
+import { cameBack, countDeliveries, messageOf, openDeliveries } from '../run/deliveries.ts';
 import { summarise } from '../run/summary.ts';
-import type { CommandContext } from './context.ts';
-import { PLAN_FILE, sentCampaign, takesPlans } from './runs.ts';
+import { joinRepliesOf } from './join-replies.ts';
+import { type ProjectOptions, present, type Settled, settle } from './options.ts';
+import { ledgerHere, projectHere } from './project-ledger.ts';
+import { findRun, PLAN_FILE, sentCampaign, takesPlans } from './runs.ts';
+
+/** Which recipients of a run: those that match all that is given. */
+export interface OutcomesOptions extends ProjectOptions {
+  /** Only with these outcomes. Default: all. */
+  readonly outcomes?: readonly OutcomeState[];
+  /** Only with this delivery state; `none`: no report. Default: all. */
+  readonly deliveries?: readonly (Delivery | 'none')[];
+}
+
+/** What became of the message on one channel. */
+export interface LegResult {
+  readonly channel: Channel;
+  readonly to: string | null;
+  /** handbill's own id of the message; null where nothing was to be sent. */
+  readonly reference: string | null;
+  readonly outcome: OutcomeState;
+  readonly reason: string | null;
+  /** Requests over all starts. */
+  readonly attempts: number;
+  readonly httpStatus: number | null;
+  /** The id that the API gave out. */
+  readonly messageId: string | null;
+  /** What the API said of a refusal; text from outside, never trusted. */
+  readonly error: string | null;
+  /** The delivery state of the message; null: no report. */
+  readonly delivery: Delivery | null;
+  /** SMS parts; null on other channels. */
+  readonly parts: number | null;
+  readonly encoding: 'GSM-7' | 'UCS-2' | null;
+  /** In units of the price list's currency; null without a price. */
+  readonly cost: number | null;
+  /** ISO 8601 in UTC; null while nothing happened. */
+  readonly updatedAt: string | null;
+}
+
+/** The outcome of one row of the list: of its last channel step, where it has several. */
+export interface RecipientOutcome extends LegResult {
+  /** First line of the row in its file. */
+  readonly line: number;
+  /** Null after a purge, and where the row has no address. */
+  readonly key: string | null;
+  readonly variant: string | null;
+  /** Every channel step in order, the last included; absent where there is one only. */
+  readonly legs?: readonly LegResult[];
+  /** The address that the list has by now, where it is not the one that the message went to; absent else. */
+  readonly listTo?: string;
+  /** Messages to addresses that were corrected since, the first one first; absent where there are none. */
+  readonly earlier?: readonly EarlierMessage[];
+}
+
+/**
+ * `handbill report`: the summary of a run, with the delivery reports until now.
+ *
+ * @param run - id of a run, or name of a campaign for its newest one
+ * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)
+ */
+export async function report(run: string, options: ProjectOptions = {}): Promise<Report> {
+  const settled = settle(options);
+  const { ledger, found, project } = await openRun(run, settled);
+  try {
+    const { campaign } = await sentCampaign(found, project, settled);
+    const deliveries = countDeliveries(ledger, found);
+    return summarise(ledger, found, null, campaign, cameBack(ledger, found, deliveries, campaign));
+  } finally {
+    ledger.close();
+  }
+}
+
+/**
+ * `handbill report --format jsonl`: what became of every row of a run, in list order. Read from the ledger a thousand
+ * at a time, so that memory stays flat; the ledger is closed when the loop ends or is left.
+ *
+ * @param run - id of a run, or name of a campaign for its newest one
+ * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger; also where the list of the
+ *   run was replaced meanwhile)
+ */
+export async function* outcomes(
+  run: string,
+  options: OutcomesOptions = {},
+): AsyncGenerator<RecipientOutcome, void, undefined> {
+  const { ledger, found } = await openRun(run, settle(options));
+  try {
+    const referenceOf = createReferences(found);
+    for (const batch of rowsOf(ledger, found, present(options))) {
+      for (const outcome of batch) yield toOutcome(outcome, referenceOf);
+      // Reading is synchronous: others of this process have their turn between two batches.
+      await turn();
+    }
+  } finally {
+    ledger.close();
+  }
+}
+
+/** A run with its open ledger, once it was looked for what replies answer. */
+async function openRun(run: string, settled: ReturnType<typeof settle>) {
+  const reading = await projectHere(settled, settled.ledger);
+  await joinRepliesOf(reading, settled);
+  const ledger = ledgerHere(reading, settled);
+  try {
+    return { ledger, found: findRun(ledger, run), project: reading.project };
+  } catch (error) {
+    ledger.close();
+    throw error;
+  }
+}
+
+function toOutcome(outcome: Outcome, referenceOf: ReturnType<typeof createReferences>): RecipientOutcome {
+  const { line, key, variant, legs, listTo, earlier } = outcome;
+  const corrected = { ...(listTo === undefined ? {} : { listTo }), ...(earlier === undefined ? {} : { earlier }) };
+  const last = { line, key, variant, ...toLeg(outcome, key, referenceOf), ...corrected };
+  return legs === undefined ? last : { ...last, legs: legs.map((leg) => toLeg(leg, key, referenceOf)) };
+}
+
+function toLeg(leg: LegOutcome, key: string | null, referenceOf: ReturnType<typeof createReferences>): LegResult {
+  const { channel, to, outcome, reason, attempts, httpStatus, messageId, error, delivery = null, resend } = leg;
+  const { parts, encoding, cost, updatedAt } = leg;
+  const reference = key === null ? null : referenceOf(key, channel, resend);
+  const sent = { channel, to, reference, outcome, reason, attempts, httpStatus, messageId, error, delivery };
+  return { ...sent, parts, encoding, cost: isDue(leg) ? cost : 0, updatedAt };
+}
+
+/** What was not sent costs nothing; the price of it is known all the same. */
+function isDue({ outcome, cost }: LegOutcome): boolean {
+  return cost === null || outcome === 'accepted' || outcome === 'in-doubt';
+}
 
 /** What the summary of a run is made of, beside its counts. */
 export interface Summary {
@@ -32,10 +160,17 @@ export interface Summary {
   readonly options: ReportOptions;
 }
 
+/** Where it is shown. */
+interface Shown {
+  readonly colour: { readonly out: boolean };
+  readonly width: number;
+  readonly tableWidth?: number;
+}
+
 export async function openSummary(
   ledger: Ledger,
   run: RunRecord,
-  context: CommandContext,
+  context: Pick<Settled, 'cwd'> & Shown,
   project: Project,
 ): Promise<Summary> {
   const { file, campaign } = await sentCampaign(run, project, context);
@@ -63,14 +198,8 @@ function referencesOf(run: RunRecord): ReferenceOf {
   return ({ key, channel, resend }) => (key === null ? null : referenceOf(key, channel, resend));
 }
 
-/** What came back, or `none`: nothing did. */
-export type DeliveryChoice = Delivery | 'none';
-
-/** Which recipients of a run are asked for: those whom both name. */
-export interface RowFilter {
-  readonly outcomes?: readonly OutcomeState[];
-  readonly deliveries?: readonly DeliveryChoice[];
-}
+/** Which recipients of a run are asked for: those that match both. */
+export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries'>;
 
 /**
  * Outcomes with what came back about each, in list order.
@@ -140,13 +269,4 @@ function chosen(batch: readonly Outcome[], filter: RowFilter): readonly Outcome[
 
 export function isChosen({ outcome, delivery = null }: Outcome, { outcomes, deliveries }: RowFilter): boolean {
   return outcomes?.includes(outcome) !== false && deliveries?.includes(delivery ?? 'none') !== false;
-}
-
-/** Parses one argument of `--delivery`: words, with commas between them. */
-export function deliveryChoices(text: string, before: readonly DeliveryChoice[] = []): readonly DeliveryChoice[] {
-  const words = text.split(',').map((word) => word.trim());
-  const choices: readonly string[] = [...DELIVERIES, 'none'];
-  const wrong = words.find((word) => !choices.includes(word));
-  if (wrong !== undefined) throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-  return [...before, ...(words as DeliveryChoice[])];
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Project, Report } from '../model.ts';
 import { summarise } from '../run/summary.ts';
@@ -8,6 +9,8 @@ import { maskText } from '../util/mask.ts';
 import { isTest } from '../util/occurrence-name.ts';
 import { displayPath } from '../util/paths.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { type ProjectOptions, settle } from './options.ts';
+import { projectHere } from './project-ledger.ts';
 
 /**
  * The run that is meant: by its id, or the newest of a campaign, or the newest of all. A test is meant by its id alone.
@@ -52,8 +55,24 @@ export function newestFirst(runs: readonly RunRecord[]): readonly RunRecord[] {
   return runs.toSorted((a, b) => at(b) - at(a) || b.number - a.number);
 }
 
+/**
+ * `handbill runs`: the summaries of all runs in the ledger, the one started last first; none where nothing was ever sent.
+ *
+ * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
+ */
+export async function listRuns(options: ProjectOptions = {}): Promise<readonly Report[]> {
+  const settled = settle(options);
+  const { project } = await projectHere(settled, settled.ledger);
+  const ledger = openExistingLedger(project.ledger, { nowMs: settled.now() });
+  try {
+    return ledger === null ? [] : summaries(ledger);
+  } finally {
+    ledger?.close();
+  }
+}
+
 /** The summaries of all runs in a ledger, the one started last first. */
-export function listRuns(ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | 'path' | 'runs'>): readonly Report[] {
+export function summaries(ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | 'path' | 'runs'>): readonly Report[] {
   return newestFirst(ledger.runs()).map((run) => summarise(ledger, run));
 }
 

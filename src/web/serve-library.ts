@@ -1,5 +1,5 @@
-import { checkNumbers, PORT, type ProjectOptions, present, settle } from '../operations/library/options.ts';
-import { closedBy } from '../operations/library/serving.ts';
+import { checkNumbers, PORT, type ProjectOptions, present, settle } from '../operations/options.ts';
+import { closedBy } from '../operations/serving.ts';
 
 /** Which pages are served, and for which hosts. */
 export interface ServeOptions extends ProjectOptions {

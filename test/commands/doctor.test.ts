@@ -21,13 +21,12 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Code } from '../../src/errors.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { Checkup } from '../../src/operations/doctor.ts';
+import type { DoctorResult } from '../../src/operations/doctor.ts';
 import {
   CHECKS,
-  type Check,
   type CheckName,
-  type CheckStatus,
   checkRuntime,
+  type DoctorCheck,
   offsetHere,
 } from '../../src/operations/doctor-check.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
@@ -51,11 +50,11 @@ async function doctorIn(
   args: readonly string[] = [],
   env: Env = {},
   now = Date.now,
-): Promise<{ readonly status: number | null; readonly checkup: Checkup; readonly said: string }> {
+): Promise<{ readonly status: number | null; readonly checkup: DoctorResult; readonly said: string }> {
   const whole = { PATH: process.env['PATH'] ?? '', HOME: root, ...env };
   const { status, out, err } = await handbillHere(root, ['doctor', '--format', 'json', ...args], { env: whole, now });
   if (out === '') throw new Error(err);
-  const checkup = JSON.parse(out) as Checkup;
+  const checkup = JSON.parse(out) as DoctorResult;
   expect(matches(checkup), JSON.stringify(matches.errors)).toBe(true);
   return { status, checkup, said: out + err };
 }
@@ -131,7 +130,7 @@ describe('a project in order', () => {
 
 describe('lists of people in git', () => {
   const REAL = 'msisdn,first\n+447911123456,Ann\n';
-  const warned = ({ checks }: Checkup): readonly string[] =>
+  const warned = ({ checks }: DoctorResult): readonly string[] =>
     checks.filter(({ check, status }) => check === 'git' && status === 'warning').map(({ message }) => message);
   const LIST_WARNING = ['git has or would commit lists of people: campaigns/hello/people.csv.'];
 
@@ -162,7 +161,7 @@ describe('lists of people in git', () => {
   );
 });
 
-function locksOf({ checks }: Checkup): string {
+function locksOf({ checks }: DoctorResult): string {
   const locks = checks.filter(({ check }) => check === 'locks');
   return locks.map(({ status, message }) => `${status}: ${message}`).join('\n');
 }
@@ -175,7 +174,7 @@ interface Broken {
   readonly env?: Env;
   readonly now?: () => number;
   readonly check: CheckName;
-  readonly status: CheckStatus;
+  readonly status: DoctorCheck['status'];
   readonly code?: Code;
   readonly says: RegExp;
   readonly exit: 0 | 2 | 7;
@@ -588,7 +587,7 @@ describe('what is broken is found', () => {
 });
 
 describe('what cannot be broken here', () => {
-  const context = { env: {}, now: () => Date.UTC(2026, 10, 21), interactive: false, width: 80 };
+  const context = { env: {}, now: () => Date.UTC(2026, 10, 21) };
   const sound = { node: '24.21.0', sqlite: '3.53.4', handbill: '0.1.0', offsetAt: offsetHere };
 
   it.each<[label: string, runtime: Partial<typeof sound>, check: CheckName, code: Code]>([
@@ -627,7 +626,7 @@ describe('--online', () => {
   });
   afterAll(() => void server.close());
 
-  const clockOf = ({ checks }: Checkup): Check | undefined =>
+  const clockOf = ({ checks }: DoctorResult): DoctorCheck | undefined =>
     checks.find(({ check, of }) => check === 'clock' && of !== null);
 
   it('is needed for any connection', async () => {
@@ -680,6 +679,6 @@ it('a pipe, a device or something endless in the place of a schema is not read',
   symlinkSync('/dev/zero', project.path('schemas/project.schema.json'));
   const { status, out, err } = await handbill(project.root, ['doctor', '--format', 'json']);
   expect(status, err).toBe(0);
-  const { checks } = JSON.parse(out) as Checkup;
+  const { checks } = JSON.parse(out) as DoctorResult;
   expect(checks.find(({ check }) => check === 'schemas')).toMatchObject({ status: 'skipped' });
 });

@@ -69,12 +69,6 @@ describe('the packed package in an empty project', () => {
       validate(['nowhere']).then(({ valid, diagnostics }) => console.log(typeof HandbillError, valid, diagnostics[0].code));`;
     expect(consumer.node('--input-type=commonjs', '-e', program)).toBe('function false campaign-not-found\n');
   });
-
-  it('loads no command before one is called', () => {
-    const program = `import 'handbill'; import { readFileSync } from 'node:fs';
-      const loaded = process.moduleLoadList.filter((name) => /sqlite|NativeModule http$/.test(name)); console.log(loaded.length)`;
-    expect(consumer.node('--input-type=module', '-e', program)).toBe('0\n');
-  });
 });
 
 describe('the declarations', () => {

@@ -153,10 +153,8 @@ describe('the options of the library and those of the commands', () => {
     type CommandDue = import('../../src/operations/due.ts').DueOptions;
     type CommandPreview = import('../../src/operations/preview.ts').PreviewOptions;
     type CommandPlan = import('../../src/operations/plan.ts').PlanCommandOptions;
-    type CommandPurge = import('../../src/operations/purge.ts').PurgeOptions;
     type CommandDoubt = import('../../src/operations/doubt-resolve.ts').ResolveOptions;
     type CommandListen = import('../../src/operations/listen.ts').ListenOptions;
-    type CommandDoctor = import('../../src/operations/doctor.ts').DoctorOptions;
     type CommandServe = import('../../src/web/serve.ts').ServeOptions;
     type Server = import('../../src/sandbox/server.ts').SandboxOptions;
     // What tests, progress lines and logs of the commands use.
@@ -176,17 +174,13 @@ describe('the options of the library and those of the commands', () => {
       | 'watch'
       | 'onReceived'
       | 'onCampaign'
-      | 'watchSend'
-      | 'interactive'
-      | 'width';
+      | 'watchSend';
     expectTypeOf<Missing<CommandSend, SendOptions, Inside | 'sealed'>>().toBeNever();
     expectTypeOf<Missing<CommandDue, handbill.DueOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandPreview, PreviewOptions, Inside | 'start'>>().toBeNever();
     expectTypeOf<Missing<CommandPlan, handbill.PlanOptions, Inside>>().toBeNever();
-    expectTypeOf<Missing<CommandPurge, PurgeOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandDoubt, ResolveDoubtsOptions, 'run'>>().toBeNever();
     expectTypeOf<Missing<CommandListen, handbill.ListenOptions, Inside>>().toBeNever();
-    expectTypeOf<Missing<CommandDoctor, handbill.DoctorOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandServe, handbill.ServeOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<Server, handbill.SandboxOptions, never>>().toBeNever();
     expectTypeOf<Missing<Server['webhook'], handbill.SandboxOptions['webhook'], never>>().toBeNever();

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../operations/context.ts';
-import { type Checkup, doctor } from '../../operations/doctor.ts';
-import { type Check, type CheckStatus, exitOf } from '../../operations/doctor-check.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
+import { type DoctorResult, doctor, totalsOf } from '../../operations/doctor.ts';
+import { type DoctorCheck, exitOf, found } from '../../operations/doctor-check.ts';
 import { countOf } from '../../report/words.ts';
 import { maskNumbers } from '../../util/mask.ts';
 import { jsonText, safeLine } from '../../util/safe.ts';
@@ -15,6 +14,11 @@ interface Given {
   readonly quiet?: true;
   readonly format: 'text' | 'json';
   readonly ledger?: string;
+}
+
+/** What `handbill doctor --format json` prints: schemas/doctor.schema.json. */
+interface Checkup extends DoctorResult {
+  readonly version: 1;
 }
 
 /** `handbill doctor [CAMPAIGN]`. */
@@ -31,14 +35,18 @@ export function configure(command: Command, context: CommandContext): void {
     ['handbill doctor --quiet', 'from cron'],
   ]);
   command.action(async (campaign: string | undefined, given: Given) => {
-    const checkup = await doctor({
-      ...context,
-      ...ledgerOption(given.ledger, context),
+    const { checks: looked, ...facts } = await doctor({
+      cwd: context.cwd,
+      env: context.env,
+      now: context.now,
+      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
       ...(campaign === undefined ? {} : { campaign }),
       ...(given.env === undefined ? {} : { environment: given.env }),
       online: given.online === true,
     });
-    const exit = exitOf(checkup.checks);
+    const checks = withTerminal(looked, context);
+    const checkup: Checkup = { version: 1, ...facts, checks, totals: totalsOf(checks) };
+    const exit = exitOf(checks);
     context.exit(exit);
     if (given.quiet === true && exit === 0) return;
     const text = given.format === 'json' ? `${jsonText(checkup, 2)}\n` : checkupText(checkup, context);
@@ -46,8 +54,26 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-const WORDS: Readonly<Record<CheckStatus, string>> = { ok: 'ok', warning: 'warning', problem: 'PROBLEM', skipped: '-' };
-const COLOURS: Readonly<Record<CheckStatus, string>> = { ok: '32', warning: '33', problem: '31', skipped: '2' };
+/** A command has a terminal to look at too, which a program has not. */
+function withTerminal(checks: DoctorResult['checks'], { interactive, width }: CommandContext): readonly DoctorCheck[] {
+  const terminal = interactive
+    ? found('terminal', 'ok', `A terminal of ${width} columns: questions can be asked.`)
+    : found('terminal', 'skipped', 'No terminal: handbill cannot ask, and sending to an environment needs --yes.');
+  return checks.flatMap((one) => (one.check === 'certificates' ? [terminal, one] : [one]));
+}
+
+const WORDS: Readonly<Record<DoctorCheck['status'], string>> = {
+  ok: 'ok',
+  warning: 'warning',
+  problem: 'PROBLEM',
+  skipped: '-',
+};
+const COLOURS: Readonly<Record<DoctorCheck['status'], string>> = {
+  ok: '32',
+  warning: '33',
+  problem: '31',
+  skipped: '2',
+};
 
 function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): string {
   const columns: readonly Column[] = [{ style: (cell, row) => paint(cell, checks[row]?.status, colour.out) }, {}, {}];
@@ -63,10 +89,10 @@ function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): s
   return `${shown.join('\n')}\n\n${countOf(totals.problems, 'problem')}, ${countOf(totals.warnings, 'warning')}.\n`;
 }
 
-function nameOf({ check, of }: Check): string {
+function nameOf({ check, of }: DoctorCheck): string {
   return of === null ? check : `${check} ${of}`;
 }
 
-function paint(cell: string, status: CheckStatus | undefined, colour: boolean): string {
+function paint(cell: string, status: DoctorCheck['status'] | undefined, colour: boolean): string {
   return colour && status !== undefined ? `\u001b[${COLOURS[status]}m${cell}\u001b[0m` : cell;
 }

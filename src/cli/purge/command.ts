@@ -1,9 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
-import type { LeftRun, PurgedRun } from '../../operations/purge.ts';
-import { type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
+import { type LeftRun, type PurgedRun, type PurgeResult, purge, purgeExit } from '../../operations/purge.ts';
 import { countOf, instant, number } from '../../report/words.ts';
 import { jsonText, safe } from '../../util/safe.ts';
 import { shellWord } from '../../util/shell.ts';
@@ -53,7 +51,7 @@ async function run(given: Given, context: CommandContext): Promise<void> {
     cwd: context.cwd,
     env: context.env,
     now: context.now,
-    ...ledgerOption(given.ledger, context),
+    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
     olderThanMs: given.olderThan,
     ...(given.env === undefined ? {} : { environment: given.env }),
     ...(given.campaign === undefined ? {} : { campaign: given.campaign }),

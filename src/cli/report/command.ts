@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
-import { OUTCOMES, type OutcomeState } from '../../model.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DELIVERIES, OUTCOMES, type OutcomeState } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { projectHere, withLedger } from '../../operations/project-ledger.ts';
-import { type DeliveryChoice, deliveryChoices } from '../../operations/report.ts';
+import type { OutcomesOptions } from '../../operations/report.ts';
 import { findRun } from '../../operations/runs.ts';
 import { addExamples, addFormat, addLedger, addMetricsFile, addOutput } from '../shared/options.ts';
 import { PRINT_FORMATS } from './formats.ts';
@@ -60,4 +60,15 @@ interface Given extends Omit<PrintOptions, 'outcomes' | 'deliveries'> {
   readonly outcome?: readonly OutcomeState[];
   readonly delivery?: readonly DeliveryChoice[];
   readonly ledger?: string;
+}
+
+type DeliveryChoice = NonNullable<OutcomesOptions['deliveries']>[number];
+
+/** Parses one argument of `--delivery`: words, with commas between them. */
+function deliveryChoices(text: string, before: readonly DeliveryChoice[] = []): readonly DeliveryChoice[] {
+  const words = text.split(',').map((word) => word.trim());
+  const choices: readonly string[] = [...DELIVERIES, 'none'];
+  const wrong = words.find((word) => !choices.includes(word));
+  if (wrong !== undefined) throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+  return [...before, ...(words as DeliveryChoice[])];
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Report } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { projectHere, withLedger } from '../../operations/project-ledger.ts';
-import { listRuns } from '../../operations/runs.ts';
+import { summaries } from '../../operations/runs.ts';
 import { instant, number } from '../../report/words.ts';
 import { jsonText } from '../../util/safe.ts';
 import { type Column, table } from '../../util/table.ts';
@@ -17,7 +17,7 @@ export function configure(command: Command, context: CommandContext): void {
   command.action(async (given: { readonly format: 'text' | 'json'; readonly ledger?: string }) => {
     const reading = await projectHere(context, given.ledger);
     await withLedger(reading, context, async (ledger) => {
-      const runs = listRuns(ledger);
+      const runs = summaries(ledger);
       await context.out(
         given.format === 'json'
           ? `${jsonText({ version: 1, runs }, 2)}\n`

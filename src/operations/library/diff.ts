@@ -1,5 +1,5 @@
 import type { Diff } from '../../diff/result.ts';
-import { type ProjectOptions, present, settle } from './options.ts';
+import { type ProjectOptions, present, settle } from '../options.ts';
 
 /** What is compared. */
 export interface DiffOptions extends Omit<ProjectOptions, 'ledger'> {

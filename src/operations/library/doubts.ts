@@ -1,5 +1,5 @@
 import type { Channel, Report } from '../../model.ts';
-import { asker, type Confirm, checkNumbers, type ProjectOptions, present, settle } from './options.ts';
+import { asker, type Confirm, checkNumbers, type ProjectOptions, present, settle } from '../options.ts';
 
 /** Which doubts are asked for. */
 export interface DoubtsOptions extends ProjectOptions {

@@ -1,7 +1,7 @@
 import type { Diagnostic, ExitStatus } from '../../errors.ts';
-import { asker, type Confirm, checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
+import { asker, type Confirm, checkNumbers, INSTANT, type ProjectOptions, present, settle } from '../options.ts';
+import { startTask, type Task } from '../task.ts';
 import { type SendQuestion, type SendResult, toSendResult } from './send.ts';
-import { startTask, type Task } from './task.ts';
 
 /** What is due, and whether it is sent. */
 export interface DueOptions extends ProjectOptions {

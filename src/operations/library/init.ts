@@ -1,5 +1,5 @@
 import type { Channel } from '../../model.ts';
-import { type ProjectOptions, settle } from './options.ts';
+import { type ProjectOptions, settle } from '../options.ts';
 
 /** What a new project is like. */
 export interface InitOptions extends Pick<ProjectOptions, 'cwd'> {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../errors.ts';
-import { checkNumbers, PORT, type ProjectOptions, present, settle } from './options.ts';
-import { closedBy } from './serving.ts';
+import { checkNumbers, PORT, type ProjectOptions, present, settle } from '../options.ts';
+import { closedBy } from '../serving.ts';
 
 /** How reports and replies are received. */
 export interface ListenOptions extends ProjectOptions {

@@ -1,6 +1,6 @@
 import type { Judgement } from '../../approval/judge.ts';
 import type { SealedPlan } from '../../plan/seal.ts';
-import { asker, type Confirm, type ProjectOptions, present, settle } from './options.ts';
+import { asker, type Confirm, type ProjectOptions, present, settle } from '../options.ts';
 
 /** What is planned. */
 export interface PlanOptions extends ProjectOptions {

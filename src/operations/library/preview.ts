@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { Channel, DeferReason, OutcomeState, SkipReason } from '../../model.ts';
 import type { Estimate } from '../../plan/estimate.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from '../options.ts';
 import type { Previewed, Preview as Shown } from '../preview.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
 
 /** What is looked at. */
 export interface PreviewOptions extends ProjectOptions {

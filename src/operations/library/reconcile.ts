@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Diagnostic } from '../../errors.ts';
-import { type ProjectOptions, present, settle } from './options.ts';
+import { type ProjectOptions, present, settle } from '../options.ts';
 
 /** How exported reports are imported. */
 export interface ReconcileOptions extends ProjectOptions {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { Channel, ReplyMeaning } from '../../model.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from '../options.ts';
 
 /** Which replies: those that match all that is given. */
 export interface RepliesOptions extends ProjectOptions {

@@ -1,6 +1,6 @@
 import type { WebhookOptions } from '../../sandbox/webhook-options.ts';
-import { checkNumbers, PORT, present } from './options.ts';
-import { closedBy } from './serving.ts';
+import { checkNumbers, PORT, present } from '../options.ts';
+import { closedBy } from '../serving.ts';
 
 /** How the sandbox answers. */
 export interface SandboxOptions {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import process from 'node:process';
 import type { Diagnostic } from '../../errors.ts';
-import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from './options.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from '../options.ts';
 
 /** Which times are asked for. */
 export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'> {

@@ -2,9 +2,9 @@ import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem, refuse 
 import type { ChangedRecipient, OutcomeState, Report } from '../../model.ts';
 import type { Estimate } from '../../plan/estimate.ts';
 import type { SealedPlan } from '../../plan/seal.ts';
+import { asker, type Confirm, checkNumbers, PORT, type ProjectOptions, present, settle } from '../options.ts';
+import { startTask, type Task } from '../task.ts';
 import type { Recorded } from './listen.ts';
-import { asker, type Confirm, checkNumbers, PORT, type ProjectOptions, present, settle } from './options.ts';
-import { startTask, type Task } from './task.ts';
 
 /** What is sent, and how. */
 export interface SendOptions extends ProjectOptions {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
-import { type ProjectOptions, present, settle } from './options.ts';
+import { type ProjectOptions, present, settle } from '../options.ts';
 
 export type { SuppressionAnswer, SuppressionEntry };
 

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../errors.ts';
 import type { Estimate } from '../../plan/estimate.ts';
-import { checkNumbers, type ProjectOptions, present, settle } from './options.ts';
+import { checkNumbers, type ProjectOptions, present, settle } from '../options.ts';
 
 /** How campaigns are checked. */
 export interface ValidateOptions extends ProjectOptions {

@@ -1,5 +1,5 @@
 import type { WorkerShown } from '../../run/list-workers.ts';
-import { checkNumbers, type ProjectOptions, present, settle } from './options.ts';
+import { checkNumbers, type ProjectOptions, present, settle } from '../options.ts';
 
 export type { WorkerShown };
 

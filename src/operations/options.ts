@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type Diagnostic, problem, refuse } from '../../errors.ts';
+import { type Diagnostic, problem, refuse } from '../errors.ts';
 
 /** Where a function works, and by which clock. */
 export interface ProjectOptions {
@@ -40,6 +40,11 @@ export function settle({ cwd, env = process.env, now = Date.now, ledger }: Proje
   return { cwd: cwd ?? process.cwd(), env, now, ...named };
 }
 
+/** Options with the defaults of `ProjectOptions` filled in, and without what is undefined. */
+export function withDefaults<T extends ProjectOptions>(options: T): T & Settled {
+  return { ...(present(options) as T), ...settle(options) };
+}
+
 /** An object without what is undefined. */
 export type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
@@ -48,7 +53,7 @@ export function present<T extends object>(options: T): Present<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>;
 }
 
-/** As the functions of the commands ask: a function that is asked, and says no where nothing was given. */
+/** A function that is asked, and says no where nothing was given. */
 export function asker<Question>(confirm: Confirm<Question> | undefined): (question: Question) => Promise<boolean> {
   return async (question) => (typeof confirm === 'function' ? await confirm(question) : confirm === true);
 }

@@ -1,4 +1,5 @@
-import type { Campaign } from '../../model.ts';
+import { loadCampaign as load } from '../campaign/load.ts';
+import type { Campaign } from '../model.ts';
 import { type ProjectOptions, present, settle } from './options.ts';
 
 /** How a campaign is read. */
@@ -15,7 +16,6 @@ export interface LoadOptions extends ProjectOptions {
  */
 export async function loadCampaign(target: string, options: LoadOptions = {}): Promise<Campaign> {
   const { cwd, now, ledger } = settle(options);
-  const { loadCampaign: load } = await import('../../campaign/load.ts');
   const { recipients } = options;
   return (await load(target, { cwd, now: now(), ...present({ recipients, ledger }) })).campaign;
 }
