@@ -40,9 +40,9 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 /**
- * H1: a process that ends by itself closes whatever SQLite has open, and that writes and syncs once more: after an I/O
- * error, the one thing that must not be done. `exit` leaves it to the kernel. What was printed is written first.
- * I3: and it gives signals back to the system before it has ended, so that one more of them would be its exit status.
+ * A process that ends in the usual way closes its SQLite files, which writes and syncs once more. After an I/O error
+ * that must not happen (failures.md, H1). `exit` skips it. Pending output is written first. A usual end also restores
+ * the default signal handling too early: another signal would then become the exit status (failures.md, I3).
  */
 function leaveAtOnce({ stdout, stderr, exit }: NodeJS.Process): void {
   stdout.write('', () => stderr.write('', () => exit()));
@@ -55,12 +55,12 @@ export function contextOf(here: NodeJS.Process): CommandContext {
   const { stdout, stderr, stdin, env } = here;
   const complain = createWriter(stderr);
   const say = createWriter(stdout);
-  // S7: the one place through which everything is printed. A key should not come this far; should somebody type it as
-  // an argument, or an error hold it, it stops here. 0.1 ns a character.
+  // All output passes here. A key should not get this far, but if one was typed as an argument, or is part of an error,
+  // it is removed here. 0.1 ns a character.
   const redact = createRedactor(secretsIn(env));
   const write = async (text: string): Promise<void> => await complain(redact(text));
   const plain = (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
-  // I4: a stderr that cannot be written to, whatever the reason, must not stop a run.
+  // A failed write to stderr must not stop a run, whatever the reason (failures.md, I4).
   const draw = (text: string): void => void write(text).catch(() => undefined);
   let clear: (() => void) | null = null;
   const beforePrint = (clearing: (() => void) | null): void => {
@@ -111,7 +111,7 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
     context.err(await shown(error, context.colour.err));
     return;
   }
-  // B3: not a bug of ours, wherever it comes up: modules are loaded when they are needed.
+  // Not a bug of handbill, wherever it happens: modules are loaded when they are needed (failures.md, B3).
   if (isOutOfFiles(error)) return await fail(outOfFiles(), context);
   const { safe } = await import('../util/safe.ts');
   const message = error instanceof Error ? error.message : String(error);
@@ -136,7 +136,8 @@ async function shown({ diagnostics, total }: HandbillError, colour: boolean): Pr
     const { formatDiagnostics } = await import('../util/diagnostic-text.ts');
     return formatDiagnostics(diagnostics, { colour, limit: SHOWN, total });
   } catch {
-    // B3: without a file descriptor left nothing more can be loaded. What is wrong must be said all the same.
+    // Without a free file descriptor no module can be loaded, so the error is printed without formatting (failures.md,
+    // B3).
     const bare = diagnostics.slice(0, SHOWN).map(({ code, message }) => `error[${code}]: ${message}`);
     return bare.map((line) => `${line.replace(/[^ -~]/g, '?')}\n`).join('');
   }

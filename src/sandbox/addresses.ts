@@ -1,6 +1,6 @@
 import type { InlineRecipient, Message } from './check-message.ts';
 
-/** Field of an answer that says whom an entry is about. */
+/** Field of an answer with the address of an entry. */
 export type AddressField = 'msisdn' | 'email' | 'contact';
 
 /** How many a message is for. */
@@ -8,7 +8,7 @@ export function countOf(message: Message): number {
   return (message.recipients?.length ?? 0) + (message.addressBook?.contacts.length ?? 0);
 }
 
-/** Whom a message is for: its recipients, then contact ids, in their order. */
+/** The addresses of a message: its recipients, then contact ids, in their order. */
 export function addressesOf(message: Message): string[] {
   const inline = message.recipients?.map(addressOf) ?? [];
   const contacts = message.addressBook?.contacts.map(({ id }) => id) ?? [];
@@ -30,7 +30,7 @@ export function fieldAt(message: Message, address: string, position: number): Ad
   return address.includes('@') ? 'email' : 'msisdn';
 }
 
-/** Where in the body that address stands, as JSON pointer in a URI fragment. */
+/** The place of that address in the body, as JSON pointer in a URI fragment. */
 export function pointerTo(message: Message, position: number): string {
   const inline = message.recipients?.length ?? 0;
   return position < inline ? `#/recipients/${position}` : `#/addressBook/contacts/${position - inline}`;

@@ -15,7 +15,7 @@ export interface Message {
   readonly addressBook?: { readonly contacts: readonly { readonly id: string }[] };
 }
 
-/** A recipient that stands in the message. Which field holds the address is for `addressOf` to say. */
+/** A recipient in the message. `addressOf` decides which field holds the address. */
 export type InlineRecipient = Readonly<Partial<Record<string, unknown>>>;
 
 /** Which fields a message may have: those of the description, or any as long as its recipients can be told. */

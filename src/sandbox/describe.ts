@@ -24,11 +24,11 @@ export interface Description {
   readonly devices: readonly { readonly digits: string; readonly device: string; readonly takes: string }[];
   /** How many numbers have a device from the file. */
   readonly devicesFromFile: number;
-  /** What came back; zeros without a webhook. */
+  /** Delivery reports and replies; zeros without a webhook. */
   readonly reports: ReportCounts;
 }
 
-/** What is described besides the counts. */
+/** The parts of the description other than the counts. */
 export interface Described extends Acquaintance {
   readonly inbox: Inbox;
   readonly maxRecipients: number;
@@ -54,7 +54,7 @@ export function describe(url: string, described: Described): Description {
   };
 }
 
-/** What came back so far. */
+/** The delivery reports and replies so far. */
 export function reportsOf({ reporter }: Pick<Described, 'reporter'>): ReportCounts {
   return reporter === null ? NO_REPORTS : reporter.counts();
 }

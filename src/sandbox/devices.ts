@@ -105,7 +105,7 @@ export function channelsOf(device: Device): string {
   return SHOWN.filter((channel) => takes(device, channel)).join(', ');
 }
 
-/** The domains that RFC 2606 keeps free for examples, so that no address there belongs to anybody. */
+/** The domains that RFC 2606 reserves for examples, so their addresses belong to no person. */
 const TAGGED_EMAIL = /\+(\d{3})@(?:(example\.(?:com|net|org))|[^@]*)$/;
 const TAGGED_CONTACT = /^(sandbox)?[^+]*\+(\d{3})$/;
 

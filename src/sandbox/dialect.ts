@@ -38,7 +38,7 @@ export interface Refusal {
 
 export type Refusals = ReadonlyMap<number, Refusal>;
 
-/** Nobody is refused. */
+/** No recipient is refused. */
 export const NOBODY: Refusals = new Map();
 
 export interface ErrorRest {

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { addressesOf, bareNumber } from './addresses.ts';
 import type { Message } from './check-message.ts';
 
-/** What is known of one completely received request besides its body. */
+/** The facts about one completely received request, without its body. */
 export interface ReceivedFacts {
   /** Counts from 1. */
   readonly number: number;
@@ -125,8 +125,9 @@ export interface ReceivedView {
 }
 
 /**
- * One request as a line of JSON. The body is put in as it came, not parsed and written again: that could overflow the
- * stack for a body of a million brackets. Line breaks can stand only between its tokens, where spaces do as well.
+ * One request as a line of JSON. The body is inserted as it arrived, not parsed and written again: that could overflow
+ * the stack for a body of a million brackets. Line breaks can only be between its tokens, so they are replaced by
+ * spaces.
  */
 export function receivedJson(entry: Received): string {
   const text = isUtf8(entry.bytes) ? entry.bytes.toString('utf8') : null;
@@ -160,8 +161,8 @@ export interface Receipts {
 }
 
 /**
- * Opens or creates the file, readable by its owner only: it holds addresses and texts. Lines are written one by one
- * and without waiting, so that each stands there before its request is answered.
+ * Opens or creates the file, readable by its owner only: it holds addresses and texts. Lines are written one by one and
+ * synchronously, so that each is in the file before its request is answered.
  */
 export function openReceipts(path: string): Receipts {
   const file = openSync(path, 'a', 0o600);

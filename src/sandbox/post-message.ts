@@ -27,15 +27,15 @@ import {
 export interface Counter extends Desk {
   readonly inbox: Inbox;
   readonly receipts: Receipts | null;
-  /** Posts what comes back; null without a webhook, so that nothing has to be looked at then. */
+  /** Posts delivery reports and replies; null without a webhook. */
   readonly reporter: Reporter | null;
   readonly latencyMs: number;
   readonly log: ((line: string) => void) | null;
 }
 
 /**
- * `POST /v2/messages`: receive, decide, keep, report, answer. The receipt is written before the answer and before what
- * is reported, so that whoever compares them never finds one without its receipt.
+ * `POST /v2/messages`: receive, decide, keep, report, answer. The receipt is written before the answer and before any
+ * report, so a comparison never finds one of them without its receipt.
  */
 export async function postMessage(
   counter: Counter,
@@ -157,7 +157,7 @@ function tooMany({ dialect, maxRecipients }: Desk, message: Message): Reply {
   return refuseMessage(dialect, message, { status: 413, code: 'too-many-recipients', detail, digits: null });
 }
 
-/** The first fault stands in the detail too: that is the sentence which clients show. */
+/** The first fault is in the detail too: clients show that sentence. */
 function notAMessage(dialect: Dialect, faults: readonly MessageFault[]): Reply {
   const [first] = faults;
   const place = first === undefined ? '' : `: ${first.pointer} ${first.detail}`;
@@ -227,7 +227,7 @@ function judgeAll(known: Acquaintance, message: Message): Verdict {
   return { scenario, refusals };
 }
 
-/** The script of the only recipient is played as it stands, unless the dialect has entries even then. */
+/** With only one recipient, its scripted answer is the whole answer, unless the dialect has entries even then. */
 function isOwn(dialect: Dialect, message: Message): boolean {
   return dialect.results === 'always' || countOf(message) > 1;
 }

@@ -37,7 +37,7 @@ export interface Followers {
   begin(): Promise<unknown> | null;
 }
 
-/** Plays the other side: what comes back of the messages that were taken. */
+/** Posts delivery reports and replies for accepted messages. */
 export interface Reporter {
   /** Null where nothing was taken. Posts nothing yet. */
   follow(reply: Reply): Followers | null;
@@ -184,7 +184,7 @@ export function subjectsOf(dialect: Dialect, { id, message, refusals }: Taken, e
 
 type Fields = Readonly<Partial<Record<string, unknown>>>;
 
-/** Fields that a message may have, which nobody has looked at. */
+/** Fields that a message may have, unchecked. */
 function fieldsOf(message: Message): Fields {
   return message as unknown as Fields;
 }
@@ -252,11 +252,11 @@ interface Post {
 const GATHER_MS = 50;
 
 /**
- * Posts events when they are due, and again until they are acknowledged or given up. Only 200 acknowledges, as some
- * APIs mean it, so that a receiver that answers 202 or 204 is found out.
+ * Posts events when they are due, and again until they are acknowledged or given up. Only 200 acknowledges, as in some
+ * APIs, so that a receiver that answers 202 or 204 is noticed.
  *
- * At most `atOnce` posts are under way, each on a connection that stays open; all others wait in the order of their
- * time. Memory is bounded by whoever hands events in.
+ * At most `atOnce` posts are in flight, each on a connection that stays open; all others wait in the order of their
+ * time. The caller bounds the number of events, and so the memory.
  */
 export class Postman {
   readonly #settings: WebhookSettings;
@@ -378,7 +378,7 @@ export class Postman {
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       const answer = await this.#pool.request({ method: 'POST', path, headers, body, signal });
-      // What a receiver says besides its status is nothing to go by: a body that breaks off changes nothing.
+      // Only the status of the receiver counts: an incomplete body changes nothing.
       await answer.body.dump().catch(() => {});
       return answer.statusCode;
     } catch {

@@ -21,7 +21,7 @@ export interface SandboxEvent {
   readonly atMs: number;
 }
 
-/** The words of a dialect, with one of its own for what nobody documented. */
+/** The words of a dialect, with one of its own for an undocumented state. */
 export type Words = Readonly<Record<ReportWord, string>>;
 
 /** `2026-11-21T09:00:00.412Z` */

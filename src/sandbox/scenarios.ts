@@ -45,9 +45,9 @@ export type Fault =
 export type ScriptedNumbers = 'reserved' | 'all' | 'none';
 
 /**
- * Ofcom keeps the thousand numbers +447700900000 to +447700900999 free for drama and documentation, so that none of
- * them belongs to anybody. They play scripts; other numbers do not, because seven in a hundred real numbers end like a
- * status, and a rehearsal with a real list would stop at the first 401.
+ * Ofcom reserves the thousand numbers +447700900000 to +447700900999 for drama and documentation, so they belong to no
+ * person. They play scripts; other numbers do not: seven in a hundred real numbers end like a status, and a rehearsal
+ * with a real list would stop at the first 401.
  */
 const RESERVED = /^(?:\+|00)?447700900\d{3}$/;
 

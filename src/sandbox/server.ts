@@ -67,8 +67,8 @@ export interface Sandbox {
 /**
  * Serves the messaging API on this machine, with scripted answers (docs/sandbox.md). Reachable from this machine only.
  *
- * @throws HandbillError (exit 2) when the host is not a loopback address, the key cannot stand in a header, the
- * file of devices is wrong, or the port or the receipts file cannot be had.
+ * @throws HandbillError (exit 2) if the host is not a loopback address, the key is not valid in a header, the file of
+ * devices is wrong, or the port or the receipts file is not available.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
@@ -133,7 +133,7 @@ function createCounter(options: SandboxOptions, devices: Devices, makeReporter: 
 
 async function webhookOf({ webhook }: SandboxOptions): Promise<MakeReporter | null> {
   if (webhook === undefined) return null;
-  // An HTTP client and a library of signatures, which nobody else needs.
+  // An HTTP client and a library of signatures, which are needed only here.
   const [{ settleWebhook }, { createReporter }] = await Promise.all([
     import('./webhook-settings.ts'),
     import('./reporter.ts'),
@@ -170,7 +170,9 @@ function createHttpServer(counter: Counter, url: () => string): Server {
   });
 }
 
-/** Clients keep connections for minutes; a server that closes them first would make doubts that nobody scripted. */
+/**
+ * Clients keep connections for minutes. If the server closed them first, it would cause doubts that are not scripted.
+ */
 const TIMEOUTS = { keepAliveTimeout: 120_000, headersTimeout: 10_000, requestTimeout: 30_000 };
 
 /** A page on the web can make a browser resolve its own name to 127.0.0.1; the Host header gives it away. */

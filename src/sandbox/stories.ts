@@ -21,8 +21,8 @@ import { ENDS, type End } from './webhook-settings.ts';
 type Chance = () => number;
 
 /**
- * Chance that follows from a seed and from what it is about, never from what was drawn before: requests come in another
- * order each time, and everybody's story is the same all the same. Mulberry32, seeded by 32 bits of SHA-256.
+ * Chance that depends on a seed and a subject, never on earlier draws: requests come in another order each time, and
+ * each recipient still gets the same story. Mulberry32, seeded by 32 bits of SHA-256.
  */
 export function chanceFor(seed: number, about: string): Chance {
   let state = hash('sha256', `${seed}\n${about}`, 'buffer').readInt32LE(0);
@@ -42,8 +42,8 @@ function pick<T>(items: readonly [T, ...T[]], chance: Chance): T {
 /** What people write, drawn from by chance. None but those of the first list opts out. */
 
 /**
- * Ways to say STOP: words that carriers and regulators name, as people type them. Spaces, punctuation, full-width
- * letters, accents and characters that nobody sees are theirs.
+ * Ways to say STOP: words that carriers and regulators name, as people type them, with spaces, punctuation, full-width
+ * letters, accents and invisible characters.
  */
 const STOP_TEXTS: readonly [string, ...string[]] = [
   'STOP',
@@ -93,8 +93,8 @@ const ORDINARY_TEXTS: readonly [string, ...string[]] = [
 const SURVEY_TEXTS: readonly [string, ...string[]] = ['1', '2', '3', '4', '5', '10', '9/10', 'A', 'b'];
 
 /**
- * The fixed stories: what comes back for an address, chosen by the same three digits as scripted answers, of which
- * none begins with a 6. docs/sandbox.md shows this table, and a test compares the two.
+ * The fixed stories: the reports and replies for an address, chosen by the same three digits as scripted answers, of
+ * which none begins with a 6. docs/sandbox.md shows this table, and a test compares the two.
  */
 interface ScriptedStory {
   readonly digits: string;
@@ -163,7 +163,7 @@ function posted(digits: string, comesBack: string, how: Partial<Omit<Story, 'bea
   return { digits, comesBack, tell: () => story };
 }
 
-/** What comes back of a message that no script is about, by chance. */
+/** The reports and replies about a message without a script, by chance. */
 export function drawStory(shares: Shares, channel: string, chance: Chance): Story {
   const beats: Beat[] = [];
   if (chance() < shares.queued) beats.push(report('queued'));

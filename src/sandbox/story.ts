@@ -3,7 +3,7 @@ import { bareNumber } from './addresses.ts';
 /** How an address is written in a reply: as the message had it, or as networks, people and programs write it too. */
 export type Spelling = 'as-sent' | 'digits' | 'double-zero' | 'spaces' | 'national';
 
-/** The spellings that say the country, so that nobody has to know it. */
+/** The spellings that contain the country, so that a reader need not know it. */
 export const SPELLINGS = ['digits', 'double-zero', 'spaces'] as const;
 
 /** An email address that is not as it was sent has its domain in capitals. */
@@ -28,7 +28,7 @@ export function respell(address: string, spelling: Spelling): string {
 /** Countries whose national numbers begin with a zero instead of the country code, among those of the samples. */
 const COUNTRIES_WITH_ZERO = /^(?:31|32|33|353|41|43|44|46|49|61)(?=\d)/;
 
-/** What a report of the sandbox can say; `unheard-of` stands for the words that nobody documented. */
+/** The states that a report of the sandbox can have; `unheard-of` is any undocumented one. */
 export type ReportWord =
   | 'queued'
   | 'sent'
@@ -54,7 +54,7 @@ export type Beat =
   | { readonly kind: 'report'; readonly word: ReportWord; readonly error: ReportError | null }
   | { readonly kind: 'reply'; readonly text: string; readonly spelling: Spelling };
 
-/** What comes back of one message, in the order in which it happens; how it is posted may be another. */
+/** The reports and replies about one message, in the order of the events; they may be posted in another order. */
 export interface Story {
   readonly beats: readonly Beat[];
   /** Every event is posted twice. */
@@ -98,7 +98,7 @@ export function unsupportedOn(channel: string): ReportError {
   return { code: 'channel-not-supported', detail, isPermanent: true };
 }
 
-/** Whether everybody with a phone takes the channel, by its name on the wire. */
+/** Whether every phone supports the channel, by its name in the API. */
 export function isForEveryPhone(channel: string): boolean {
   return /^(?:sms|voice|email)$/i.test(channel);
 }

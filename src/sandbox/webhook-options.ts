@@ -13,7 +13,7 @@ export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
  */
 export type Echo = (typeof ECHOES)[number];
 
-/** Where delivery reports and replies are posted, and how lively what comes back is. */
+/** Where delivery reports and replies are posted, and how many and how fast. */
 export interface WebhookOptions {
   /** Where events are posted, on this machine: `http://127.0.0.1:4011/webhooks`. */
   readonly url: string;
@@ -49,7 +49,7 @@ export interface Shares {
   readonly queued: number;
   /** Of messages: reported as sent. 1. */
   readonly sent: number;
-  /** Of messages; when absent, all that have no other end. Whoever has no end at all stays at `sent`. */
+  /** A share of the messages; when absent, all that have no other end. A message without any end stays at `sent`. */
   readonly delivered: number;
   /** Of messages. 0. */
   readonly expired: number;

@@ -37,8 +37,8 @@ export interface WebhookSettings {
 /**
  * Checks the options and fills in what is absent.
  *
- * @throws HandbillError (exit 2) with everything that is wrong: a URL of another machine, shares that are none or sum
- * up to more than everybody, a missing secret.
+ * @throws HandbillError (exit 2) with all faults: a URL of another machine, values that are not shares or add up to
+ * more than 1, a missing secret.
  */
 export function settleWebhook(options: WebhookOptions): WebhookSettings {
   const url = URL.parse(options.url);

@@ -77,7 +77,7 @@ function excerpt(source: string, line: number, column = 1, length = 1, paint = p
 interface Cell {
   readonly text: string;
   readonly width: number;
-  /** Where it begins and ends in the window, in UTF-16 units of the line as it stands in the file. */
+  /** Where it begins and ends in the window, in UTF-16 units of the line as it is in the file. */
   readonly index: number;
   readonly end: number;
 }
@@ -111,7 +111,7 @@ function cutAround(
   };
 }
 
-/** The first cell to show so that the caret stands at two thirds of the width at most. */
+/** The first cell to show, so that the caret is within the first two thirds of the width. */
 function leftEdge(cells: readonly Cell[], at: number): number {
   let left = at;
   let width = 0;

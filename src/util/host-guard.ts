@@ -37,9 +37,9 @@ export function isOwnForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Whether a page of another site (also one on another port of this machine) has asked for something behind the back of
- * whoever looks at it: as a picture, a script or a frame. It cannot read the answer, but it can measure how long a
- * search takes, and keep the server busy. Somebody who follows a link is welcome.
+ * Whether a page of another site (also one on another port of this machine) sends this request in the background: as a
+ * picture, a script or a frame. Such a page cannot read the answer, but it can measure how long a search takes, and
+ * keep the server busy. Following a link is allowed.
  */
 export function isForeignPart(headers: IncomingHttpHeaders): boolean {
   const { 'sec-fetch-site': site, 'sec-fetch-dest': destination } = headers;

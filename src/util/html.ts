@@ -9,12 +9,12 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, markup is not, null is nothing. */
+/** A value in a template: text and numbers are escaped, markup is not, null is nothing. */
 export type HtmlValue = Html | string | number | null | readonly Html[];
 
 /**
- * Tagged template for pages: everything interpolated is escaped, for text and for quoted attributes alike. Attributes
- * must be quoted, and no value may stand in a tag's or an attribute's name, in `<style>` or in an address.
+ * Tagged template for pages: every interpolated value is escaped, for text and for quoted attributes. Attributes must
+ * be quoted. Values are not allowed in the name of a tag or attribute, in `<style>` or in an address.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = strings[0] ?? '';
@@ -30,7 +30,7 @@ export function escapeHtml(text: string): string {
   return escapeMarkup(safe(text));
 }
 
-/** The same for what is sent and not shown here: characters that nobody sees stay as they are. */
+/** The same for text that is sent and not shown here: invisible characters are kept. */
 export function escapeMarkup(text: string): string {
   return SPECIAL.test(text) ? text.replace(SPECIAL_ALL, (character) => ENTITIES[character] ?? '') : text;
 }

@@ -74,8 +74,8 @@ interface Xml {
 }
 
 /**
- * An element of XML 1.0 on lines of its own, its children indented by one step; a text stands as it is, because its
- * spaces count. Names are the program's own, never text from outside.
+ * An element of XML 1.0 on lines of its own, its children indented by one step. Text is not indented, because its
+ * spaces count. Names come from the program, never from input.
  */
 export function element(name: string, attributes: XmlAttributes, children: readonly Xml[] | string = []): Xml {
   const written = Object.entries(attributes).flatMap(([key, value]) =>
@@ -108,7 +108,7 @@ function attribute(text: string): string {
 }
 
 const NO_CHARACTERS = /[\ufffe\uffff]/g;
-// `>` too: `]]>` must not stand in text (section 2.4).
+// `>` too: `]]>` is not allowed in text (section 2.4).
 const SPECIAL = /[&<>"']/g;
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -11,8 +11,8 @@ export function mask(address: string): string {
 }
 
 /**
- * Hides most of every number and email address that stands in a text, for text from outside on its way to a terminal:
- * numbers with `+` or `00`, national ones, and bare runs of 11 to 15 digits. Dates, times and amounts stay.
+ * Hides most of every number and email address in a text, before text from outside is printed on a terminal: numbers
+ * with `+` or `00`, national ones, and bare runs of 11 to 15 digits. Dates, times and amounts stay.
  */
 export function maskText(text: string): string {
   return maskNumbers(text).replace(EMAIL, mask);
@@ -26,7 +26,7 @@ export function maskInPlace(text: string): string {
   });
 }
 
-/** As `maskText`, numbers alone. What stands behind them stays in its column. */
+/** As `maskText`, for numbers only. The text after a number stays in its column. */
 export function maskNumbers(text: string): string {
   return /\d{3}/.test(text) ? text.replace(NUMBER, mask) : text;
 }

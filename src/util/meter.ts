@@ -1,6 +1,4 @@
-/**
- * How far work has come: counted by whoever does it, once per block or batch, and read by a timer of whoever shows it.
- */
+/** The progress of work: counted by the worker, once per block or batch, and read by the timer of a display. */
 export interface Meter {
   done: number;
   /** 0 where that is not known. */

@@ -19,9 +19,9 @@ export function occurrenceAt(ms: number): string {
 }
 
 /**
- * The occurrence of a message to testers: the name is what marks a run as a test. Nobody else can use such a name.
+ * The occurrence of a message to testers: the name marks a run as a test. Users cannot choose such a name.
  *
- * @param part - which message of the campaign it is, where it has several: `-variant-a`, `-fallback-sms`
+ * @param part - which message of the campaign, if it has several: `-variant-a`, `-fallback-sms`
  */
 export function testOccurrence(ms: number, part: string): string {
   return `test-${new Date(ms).toISOString()}${part}`;
@@ -309,8 +309,8 @@ function readDay(plain: string): string | null {
 }
 
 /**
- * `name`: nobody could mean a time with it. `partial`: a month, a week, a year, a short number, or a calendar date:
- * no instant, and so a name where there is no schedule. `timed` and `number` may be meant for an instant.
+ * `name`: certainly not a time. `partial`: a month, a week, a year, a short number, or a calendar date. Not an instant,
+ * so a name if there is no schedule. `timed` and `number` may be meant for an instant.
  */
 type Look = 'name' | 'partial' | 'timed' | 'number';
 
@@ -330,7 +330,7 @@ function looksLike(plain: string, isDay: boolean): Look {
 }
 
 const DATE_THEN_TIME = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE_FORMS})(?:[T_]|[ ]+T?|-(?=[0-9]{4}|[0-9]+:))[0-9]`, 'iu');
-/** 24.11.2026, 11/24/2026, 2026-11-3: which part is which, nobody knows for sure. */
+/** 24.11.2026, 11/24/2026, 2026-11-3: the order of day and month is ambiguous. */
 const SPLIT_DATE =
   /^(?:[0-9]{4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,2}|[0-9]{1,2}[-/. ][0-9]{1,2}[-/. ](?:[0-9]{4}|[0-9]{2}))\.?$/;
 const THOUSANDS = /^[+-]?[0-9]{1,3}(?:[,.' ][0-9]{3}){2,}$/;

@@ -18,13 +18,13 @@ export const DISK_FAULTS: Readonly<Record<string, string>> = {
 const BLOCK = 64 * 1024;
 
 /**
- * Writes a file that is whole or not there: the text goes to a new file in the same folder (mode 0600 where no other is
- * given), which then takes the target's name. A regular file of that name is replaced, unless it is a database: the ledger
- * would be lost. A link is refused, as is a folder or a device: what somebody else put there would decide where personal
- * data goes.
+ * Writes a file completely or not at all: the text goes to a new file in the same folder (mode 0600 unless another is
+ * given), which then takes the target's name. A regular file of that name is replaced, except a database: the ledger
+ * would be lost. A link, a folder or a device is refused, because another user could have put it there to redirect
+ * personal data.
  *
- * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` when there is no such folder. What
- * the source of the text throws is passed on. In either case no file is left behind.
+ * Throws a HandbillError with exit status 2: `output-exists`, or `file-not-found` if the folder does not exist. Errors
+ * of the source of the text are passed on. In either case no file is left behind.
  *
  * @returns the size of the file, in bytes
  */

@@ -57,8 +57,8 @@ export async function findFileAnywhere(cwd: string, written: string): Promise<Fo
 }
 
 /**
- * Where a file that need not exist yet will lie inside `root` (a ledger): its folder by its real path, with the name as
- * written. The last part is not resolved, so that whoever opens it can still see that it is a link.
+ * The place inside `root` for a file that need not exist yet (a ledger): its folder by its real path, with the name as
+ * written. The last part is not resolved, so that the code that opens it can still see a link.
  */
 export async function placeInside(root: string, folder: string, written: string): Promise<FoundPath> {
   const fault = checkSpelling(root, folder, written);
@@ -81,8 +81,8 @@ export async function realPlace(path: string): Promise<string> {
 }
 
 /**
- * Reads a whole file of at most `maxBytes`. Opened without waiting (a pipe put in its place would block for ever) and
- * without following a link, and judged again by its open handle: it may have been swapped since it was found.
+ * Reads a whole file of at most `maxBytes`. Opened non-blocking (a pipe in its place would block without end) and
+ * without following a link. Checked again by its open handle, because it may have been replaced since it was found.
  */
 export async function readSmallFile(
   path: string,

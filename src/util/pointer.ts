@@ -9,8 +9,8 @@ export function parsePointer(text: string): Pointer {
 }
 
 /**
- * What stands at the first pointer that leads somewhere, null included; undefined where none does. Own properties only:
- * a document with `__proto__` in it neither finds nor changes anything (SECURITY S12).
+ * The value at the first pointer that exists in the document, null included; undefined if none exists. Own properties
+ * only: a document with `__proto__` in it neither finds nor changes anything.
  */
 export function find(document: unknown, pointers: readonly Pointer[], accept: (value: unknown) => boolean): unknown {
   for (const pointer of pointers) {
@@ -20,7 +20,7 @@ export function find(document: unknown, pointers: readonly Pointer[], accept: (v
   return undefined;
 }
 
-/** What stands at a pointer, or undefined. */
+/** The value at a pointer, or undefined. */
 export function follow(document: unknown, pointer: Pointer): unknown {
   let value = document;
   for (const name of pointer) {

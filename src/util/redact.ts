@@ -1,7 +1,7 @@
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = '[key]';
 
-/** A piece of an encoded secret that is shorter could stand in any text by chance. */
+/** A shorter piece of an encoded secret could be in any text by chance. */
 const SHORTEST_PIECE = 8;
 
 /**
@@ -65,8 +65,9 @@ function isPath(name: string, value: string | undefined): boolean {
 }
 
 /**
- * Base64 of the secret alone, and the part of it that is the same wherever the secret stands in longer text
- * (`user:secret`): three bytes become four characters, so there are three ways, whose ends depend on the neighbours.
+ * Base64 of the secret itself, and the part of it that is the same wherever the secret is in longer text
+ * (`user:secret`). Three bytes become four characters, so there are three ways, whose ends depend on the bytes before
+ * and after.
  */
 function base64Forms(secret: string): readonly string[] {
   const whole = Buffer.from(secret).toString('base64');

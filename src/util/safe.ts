@@ -1,7 +1,7 @@
 /**
- * Makes text from outside fit for eyes: everything that a terminal would obey or that would reorder the line is shown
- * as `\u{..}` instead (C0 but the newline, DEL, C1, bidirectional marks, U+2028, U+2029, lone surrogates).
- * `util.stripVTControlCharacters` is not enough: it leaves CR, BS, BEL, bidi marks and the rest of C1.
+ * Makes text from outside safe to show: characters that a terminal would obey, or that would reorder the line, become
+ * `\u{..}` (control characters except the newline, bidirectional marks, U+2028, U+2029, lone surrogates).
+ * `util.stripVTControlCharacters` is not enough: it leaves CR, BS, BEL, bidirectional marks and most of U+0080 to U+009F.
  */
 export function safe(text: string): string {
   return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, shown) : text;
@@ -13,14 +13,14 @@ export function safeLine(text: string): string {
 }
 
 /**
- * JSON in which every such character is written as `\uXXXX`: `JSON.stringify` does that for C0 and lone surrogates
- * alone. It is the same value to whoever parses it.
+ * JSON in which every such character is written as `\uXXXX`: `JSON.stringify` does that only for those below U+0020 and
+ * lone surrogates. It parses to the same value.
  */
 export function jsonText(value: object | string, indent = 0): string {
   return escapedJson(JSON.stringify(value, null, indent));
 }
 
-/** The same for text that is JSON already: such characters stand only in its strings. */
+/** The same for text that is JSON already: such characters are only in its strings. */
 export function escapedJson(json: string): string {
   return IN_STRING.test(json) ? json.replace(IN_STRING_ALL, escaped) : json;
 }

@@ -25,11 +25,11 @@ export interface SecretWords {
 const MAX_SECRET_BYTES = 4 * 1024;
 
 /**
- * Reads a secret from where handbill.yaml says: a variable, or a file that nobody else can read (SECURITY S6, S9).
- * No message ever holds it.
+ * Reads a secret from the place that handbill.yaml names: a variable, or a file that other users cannot read. No
+ * message ever contains it.
  *
  * @param env the process's variables
- * @param baseFolder where relative paths begin: the project's root
+ * @param baseFolder the folder of relative paths: the project's root
  */
 export async function readSecret(
   source: KeySource,
@@ -51,7 +51,7 @@ function fromVariable(name: string, value: string | undefined, words: SecretWord
 async function fromFile(file: string, path: string, words: SecretWords): Promise<SecretOrProblem> {
   let handle: FileHandle;
   try {
-    // Non-blocking: a pipe without a writer would wait for ever.
+    // Non-blocking: a pipe without a writer would block without end.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';

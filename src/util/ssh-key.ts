@@ -49,7 +49,7 @@ export function sshKeyOf(blob: Uint8Array): SshKey | { readonly problem: string 
   const type = match === null ? written : plainTypeOf(match);
   const count = Object.hasOwn(FIELDS, type) ? FIELDS[type] : undefined;
   if (count === undefined) return { problem: 'Keys of this type cannot sign plans.' };
-  // In a certificate a nonce comes first; what follows the key says whom and what for, which is ssh-keygen's to judge.
+  // In a certificate a nonce comes first. Fields after the key (principals, purpose) are checked by ssh-keygen.
   const fields = match === null ? sshStrings(blob, count + 1)?.slice(1) : sshStrings(blob, count + 2, 'rest')?.slice(2);
   if (fields?.length !== count) return { problem: 'The public key is damaged.' };
   return keyOf(type, fields, blob, written);

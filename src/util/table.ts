@@ -4,7 +4,7 @@ import { safeLine } from './safe.ts';
 /** One column of a table for a terminal. */
 export interface Column {
   readonly title?: string;
-  /** Side on which the text stands; left when absent. */
+  /** Alignment of the text; left when absent. */
   readonly align?: 'left' | 'right';
   /** The column may be cut, with an ellipsis, when the table is wider than the terminal. */
   readonly shrink?: boolean;
@@ -21,7 +21,7 @@ interface TableOptions {
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
   readonly indent?: number;
-  /** Whole lines that stand below a row. */
+  /** Whole lines below a row. */
   readonly below?: (row: number) => string;
 }
 

@@ -22,8 +22,8 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
 }
 
 /**
- * The error to throw for one that came while a folder was written to: where the disk is at fault, that is for whoever
- * runs the machine to mend, and no bug. What another file is to blame for stays what it is.
+ * The error to throw for one that came while a folder was written to. A fault of the disk is reported as such, with
+ * what to do, and not as a bug; other errors are unchanged.
  */
 export function temporaryFault(error: unknown, folder: string): unknown {
   const { code = '', path = folder } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};

@@ -1,6 +1,6 @@
 /**
- * Is this an IANA time zone that this runtime knows? Offsets are none, because they know no summer time. Asking costs
- * some 30 us: whoever asks for every row remembers the answers.
+ * Whether this is an IANA time zone that this runtime knows. Offsets are not, because they have no summer time. A check
+ * takes some 30 us: a caller that checks every row must cache the answers.
  */
 export function isTimeZone(text: string): boolean {
   // The usual default: the first answer of Intl takes 5 ms.

@@ -1,4 +1,4 @@
-/** How long one piece of work may keep everybody else waiting. */
+/** How long one piece of work may block all others. */
 const LONGEST_MS = 12;
 
 /** Lets others go on, where this has taken long enough: to be awaited between two steps of something long. */

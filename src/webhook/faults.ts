@@ -22,11 +22,12 @@ interface Surroundings {
 }
 
 /**
- * Why a message did not arrive, where something follows from it. Codes come first, those of the project before all;
- * then sentences, because few providers document their codes. Null for messages that are on their way or have arrived.
+ * The cause of a failed message, if something follows from it. Codes count first, and those of the project before all
+ * others. Then sentences, because few providers document their codes. Null for messages that are on their way or have
+ * arrived.
  *
- * A person who opted out is suppressed, so a sentence that speaks of a sender, a text or a link on some list is none:
- * it would suppress everybody.
+ * A person who opted out is suppressed. So a sentence about a sender, a text or a link on some list does not count as
+ * an opt-out: it would suppress all recipients.
  */
 export function causeOf(fault: Fault, { state, isRcs, unsupported }: Surroundings): DeliveryCause | null {
   if (ON_ITS_WAY.has(state)) return null;
@@ -97,11 +98,11 @@ const GONE =
 
 /** What an event says of an error; null where it says that there is none, or nothing. */
 export interface SaidFault extends Fault {
-  /** It stands where nothing but errors do, so that its presence alone means one. */
+  /** A field with errors only, so that its presence alone means an error. */
   readonly isPlain: boolean;
 }
 
-/** The error of an event: what an object for it holds, and what stands beside it under names of its own. */
+/** The error of an event: the fields of an object for it, and fields beside it with names of their own. */
 export function faultOf(level: Level, fields: CompiledFields, trace: Trace | null): SaidFault | null {
   const options = { reach: 'event', trace } as const;
   const isOwn = ownPointers('error', fields) !== undefined;

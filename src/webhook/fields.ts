@@ -3,11 +3,10 @@ import { pointerTo } from '../util/json.ts';
 import { follow, isIndex, type Pointer, parsePointer } from '../util/pointer.ts';
 import { foldName } from './states.ts';
 
-/*
- * Where public APIs put the parts of an event (DOMAIN, sections 0 and 1.7), as JSON pointers of which the first that
- * leads to something usable counts. Letter case, `_` and `-` of names do not count, so that `messageId` is `message_id`
- * and `MessageId` too. `0` in a list of recipients stands for each of its entries in turn. The names that CONTRACT
- * fixes come first, wherever they compete.
+/**
+ * Where public APIs put the parts of an event, as JSON pointers of which the first with a usable value counts. Letter
+ * case, `_` and `-` of names do not count, so `messageId` is `message_id` and `MessageId` too. `0` in a list of
+ * recipients means each of its entries in turn. The names of the API itself come first.
  */
 
 /** Parts that follow from others, and have no name in handbill.yaml. */
@@ -15,9 +14,9 @@ const INNER_FIELDS = [
   ...EVENT_FIELDS,
   /** Names that say which kind of event it is. */
   'kind',
-  /** Whoever we write to, in names that say so of reports and of replies. */
+  /** The recipient of our messages, in names that mean the recipient in reports and in replies. */
   'person',
-  /** Whoever we write to by an id of an address book, where nothing else says it. */
+  /** The recipient by an id of an address book, if no other field names the recipient. */
   'contact',
   /** Our own number, where only the envelope of a reply has it. */
   'ownNumber',
@@ -200,7 +199,7 @@ interface Node {
 /** An object, or another value, in what surrounds it. */
 export interface Level {
   readonly value: unknown;
-  /** What stands at each pointer of the tree. */
+  /** The value at each pointer of the tree. */
   readonly slots: unknown[];
   /** What surrounds it; null: nothing does. */
   readonly parent: Level | null;
@@ -252,7 +251,7 @@ function renamedPointer(pointer: string, name: string): string {
   return pointer.slice(0, -REFERENCE.length) + pointerTo([name]).slice(1);
 }
 
-/** Walks a value once, and holds what stands at the pointers. */
+/** Walks a value once, and keeps the values at the pointers. */
 export function openLevel(
   value: unknown,
   fields: CompiledFields,
@@ -328,7 +327,7 @@ export function ownPointers(field: InnerField, { own }: CompiledFields): readonl
   return Object.hasOwn(own, field) ? own[field as EventField] : undefined;
 }
 
-/** `0` right after the list stands for the entry that is being read. */
+/** `0` right after the list means the entry that is being read. */
 function inEntry(pointer: Pointer, { list, entry }: Level): Pointer {
   if (list === null || entry === 0 || pointer[1] !== '0' || foldName(pointer[0] ?? '') !== foldName(list.node.name)) {
     return pointer;

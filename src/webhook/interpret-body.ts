@@ -6,7 +6,7 @@ export type BodyForm = 'json' | 'json-lines' | 'form' | 'empty';
 /** What is wrong with a whole body: nothing of it is read. */
 export interface BodyProblem {
   readonly kind: 'not-readable' | 'too-deep' | 'too-many-events';
-  /** A sentence for whoever sends it, without anything that the body holds. */
+  /** A sentence for the sender, without any content of the body. */
   readonly message: string;
   /** What an HTTP server answers. */
   readonly status: 400 | 413;
@@ -16,7 +16,7 @@ export interface BodyProblem {
 export interface ParsedBody {
   readonly form: BodyForm;
   readonly documents: readonly unknown[];
-  /** Lines of JSON lines that cannot be read, as they stand. */
+  /** Lines of JSON lines that cannot be read, unchanged. */
   readonly unreadable: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function parseBody(bytes: Uint8Array): ParsedBody | BodyProblem {
   return parseLines(trimmed) ?? parseForm(trimmed) ?? (isTooDeep(trimmed) ? TOO_DEEP : NOT_READABLE);
 }
 
-/** JSON whose nesting was looked at before anything parses it (SECURITY S30); undefined for all else. */
+/** JSON whose nesting was checked before it is parsed; undefined for all other text. */
 function parseShallow(text: string): unknown {
   return isTooDeep(text) ? undefined : parseExactly(text);
 }
@@ -93,7 +93,7 @@ function parseForm(text: string): ParsedBody | null {
 
 const FORM = /^[A-Za-z0-9_.%+[\]-]{1,200}=[^&\s<>{}"]*(?:&[^&\s<>{}"]*)*$/;
 
-/** Brackets that stand in strings do not count. Never looks at more than it must. */
+/** Brackets in strings do not count. Stops as soon as the answer is known. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

@@ -8,7 +8,7 @@ import { readTime } from './times.ts';
 
 type Direction = 'inbound' | 'outbound';
 
-/** What the names of an event say of it: its `type`, its `event`, the key or the array in which it stands. */
+/** What the names of an event say about it: its `type`, its `event`, the key or the array that contains it. */
 export interface Naming {
   readonly direction: Direction | null;
   /** A state that is the event's name, as in `message.delivered` or `SEEN`. */
@@ -61,8 +61,8 @@ export interface SaidState {
 }
 
 /**
- * The first word for a state that is known, else the first word that stands where one is. Of what surrounds an event
- * only words that are known count (an envelope has a `status` of its own), but where the project names the place.
+ * The first known word for a state, else the first word in a place for states. Around an event, only known words count
+ * (an envelope has a `status` of its own), unless the project names the place.
  */
 export function saidState(
   level: Level,
@@ -175,7 +175,7 @@ export function readReport(
   const { address, channel: byAddress } = readAddress(written, reading);
   const channel = readChannel(level, reading, trace) ?? byAddress;
   const isOnItsWay = state === 'queued' || state === 'sent' || state === 'delivered' || state === 'read';
-  // What stands beside a state that is no failure describes the state, unless it is called an error.
+  // A text beside a state that is not a failure describes the state, unless it is called an error.
   const said = fault !== null && (!isOnItsWay || fault.isPlain) ? fault : null;
   const text = takeField('text', level, fields, textOf, { reach: 'event', trace });
   const about = { state, isRcs: channel === 'rcs', unsupported: reading.unsupported };

@@ -31,7 +31,7 @@ export interface Interpreter {
   interpretDocument(document: unknown, nowMs: number): Interpretation;
 }
 
-/** How an event was read: for whoever wants to know why. */
+/** Receives how an event was read, to explain it. */
 type Follow = (event: WebhookEvent, level: Level | null, found: readonly Found[]) => void;
 export interface Found {
   readonly field: Parameters<Trace>[0];
@@ -131,14 +131,14 @@ function readEvents(level: Level, nowMs: number, reading: Reading, follow: Follo
 /**
  * Which event it is, in this order:
  *
- * 1. a name or a state that speaks of what people send (`inbound`, `MO`, `received`): a reply;
- * 2. a state that is known, or an error: a report, also where it quotes a text;
- * 3. a name that speaks of delivery: a report;
- * 4. a sender and a text: a reply, also where a state stands beside them that is not known (a STOP must not be lost);
+ * 1. a name or a state for incoming messages (`inbound`, `MO`, `received`): a reply;
+ * 2. a known state, or an error: a report, also if it quotes a text;
+ * 3. a name for delivery: a report;
+ * 4. a sender and a text: a reply, also beside an unknown state (a STOP must not be lost);
  * 5. an unknown state, or a time whose name is one (`seenAt`): a report.
  *
- * A report that names neither a message nor a recipient is a reply if it has a sender and a text, unless a name speaks
- * of delivery. A reply without sender or text is not understood: null.
+ * A report that names neither a message nor a recipient is a reply if it has a sender and a text, unless a name means
+ * delivery. A reply without sender or text is not understood: null.
  */
 function readEvent(level: Level, nowMs: number, reading: Reading, trace: Trace | null): DeliveryReport | Reply | null {
   const { fields, states } = reading;
@@ -286,8 +286,8 @@ function saysSomething(level: Level, fields: CompiledFields): boolean {
 }
 
 /**
- * Whether what is not understood need not be kept: an array without entries, or an envelope with one and with nothing
- * else in it than values that name no message and nobody, such as `{"results": [], "page": 1}`.
+ * Whether an unknown body need not be kept: an array without entries, or an envelope with one. The envelope may contain
+ * only values that name neither a message nor a person, such as `{"results": [], "page": 1}`.
  */
 function isEmptyEnvelope(level: Level, fields: CompiledFields): boolean {
   if (!isObject(level.value)) return false;

@@ -98,7 +98,7 @@ interface FoldedText {
   readonly words: readonly number[];
 }
 
-/** More than this nobody writes who wants to be left alone; what is cut off is not looked at. */
+/** Longer than any opt-out; the rest of the text is ignored. */
 const MAX_CHARACTERS = 2_000;
 
 /**
@@ -187,7 +187,7 @@ export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWor
   return isForReview(tokens, first) ? 'review' : 'answer';
 }
 
-/** What stands for words where there are none. */
+/** Characters used instead of words. */
 const STOP_SIGNS = /[🛑⛔🚫🖕]/u;
 
 interface OptOutWords {
@@ -206,7 +206,7 @@ const POLITE = fold(POLITE_WORDS);
 const MESSAGES = fold(MESSAGE_WORDS);
 const KNOWN: OptOutWords = { clear: CLEAR, first: FIRST };
 
-/** Wordings as they stand in a text, with a space around each token. */
+/** Wordings as they occur in a text, with a space around each token. */
 const WORDINGS = REVIEW_WORDINGS.map((wording) => spaced(foldText(wording).tokens));
 
 /** Words of a project count as `stop` does. Its rules are one object as long as it runs. */
@@ -248,7 +248,7 @@ function consistsOf(tokens: readonly string[], list: ReadonlySet<string>): boole
   return tokens.length <= MOST_REPEATED && tokens.every((token) => list.has(token));
 }
 
-/** Somebody who repeats it more often may have it read. */
+/** A text with more repetitions is left for review. */
 const MOST_REPEATED = 20;
 
 /** `STOP please`, `opt out of this`, `STOP spring-sale-2026`: after the word, at most two more. */
@@ -261,7 +261,7 @@ function beginsShortWith({ tokens, words }: FoldedText, list: ReadonlySet<string
   return false;
 }
 
-/** Whether there is anything in a text that somebody may mean by it. */
+/** Whether a text contains anything with a possible meaning. */
 function isForReview(tokens: readonly string[], first: ReadonlySet<string>): boolean {
   for (let i = 0; i < tokens.length; i++) {
     for (let count = 1; count <= 2; count++) {

@@ -33,7 +33,7 @@ export interface Desk {
 interface Place {
   /** Whose events these are; empty: not said. */
   readonly environment: string;
-  /** What stands behind the path, where that is the secret; else null. */
+  /** The last segment of the path, if it is the secret; else null. */
   readonly segment: string | null;
 }
 
@@ -80,7 +80,7 @@ export async function receiveRequest(
     if (events.length > 0) await group.add(events);
   } catch {
     if (verdict.id !== null) ids.forget(verdict.id);
-    // Whoever records says what is wrong; the sender tries again later.
+    // The recorder reports the fault; the sender tries again later.
     return no(503, 'the events could not be stored', { 'Retry-After': '10' });
   }
   outgoing.once('finish', () => connections.answered(socket));
@@ -101,7 +101,7 @@ function read(desk: Desk, body: Buffer, nowMs: number): Reading {
   }
 }
 
-/** How long, and how much, a sender may go on sending what nobody wants, after it has its answer. */
+/** How long, and how much, a refused sender may go on sending after it has its answer. */
 const LINGER_MS = 500;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
@@ -116,9 +116,9 @@ function answerEmpty(outgoing: ServerResponse, status: number, headers: Outgoing
 }
 
 /**
- * Refuses a request, and lets the connection go: whoever is refused has to begin anew, so that connections that are
- * kept open belong to senders who have proved themselves. What is still coming is read for a moment and thrown away,
- * because closing at once would take the answer away from a sender that is writing (RFC 9112, 9.6).
+ * Refuses a request and closes the connection. A refused sender has to connect again, so connections that are kept open
+ * belong to authenticated senders. What is still arriving is read for a moment and dropped, because closing at once
+ * would take the answer away from a sender that is writing (RFC 9112, 9.6).
  */
 export function refuse(
   incoming: IncomingMessage,
@@ -250,8 +250,8 @@ function turn(): Promise<void> {
 /** Ids of requests that were received, with what they brought. */
 interface SeenIds {
   /**
-   * Whether this id came with another body before. One that comes with the same body again is an honest retry: nobody
-   * knows whether the sender got its answer.
+   * Whether this id came with another body before. The same body again is an honest retry: the sender may not have got
+   * its answer.
    */
   isReused(id: string, body: Uint8Array, nowMs: number): boolean;
   /** What it brought is not held: the sender may say it again in other bytes. */
@@ -262,9 +262,9 @@ interface SeenIds {
 const MOST_IDS = 250_000;
 
 /**
- * Remembers ids for at least twice the tolerance: a signature may be dated that far ahead, and is good that long after.
- * Whoever has only copied a request cannot send something else under its id; whatever is forgotten when a flood of ids
- * fills the memory is still held only once, because the ledger knows events by what they say.
+ * Remembers ids for at least twice the tolerance: a signature may be dated that far ahead, and is valid that long
+ * after. So a copied request cannot be sent with other content under its id. If a flood of ids fills the memory, older
+ * ones are forgotten; their events are still stored only once, because the ledger identifies events by their content.
  *
  * @param toleranceMs of the scheme
  */

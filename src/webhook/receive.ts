@@ -89,7 +89,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   // Without patching the globals, which no library may do to the process that it runs in.
   const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
   const serve: RequestListener = (incoming, outgoing) => {
-    // What Hono refuses by itself, such as a Host that is none, may still be on its way: nobody reads a gigabyte of it.
+    // A request that Hono itself refuses, such as one with an invalid Host, may still be arriving: a gigabyte of it
+    // must not be read.
     outgoing.once('finish', () => {
       if (outgoing.statusCode !== 200) incoming.socket.destroySoon();
     });
@@ -118,8 +119,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
 }
 
 /**
- * SECURITY S30. Proxies keep idle connections for 60 seconds: a server that closes them first would cut the request
- * that is just on its way.
+ * Proxies keep idle connections for 60 seconds: a server that closes them first would cut off a request that is just
+ * arriving.
  */
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -188,7 +189,7 @@ function createReceiverApp(paths: ReadonlyMap<string, string>, desk: Desk): Hono
     return RESPONSE_ALREADY_SENT;
   });
   app.onError((error, c: Context<Env>) => {
-    // Its message could hold what somebody sent.
+    // Its message could contain data of the sender.
     desk.log.refused(500, `a bug: ${error.name}`);
     refuse(c.env.incoming, c.env.outgoing, 500);
     return RESPONSE_ALREADY_SENT;

@@ -98,10 +98,10 @@ const WORDS: SecretWords = {
 };
 
 /**
- * Reads the secrets of webhooks from where handbill.yaml says, all of them, and looks at whether the scheme can use
- * them. No message ever holds one (SECURITY S7).
+ * Reads all secrets of webhooks from the places that handbill.yaml names, and checks whether the scheme can use them.
+ * No message ever contains one.
  *
- * @param root where relative paths of files begin
+ * @param root the folder of relative paths
  */
 export async function readWebhookSecrets(
   { scheme, secrets: sources }: Pick<Receiver, 'scheme' | 'secrets'>,

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Connections of a server, of webhooks or of pages, and which of them go when there are too many. Whoever reads pages has
- * proved itself with a request that was answered.
+ * Connections of a server, of webhooks or of pages, and which of them are closed when there are too many. A reader of
+ * pages counts as authenticated by a request that was answered.
  */
 export interface Connections {
   /** The headers of a request are complete; the rest of it may not be. */
@@ -17,7 +17,7 @@ export interface Connections {
   readonly size: number;
 }
 
-/** SECURITY S30. */
+/** The most connections of the server. */
 export const MAX_CONNECTIONS = 100;
 
 /** With a surge of those that have just come, whose first request may be on its way; above it, they go too. */
@@ -29,7 +29,7 @@ const GRACE_MS = 250;
 type State =
   /** No complete headers yet, so it is not known who it is. */
   | 'new'
-  /** Headers, of whoever it may be. */
+  /** Receiving headers, of an unknown sender. */
   | 'receiving'
   /** Between two requests of a sender that has proved itself. */
   | 'idle'
@@ -75,7 +75,7 @@ export function limitConnections(
     }
     const idle = oldest('idle');
     for (const entry of idle.slice(0, Math.max(0, idle.length - most))) drop(entry);
-    // Whoever is still within its grace is looked at again when it is over.
+    // Connections within their grace period are checked again when it is over.
     if (entries.size > most) planned = setTimeout(enforce, GRACE_MS).unref();
   };
   const check = (): void => {

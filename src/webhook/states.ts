@@ -1,9 +1,8 @@
 import type { DeliveryState } from '../model.ts';
 
 /**
- * Words of public APIs for what became of a message (DOMAIN, section 1.6), folded as `foldName` does. `cancelled` is
- * `rejected`: nobody sends it any more. A message of which some parts arrived was not delivered as far as anybody can
- * tell, and is `sent`.
+ * Words of public APIs for the state of a message, folded as `foldName` does. `cancelled` is `rejected`: the message
+ * will not be sent any more. A message of which only some parts arrived is not proven delivered, and is `sent`.
  */
 const WORDS: Readonly<Record<DeliveryState, string>> = {
   queued: `queued enqueued queue accepted acceptd submitted scheduled pending processing buffered waiting initiated created

@@ -20,7 +20,7 @@ type Verdict =
   /** `reason` is for the log and holds nothing that the sender wrote. */
   | { readonly verified: false; readonly reason: string };
 
-/** Says whether whoever sends this knows a secret. Never throws, and takes as long for a near miss as for a far one. */
+/** Checks whether the sender knows a secret. Never throws, and takes the same time for a near miss as for a far one. */
 export type Verifier = (proof: Proof, nowMs: number) => Verdict;
 
 /** @param secrets as `readWebhookSecrets` gives them; any of them counts */
@@ -106,10 +106,10 @@ const MOST_SIGNATURES = 20;
 /**
  * A keyed hash over the body, or over a string with the body in it, as `webhook.hmac` describes it.
  *
- * Where the body comes before the id in that string, the end of a body could be passed off as the beginning of an id: the
+ * If the body comes before the id in that string, the end of a body could be passed off as the beginning of an id: the
  * string, and so the signature, would be the same. A form that was cut off is still a form. So an id there consists of
- * letters, digits, `-` and `_` only, which cannot hold what stands between the two. Where nothing stands between them
- * that an id could not hold, the body must be JSON, which cannot be cut.
+ * letters, digits, `-` and `_` only, which cannot contain the separator. If the separator contains only such
+ * characters, the body must be JSON, which cannot be cut.
  */
 function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier {
   const { algorithm, encoding, prefix, toleranceMs } = scheme;
@@ -153,7 +153,7 @@ function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier 
   };
 }
 
-/** What stands between the end of the body and the beginning of the id; null where the body does not come before it. */
+/** The separator between the end of the body and the beginning of the id; null if the body does not come before it. */
 function betweenBodyAndId(signed: string): string | null {
   const [body, id] = [signed.indexOf('{body}'), signed.indexOf('{id}')];
   if (body === -1 || id < body) return null;
@@ -207,7 +207,7 @@ function pathVerifier(secrets: readonly string[]): Verifier {
   return ({ segment }) => (segment === null ? NO_SECRET : verdict(isOneOf(segment, secrets)));
 }
 
-/** What stands behind the name of the scheme, which may be written in any case. */
+/** The part after the name of the scheme, which may be written in any case. */
 function credentials(header: string | undefined, scheme: string): string | null {
   const [name = '', value = '', ...more] = (header ?? '').trim().split(/ +/, 3);
   return name.toLowerCase() === scheme && value !== '' && more.length === 0 ? value : null;

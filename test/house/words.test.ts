@@ -27,15 +27,19 @@ const NOT_YET = ['http', 'recipients'];
 const PLAIN = [
   'approval',
   'campaign',
+  'cli',
   'ledger',
   'model',
   'plan',
   'report',
+  'sandbox',
   'scaffold',
   'schedule',
   'suppression',
   'telemetry',
+  'util',
   'web',
+  'webhook',
 ];
 
 /** A row of docs/failures.md, or of a page that is not in this project. */

@@ -69,7 +69,7 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
   if (flags.quiet !== true) context.err(`Signed. ${standing(result, file)}\n`);
 }
 
-/** What a plan is, for whoever signs it: one fact a line, and each input with its hash. */
+/** The facts of a plan, for the person who signs it: one a line, and each input with its hash. */
 export function planFacts({ plan, environment, compared, judgement }: ApproveQuestion): string {
   const { estimate } = plan;
   const list = plan.recipients === null ? '' : ` of ${safeLine(plan.recipients)}`;

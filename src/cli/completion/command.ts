@@ -3,7 +3,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import { quoted } from '../../util/shell.ts';
 import { addExamples } from '../shared/options.ts';
 
-/** What can stand after a command: its options, the values of those that have a closed list, and its subcommands. */
+/** The words that can follow a command: its options, the values of those with a closed list, and its subcommands. */
 export interface Completed {
   /** The command line so far, such as `suppress add`; empty for handbill itself. */
   readonly path: string;

@@ -139,9 +139,8 @@ function plain(text: string): string {
 }
 
 /**
- * A character that is written by its number is never markup (CommonMark 6.2), nor makes it a link of `www.` or `://`.
- * Mentions and issues are looked for in what comes out of that, so that a joiner that nobody sees stands behind their
- * signs.
+ * A character written as a number is never markup (CommonMark 6.2), nor part of a link by `www.` or `://`. GitHub looks
+ * for mentions and issues after that step, so an invisible joiner follows their signs.
  */
 function escaped(text: string): string {
   return text.replace(/[!"#$&'*<>?@[\\\]^_`{|}~]|(?<=www)\.|:(?=\/)/gi, (sign) => {

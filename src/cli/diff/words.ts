@@ -22,7 +22,7 @@ export interface FigureLine {
   readonly after: string;
 }
 
-/** What stands for a figure of a side that has none. */
+/** Shown for a figure that one side lacks. */
 export const NONE = '-';
 
 export function sideWords({ name, commit, mergeBase }: SideName): string {
@@ -128,7 +128,7 @@ export function decisionWords({ before, after, recipients, example }: DecisionCh
   return `${countOf(recipients, 'recipient')}: ${before} ${sign} ${after}${such}`;
 }
 
-/** Who gets another text, and what of it changes besides the templates. */
+/** Which recipients get another text, and what in it changes apart from the templates. */
 export function groupWords({ recipients, example, templates, columns, variant }: TextGroup): string {
   const who = recipients === null ? null : recipients === 0 ? NOBODY : countOf(recipients, 'recipient');
   const such = example === null ? '' : ` such as ${example}`;

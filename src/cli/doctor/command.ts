@@ -77,8 +77,8 @@ const COLOURS: Readonly<Record<DoctorCheck['status'], string>> = {
 
 function checkupText({ checks, totals }: Checkup, { colour }: CommandContext): string {
   const columns: readonly Column[] = [{ style: (cell, row) => paint(cell, checks[row]?.status, colour.out) }, {}, {}];
-  // As wide as they are: a sentence that is cut says nothing.
-  // S34: what was typed or stands in a file may be somebody's number.
+  // Not cut to the width: half a sentence says nothing. An argument or a value of a file may be a phone number, so
+  // numbers are masked.
   const rows = checks.map((one) => [WORDS[one.status], maskNumbers(nameOf(one)), maskNumbers(one.message)]);
   const lines = table(rows, columns, { width: Number.MAX_SAFE_INTEGER }).split('\n');
   const indent = ' '.repeat(lines[0]?.indexOf(rows[0]?.[2] ?? '') ?? 0);

@@ -173,7 +173,7 @@ function at(file: string, index: number): { readonly file: string; readonly line
 
 const SHOWN = 20;
 
-/** What is about to happen, to whom. */
+/** What is about to happen, and to which recipients. */
 function stating({ run, verdict, doubts }: ResolveQuestion, width: number): string {
   const { id, environment, occurrence } = run;
   const who = `${countOf(doubts.length, 'recipient')} of run ${safeLine(id)} (${safeLine(environment)}, ${safeLine(occurrence)})`;

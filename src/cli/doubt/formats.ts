@@ -13,7 +13,7 @@ export type DoubtFormat = (typeof DOUBT_FORMATS)[number];
 export interface DoubtShown {
   readonly colour: boolean;
   readonly width: number;
-  /** Whole addresses and texts, and everybody; `text` only. */
+  /** Whole addresses and texts, and all recipients; `text` only. */
   readonly full: boolean;
   /** It is the history that is shown. */
   readonly resolved: boolean;
@@ -60,7 +60,7 @@ function* batches(runs: DoubtsByRun): Generator<readonly Doubt[]> {
   for (const run of runs) yield* run;
 }
 
-/** Rows of each run that text shows unless it is asked for everybody. */
+/** Rows of each run in text without `--full`. */
 const SHOWN = 20;
 
 function* text(runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
@@ -144,7 +144,7 @@ const KEY: DoubtColumn = {
   wanted: ({ key, to }, full) => full && key !== to,
 };
 const REFERENCE: DoubtColumn = { title: 'reference', cell: ({ reference }) => reference ?? '' };
-/** Said where it is another than what everybody was sent first; a short title, because 80 columns are full. */
+/** Shown if a message of a fallback is in doubt; a short title, because the 80 columns are full. */
 const CHANNEL: DoubtColumn = {
   title: 'via',
   shrink: true,

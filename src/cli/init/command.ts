@@ -55,7 +55,9 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** What was given, what is answered, and defaults where nobody can be asked; null: somebody turned away. */
+/**
+ * The given options, then the answers of the user, or the defaults if there is no terminal. Null: the user cancelled.
+ */
 async function answersOf(given: Given, context: CommandContext): Promise<InitAnswers | null> {
   const asks = given.yes !== true && context.interactive;
   const channel = given.channel ?? (asks ? await askChannel(context) : DEFAULT_ANSWERS.channel);

@@ -45,7 +45,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
   const interrupts = watchInterrupts();
   const say = (line: string): void => context.err(`${timeOf(context.now())} ${safe(line)}\n`);
-  // Without a terminal nobody looks on: a line for each group would fill the log of the machine.
+  // Without a terminal no person watches: a line for each group would fill the log of the machine.
   const log = quiet || !isWatched(context) ? null : createListenLog(say);
   const { telemetry } = context;
   try {
@@ -79,7 +79,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
       }
       failure = await Promise.race([listening.failed, untilStopped(interrupts.signal)]);
     } finally {
-      // Also where nobody could be told the address: what is open keeps the process alive.
+      // Also if the address could not be printed: an open server keeps the process alive.
       await listening.close();
     }
     log?.flush();

@@ -206,17 +206,17 @@ function pathOf(level: Level): Pointer {
   return [...pathOf(level.parent), ...spelled(level.parent.value, level.pointer)];
 }
 
-/** A value that is no array and no object, and where it stands. */
+/** A value that is neither an array nor an object, and its path. */
 interface Leaf {
   readonly pointer: Pointer;
   readonly value: string | number | boolean;
 }
 
-/** More than somebody reads. */
+/** More than a person reads. */
 const MOST = 200;
 const MAX_DEPTH = 32;
 
-/** What an event holds, without what is empty, in the order in which it stands there. */
+/** The values of an event in their order, without empty ones. */
 function leavesOf(value: unknown): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const visit = (inner: unknown, pointer: Pointer): void => {
@@ -317,10 +317,10 @@ const ID_NAME = /(?:id|ident(?:ifier)?|uuid|ref(?:erence)?|num(?:ber)?|no|key)$/
 const PERSON_NAME = /dest|phone|mobile|msisdn|recipient|subscriber/i;
 
 const FORMS = { json: 'JSON', 'json-lines': 'JSON lines', form: 'a form', empty: 'empty' } as const;
-/** Of events, and of values that nothing has read: the rest is counted, and stands in the JSON. */
+/** The most events, and the most unused values, in the text. The rest is counted, and is in the JSON. */
 const MOST_EVENTS = 20;
 const MOST_UNUSED = 8;
-/** Of a value: where it stands matters more. */
+/** The width of a value: its path matters more. */
 const MOST_COLUMNS = 40;
 
 /** For a terminal: each event with where its parts were found, then what to write into handbill.yaml. */

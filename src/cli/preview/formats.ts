@@ -92,7 +92,7 @@ async function* writeJson(preview: Preview, choice: PreviewChoice): AsyncGenerat
   yield `\n],"estimate":${jsonText(preview.result().estimate)}}\n`;
 }
 
-/** One decision as one line of JSON; the body stands in it with exactly the bytes that would be posted. */
+/** One decision as one line of JSON. The body in it has exactly the bytes that would be posted. */
 function record(preview: Preview, row: Previewed): string {
   const { decision } = row;
   const { line, key, to } = decision;

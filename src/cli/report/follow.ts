@@ -30,9 +30,9 @@ interface Look {
 }
 
 /**
- * `report --follow`: shows a run as it goes on, until nobody sends and every message that was accepted has come to an
- * end, or until a signal. On a terminal some lines are drawn again in place, and the whole report follows in the end;
- * elsewhere each change is a line. With `jsonl`, each line is a recipient about whom something new came back.
+ * `report --follow`: shows a run in progress until no process sends and every accepted message has its final status, or
+ * until a signal. On a terminal some lines are redrawn in place, and the whole report follows at the end; elsewhere
+ * each change is a line. With `jsonl`, each line is a recipient with a new report or reply.
  */
 export async function followReport(
   ledger: Ledger,
@@ -76,7 +76,7 @@ export async function followReport(
   }
 }
 
-/** Another text when there may be something to see: somebody wrote, or the process that sends has ended. */
+/** Changes when there may be something new: a process wrote, or the sending process has ended. */
 function markOf(ledger: Ledger, run: RunRecord): string {
   const now = ledger.findRun(run) ?? run;
   return `${ledger.events.version()} ${stateOf(ledger, now)}`;
@@ -114,12 +114,12 @@ function tried<T>(look: () => T): T | null {
   }
 }
 
-/** Nobody sends, and nothing more is to come about what was accepted; or who they were is not known any more. */
+/** No process sends, and no more reports are expected for accepted messages, or the run is purged. */
 function isOver({ report, open }: Look): boolean {
   return report.purgedAt !== undefined || (report.state !== 'running' && open === 0);
 }
 
-/** Remembers what came back about each row, in a byte: a million rows are a megabyte. */
+/** Remembers the delivery result of each row, in a byte: a million rows are a megabyte. */
 function createChanges(): { isNew(run: RunRecord, outcome: Outcome): boolean } {
   let list = -1;
   let known = new Uint8Array();

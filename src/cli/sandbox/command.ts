@@ -99,7 +99,7 @@ async function serve(given: Given, context: CommandContext): Promise<void> {
   context.exit(EXIT.done);
 }
 
-/** Never shows a key that somebody set: it may be that of the real API. */
+/** Never shows a key that the user set: it may be the key of the real API. */
 function welcome(url: string, ownKey: boolean, dialect: DialectName): string {
   const key = ownKey
     ? 'It takes the key that HANDBILL_API_KEY holds.'
@@ -121,7 +121,7 @@ Ctrl-C stops it.
 `;
 }
 
-/** What the command line says of what comes back; everything else needs `webhook`. */
+/** The options about delivery reports and replies. All except `webhook` itself need it. */
 export interface WebhookGiven extends Partial<Record<ShareFlag, number>>, Partial<Record<DelayKey, number>> {
   readonly webhook?: string;
   readonly webhookScheme?: WebhookScheme;
@@ -170,7 +170,7 @@ type DelayKey = keyof typeof DELAYS;
 
 const A_DAY_MS = 86_400_000;
 
-/** Adds the options of what comes back, in a group of their own. */
+/** Adds the options about delivery reports and replies, in a group of their own. */
 export function addWebhookOptions(command: Command): void {
   const options = [
     new Option('--webhook <url>', 'post delivery reports and replies to this machine: http://127.0.0.1:4011/webhooks'),
@@ -226,7 +226,7 @@ export async function webhookOptions(
 const OTHERS = ['webhookScheme', 'webhookSecretEnv', 'webhookSecretFile', 'webhookHeader', 'webhookPrefix'] as const;
 const MORE = ['echo', 'batch', 'atOnce', 'retries', 'seed'] as const;
 
-/** Nothing comes back without a webhook: whoever asks for something meant one. */
+/** Without a webhook no events are sent, so the other options of events would be ignored. */
 function refuseIdle(given: WebhookGiven): void {
   const keys = [...OTHERS, ...MORE, ...keysOf(SHARES), ...keysOf(DELAYS)];
   const idle = keys.filter((key) => given[key] !== undefined);

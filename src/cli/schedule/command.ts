@@ -143,9 +143,9 @@ const FORMATS_OF: Readonly<Record<string, readonly ScheduleFormat[]>> = {
 };
 
 /**
- * Refuses what was asked for and would be ignored: whoever names a ledger or a file relies on it.
+ * Refuses options that would be ignored: a user who names a ledger or a file relies on it.
  *
- * @throws HandbillError exit 2 with all of it
+ * @throws HandbillError exit 2 with all of them
  */
 export function refuseIdle(
   format: ScheduleFormat,

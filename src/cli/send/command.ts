@@ -213,7 +213,7 @@ async function run(
   }
 }
 
-/** Options that say how a start sends, not to whom: a dry run does nothing with them. */
+/** Options about how a start sends, not about the recipients: a dry run ignores them. */
 const HOW_IT_SENDS: readonly string[] = ['concurrency', 'rate', 'ifLocked', 'wait', 'workers', 'listen', 'listenFor'];
 
 interface DryRun {
@@ -366,7 +366,7 @@ function listenOptions(flags: SendFlags, { err, colour, telemetry }: CommandCont
   };
 }
 
-/** I4: the exit status says what became of the run, also where its report cannot be written. */
+/** The exit status shows the result of the run, even if its report cannot be written (failures.md, I4). */
 function notPrinted(error: unknown, context: CommandContext): void {
   if (!(error instanceof HandbillError)) throw error;
   context.err(`${error.message} The run is in the ledger: \`handbill report\` shows it.\n`);

@@ -60,7 +60,7 @@ async function run(given: Given, context: CommandContext): Promise<void> {
       await context.out(welcome(serving, given, context.cwd));
       await untilStopped(interrupts.signal);
     } finally {
-      // Also where nobody could be told the address: what is open keeps the process alive.
+      // Also if the address could not be printed: an open server keeps the process alive.
       await serving.close();
     }
     const status = interrupts.status();

@@ -17,7 +17,7 @@ export function addOutput(command: Command): Command {
     .option('-q, --quiet', 'print nothing about a file that was written');
 }
 
-/** `--ledger`, which HANDBILL_LEDGER stands in for. */
+/** `--ledger`; HANDBILL_LEDGER is its default. */
 export function addLedger(command: Command): Command {
   return command.option(
     '--ledger <place>',
@@ -48,7 +48,7 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** `--log` and `--log-level`; HANDBILL_LOG stands in for the first. */
+/** `--log` and `--log-level`; HANDBILL_LOG is the default of the first. */
 export function addLog(command: Command): Command {
   return command
     .option('--log <file>', 'append what happens as JSON lines; - is stderr (default: HANDBILL_LOG, else none)')
@@ -59,7 +59,7 @@ export function addLog(command: Command): Command {
     );
 }
 
-/** `--metrics-file`, which HANDBILL_METRICS_FILE stands in for. */
+/** `--metrics-file`; HANDBILL_METRICS_FILE is its default. */
 export function addMetricsFile(command: Command): Command {
   return command.option(
     '--metrics-file <file>',

@@ -53,7 +53,7 @@ export async function withOutput<T>(
   const writing = writeResult(pipe, destination, context).then(
     () => ({ failed: false as const }),
     (error: unknown) => {
-      // Nobody reads any more: whoever waits to write must be told.
+      // The reader is gone: a writer that waits must get an error.
       pipe.destroy(error instanceof Error ? error : new Error(String(error)));
       return { failed: true as const, error };
     },

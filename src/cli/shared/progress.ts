@@ -19,7 +19,7 @@ const FIRST_MS = 500;
 const EVERY_MS = 250;
 /** Where a line cannot be drawn over, each is a new one. */
 const EVERY_PLAIN_MS = 10_000;
-/** The rate is that of the last ten seconds, so that a pause does not hang over the time left for ever. */
+/** The rate is that of the last ten seconds, so that an earlier pause does not distort the time left. */
 const SAMPLES = 40;
 
 /** Shows on the terminal, if there is one, how far work has come: read by a timer, so that it costs the work nothing. */
@@ -112,7 +112,7 @@ export interface Work {
   readonly label: string;
   readonly unit: 'bytes' | 'rows';
   readonly quiet: boolean;
-  /** Results go to a file, so that nobody reads them from stdout meanwhile. */
+  /** Results go to a file, so stdout is not read meanwhile. */
   readonly toFile?: boolean;
 }
 
@@ -187,7 +187,7 @@ export function shownOf(figures: Readonly<Figures>): Shown {
   };
 }
 
-/** Wall time of this machine: whoever looks at the line sits in front of it. */
+/** Local time: the reader sits at this machine. */
 function clock(epochMs: number): string {
   return new Date(epochMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
@@ -201,7 +201,7 @@ export interface Shown {
   readonly total: number;
   /** Bytes are shown in MB; null: what is counted goes without saying. */
   readonly unit: 'bytes' | 'rows' | null;
-  /** Stands in the place of the time left. */
+  /** Shown instead of the time left. */
   readonly instead?: string;
   /** What became of them so far: `accepted 1,190`. */
   readonly more?: readonly string[];

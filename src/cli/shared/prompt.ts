@@ -56,7 +56,7 @@ export async function askText(context: PromptContext, asked: TextQuestion): Prom
   const { question, placeholder, initial, check = () => null, stopped } = asked;
   const example = placeholder === undefined ? '' : ` (such as ${safeLine(placeholder)})`;
   const offered = initial === undefined ? '' : ` [${safeLine(initial)}]`;
-  // Without colour what stands in the place of an answer would look like one.
+  // Without colour, a placeholder would look like an answer.
   const beside = context.colour.err ? '' : `${initial === undefined ? example : ''}${offered}`;
   const shown = initial ?? placeholder;
   return await onTerminal<string>(context, stopped, {
@@ -157,7 +157,7 @@ async function onTerminal<Answer>(
   }
 }
 
-/** Comes back when whoever watches for the signal has it; where nobody does, the process ends here. */
+/** Resolves when a handler of the signal has run; without a handler the process ends here. */
 async function interrupt(): Promise<void> {
   const delivered = process.listenerCount('SIGINT') > 0 ? once(process, 'SIGINT') : null;
   // Waiting for a signal does not keep a process alive.

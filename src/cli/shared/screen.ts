@@ -11,9 +11,9 @@ export interface Screen extends Writable {
 }
 
 /**
- * The terminal as a stream, for libraries that draw. What they write goes through `print`, of the context, and so
- * without keys (S7) and without an error when the terminal has gone (I4). The cursor is never hidden: a process that is killed
- * could not show it again. Colours and characters are only what the terminal shows, whatever the library thinks of it.
+ * The terminal as a stream, for libraries that draw. Their output goes through `print` of the context: keys are
+ * removed, and a closed terminal is no error (failures.md, I4). The cursor is never hidden, because a killed process
+ * could not show it again. Colours and characters depend on the terminal, not on the library's guess.
  */
 export function createScreen(
   context: Pick<CommandContext, 'env' | 'colour'>,
@@ -46,7 +46,7 @@ export function createScreen(
 const CURSOR_OR_SYNCHRONISED = new RegExp(`${String.fromCharCode(27)}\\[\\?(?:25|2026)[hl]`, 'g');
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
-/** What @clack/prompts draws with, in ASCII of the same width; it asks nobody for the locale. */
+/** The characters of @clack/prompts in ASCII, of the same width; the library ignores the locale. */
 const ASCII: Readonly<Record<string, string>> = {
   '◆': '?',
   '◇': '?',

@@ -1,6 +1,8 @@
 import { EXIT, type ExitStatus } from '../../errors.ts';
 
-/** Signals while a run is going: the first ends it in good order (I2), the second or SIGQUIT at once (I3). */
+/**
+ * Signals during a run: the first ends it in order (failures.md, I2), the second or SIGQUIT at once (failures.md, I3).
+ */
 interface Signals {
   readonly first: AbortSignal;
   readonly second: AbortSignal;

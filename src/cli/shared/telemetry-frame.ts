@@ -5,15 +5,15 @@ import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer
 
 /** The life of what a command tells about itself. */
 export interface TelemetryFrame {
-  /** The context for commands: it has `telemetry` once the command line is understood, where somebody asked for it. */
+  /** The context for commands. It has `telemetry` once the command line is parsed, if telemetry is on. */
   readonly context: CommandContext;
   /** @param error what the command threw; null: it ended by itself */
   end(error: unknown): Promise<void>;
 }
 
 /**
- * Looks, when a command is about to act, whether anybody wants to know about it, by its options and variables. Where
- * nobody does, that is all: nothing is imported, and no command sees a difference.
+ * Before a command runs, checks by options and variables whether telemetry is on. If it is off, nothing is imported,
+ * and no command sees a difference.
  */
 export function frameTelemetry(program: Command, given: CommandContext): TelemetryFrame {
   let running: RunningTelemetry | null = null;

@@ -1,8 +1,8 @@
 import { problem, refuse } from '../../errors.ts';
 
 /**
- * Writes to a stream of the process. What is returned resolves when the stream takes more. Once the reader has gone
- * (`| head`, I4), everything is dropped in silence: whoever stops reading must not stop a run.
+ * Writes to a stream of the process. The promise resolves when the stream takes more. Once the reader has gone (`|
+ * head`), all output is dropped without an error, because a run must go on (failures.md, I4).
  *
  * Throws a HandbillError (exit status 2, `output-exists`) when the stream fails otherwise, such as on a full disk.
  */
@@ -32,5 +32,5 @@ export function createWriter(stream: NodeJS.WritableStream): (text: string) => P
   };
 }
 
-/** Nobody reads any more; EIO is what a terminal says that was closed. */
+/** The reader is gone; EIO is the error of a closed terminal. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);

@@ -34,7 +34,7 @@ interface Gatherer {
   kinds(): readonly Kind[];
 }
 
-/** Warnings that a list may have in every row: one line stands for all of a kind. The most important ones first. */
+/** Warnings that a list may have in every row: one line sums up all of a kind. The most important ones first. */
 export const PER_ROW: readonly Code[] = [
   'wrong-length-number',
   'landline-number',
@@ -78,9 +78,9 @@ export function createGatherer(): Gatherer {
 export interface Finding {
   readonly campaign: string | null;
   readonly diagnostic: Diagnostic;
-  /** The message; where one stands for all rows of its kind, it says for how many. */
+  /** The message. If it sums up all rows of its kind, it says how many. */
   readonly message: string;
-  /** How many this one stands for. */
+  /** How many findings it sums up. */
   readonly count: number;
   /** 0 for the first of its kind. */
   readonly rank: number;
@@ -106,7 +106,7 @@ function weight({ diagnostic }: Finding): number {
   return diagnostic.severity === 'error' ? 0 : 1;
 }
 
-/** The message of a warning that stands for all rows of its kind. */
+/** The message of a warning that sums up all rows of its kind. */
 export function sumUp(message: string, count: number): string {
   return count === 1 ? message : `${message} The same kind in ${countOf(count - 1, 'more row')}.`;
 }

@@ -23,7 +23,7 @@ interface Printing {
   readonly out: CommandContext['out'];
   /** Nothing is to be said where there are no errors. */
   readonly quiet: boolean;
-  /** Results go to a file, which is written all the same: whoever reads it waits for one. */
+  /** Results go to a file, which is written even on an error: its reader expects one. */
   readonly toFile: boolean;
 }
 

@@ -17,7 +17,7 @@ export function formatSarif(document: ValidationDocument): string {
   const run = {
     tool: { driver: { name: 'handbill', semanticVersion: document.version, rules: RULES } },
     columnKind: 'utf16CodeUnits',
-    // Without an address: whoever reads the document knows where the repository lies, and nobody else need.
+    // Without an address: the reader of the document knows where the repository is.
     originalUriBaseIds: { [ROOT]: { description: { text: 'The root of the repository.' } } },
     invocations: [{ executionSuccessful: true, ...notices(hidden, findings.length) }],
     results: resultsOf(findings, document),

@@ -80,7 +80,7 @@ async function* watchCampaigns(
 
 interface Known {
   readonly errors: number;
-  /** Real paths of the files that it is made of; null where it cannot be read, and nobody can say. */
+  /** Real paths of its files; null if it cannot be read, because then they are unknown. */
   readonly inputs: ReadonlySet<string> | null;
 }
 

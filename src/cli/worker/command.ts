@@ -55,7 +55,7 @@ async function run(flags: WorkerFlags, context: CommandContext): Promise<void> {
   }
 }
 
-/** What went wrong is always said; the rest is for whoever reads the log of the machine. */
+/** Errors are always printed; the rest is for the log of the machine. */
 function tell(event: WorkerEvent, quiet: boolean, { now, err, colour, telemetry }: CommandContext): void {
   if (event.kind === 'leaves-alone' || event.kind === 'lost') {
     const { diagnostics } = event.error;
