@@ -75,7 +75,7 @@ export type ButtonKind = (typeof BUTTON_KINDS)[number];
 export interface ButtonLimits {
   readonly kinds: readonly ButtonKind[];
   readonly label: number;
-  /** Of what comes back: `reply`, or the `id` of another button. */
+  /** The id in reports and replies: `reply`, or the `id` of another button. */
   readonly id: number;
   /** Whether buttons that are no replies say when they are tapped. */
   readonly ids: boolean;

@@ -129,7 +129,7 @@ export function mappingOf(value: Json | undefined): JsonObject {
 /** The mappings of a list of the content; none where there is no list. */
 export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
   if (value === undefined || value === null || !isList(value)) return NO_ITEMS;
-  // The schema lets only mappings through: then the list is taken as it stands.
+  // The schema allows only mappings, so the list is used as it is.
   return value.every(isMapping) ? value : value.map(mappingOf);
 }
 

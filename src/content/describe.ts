@@ -4,10 +4,10 @@ import { mappingOf, mappingsOf } from './check-values.ts';
 import { spokenSeconds } from './voice.ts';
 
 /**
- * What the recipient will see or hear, as lines of plain text. Values come from outside: whoever shows the lines makes
- * them safe for where they are shown.
+ * The message as the recipient will see or hear it, in lines of plain text. Values come from outside: the caller makes
+ * the lines safe for the place where they are shown.
  *
- * @param text - the text of the message as it was rendered; null where it has none, or the provider has it
+ * @param text - the text of the message as it was rendered; null if it has none, or the provider has it
  * @param content - rich content with its texts filled in; null without any
  */
 export function describeContent(channel: Channel, text: string | null, content: JsonObject | null): readonly string[] {
@@ -133,7 +133,7 @@ export function labelOf(text: Json | undefined): string {
   return `[ ${textOf(text).replaceAll('\n', ' ')} ]`;
 }
 
-/** Replies stand side by side, as long as a line has room; every other button on a line of its own, with its target. */
+/** Replies share a line as long as there is room; every other button is on a line of its own, with its target. */
 export function buttonLines(buttons: readonly JsonObject[]): readonly string[] {
   const lines: string[] = [];
   let row: string | null = null;

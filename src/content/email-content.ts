@@ -10,12 +10,12 @@ interface EmailContent {
 }
 
 /**
- * What goes on the wire for one recipient: the preheader stands in the HTML, as hidden text at its beginning, and an
- * email without a text gets the one of its HTML. `unsubscribe` is not part of it: `unsubscribeHeaders` makes metadata
+ * The email for one recipient as it is sent: the preheader is in the HTML, as hidden text at its beginning, and an
+ * email without a text gets the text of its HTML. `unsubscribe` is not part of it: `unsubscribeHeaders` makes metadata
  * of it.
  *
  * @param tree - content as it was rendered and checked; `html` is the HTML itself
- * @param text - the text as it was rendered; undefined where the campaign has none
+ * @param text - the text as it was rendered; undefined if the campaign has none
  * @param textOfHtml - see `loadHtmlText`
  */
 export function emailContent(
@@ -94,7 +94,7 @@ export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string,
   return { 'List-Unsubscribe': list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-/** The address as it may stand in a header, in ASCII without spaces or angle brackets; null where it may not. */
+/** The address as allowed in a header, in ASCII without spaces or angle brackets; null if it is not allowed. */
 export function unsubscribeUrl(text: string): string | null {
   // The parser would drop line breaks and tabs, and what was written would not be what is sent.
   if (/[\s\p{Cc}]/u.test(text)) return null;

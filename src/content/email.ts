@@ -39,7 +39,7 @@ function checkSubject(found: Findings, subject: Json | undefined): void {
   if (subject === undefined) invalid(found, at, 'The email has no subject.', 'Write one under content.subject.');
   checkFilled(found, at, subject);
   if (typeof subject !== 'string') return;
-  // A line break in a header would begin another header, which whoever wrote the value could choose.
+  // A line break would begin another header, chosen by the author of the value.
   if (CONTROL.test(subject)) {
     const hint = 'A subject is one line. The value of a column may hold the line break.';
     invalid(found, at, 'The subject has a line break or a control character.', hint);

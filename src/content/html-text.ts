@@ -32,7 +32,7 @@ function withinLimits(html: string): string {
   }
   const end = at < 0 ? HTML_TEXT_LIMITS.length : Math.min(at, HTML_TEXT_LIMITS.length);
   if (html.length <= end) return html;
-  // Half a pair would be no character, and no JSON that everybody reads.
+  // Half a surrogate pair is not a character, and not valid in JSON for all readers.
   const isPair = /[\ud800-\udbff]/.test(html.charAt(end - 1));
   return html.slice(0, isPair ? end - 1 : end);
 }
@@ -86,7 +86,7 @@ function isLayout(element: DomNode): boolean {
   return role === 'presentation' || role === 'none';
 }
 
-/** Whether an element stands before this one in its row. Between two elements is one text at most. */
+/** Whether an element comes before this one in its row. Between two elements is one text at most. */
 function followsCell(element: DomNode & Siblings): boolean {
   let before = element.prev ?? null;
   while (before !== null && before.type !== 'tag') before = before.prev ?? null;

@@ -11,7 +11,7 @@ interface Flaw {
 /** Elements inside each other. The compiler runs out of stack at some 500, and never works again (mrml 1.6.1). */
 export const MAX_MJML_DEPTH = 100;
 
-/** The elements that the compiler knows. Others it would pass on as they stand. */
+/** The elements that the compiler knows. It would copy others unchanged. */
 const ELEMENTS: ReadonlySet<string> = new Set(
   `mjml mj-accordion mj-accordion-element mj-accordion-text mj-accordion-title mj-all mj-attributes mj-body mj-breakpoint
   mj-button mj-carousel mj-carousel-image mj-class mj-column mj-divider mj-font mj-group mj-head mj-hero mj-image
@@ -105,8 +105,8 @@ function flawAt(tag: Tag, message: string, hint?: string): Flaw {
 }
 
 /**
- * The same text with the values of attributes as the compiler can copy them: line breaks and tabs, which it would write
- * as `\\n` and `\\t`, are spaces, as XML has it; a double quote in single ones is a character that stands for it.
+ * The text with attribute values that the compiler copies correctly. Line breaks and tabs, which it would write as
+ * `\\n` and `\\t`, become spaces, as in XML. A double quote in a single-quoted value becomes a character reference.
  */
 export function flattenValues(text: string, quote: string): string {
   const parts: string[] = [];
@@ -161,7 +161,7 @@ function tagEnd(text: string, from: number): number {
 /** Something that the compiler must not see: a Handlebars expression, or a character that it would spoil. */
 export interface Piece {
   readonly text: string;
-  /** Where it stands in the text as it was written. */
+  /** Its position in the text as written. */
   readonly start: number;
 }
 
@@ -174,10 +174,10 @@ export interface Hidden {
   toSource(offset: number): number;
 }
 
-/** A text in which the marks are pieces again, and where each of them stands. */
+/** A text in which the marks are pieces again, with their positions. */
 export interface Shown {
   readonly text: string;
-  /** In the order of the text; one piece may stand at several places, or at none. */
+  /** In the order of the text; one piece may be at several positions, or at none. */
   readonly copies: readonly { readonly start: number; readonly piece: Piece }[];
 }
 
@@ -196,9 +196,9 @@ const MARKS: readonly Marks[] = [
 ];
 
 /**
- * Begins of what is hidden. Besides expressions: the compiler writes values of attributes as Rust prints strings for
- * debugging (mrml 1.6.1), so that a backslash is doubled, and a joiner in an emoji or an accent of its own becomes
- * `\u{200d}`, to be read by everyone.
+ * Where hidden parts begin: expressions, and characters that the compiler would change. The compiler writes values of
+ * attributes as Rust prints strings for debugging (mrml 1.6.1). So a backslash would be doubled, and a joiner in an
+ * emoji or a combining accent would become a visible `\u{200d}`.
  */
 const HIDDEN = /\{\{|(?! )[\\\x7f-\x9f\p{Cf}\p{Co}\p{Cn}\p{M}\p{Z}]+/gu;
 

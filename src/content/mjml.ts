@@ -82,7 +82,7 @@ function relocate(diagnostics: readonly Diagnostic[], source: SourceText, shown:
   return [...relocated.values()];
 }
 
-/** What stands before the first expression is the compiler's: then only the file is named. */
+/** Text before the first expression comes from the compiler: then only the file is named. */
 function relocateOne(
   diagnostic: Diagnostic,
   source: SourceText,

@@ -1,9 +1,9 @@
 import type { CharacterSet, SmsFacts } from '../model.ts';
 
 /**
- * The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), in the order
- * of their codes. Position 0x1B is the escape to the extension table and stands for no character of its own.
- * Position 0x09 is the capital C with cedilla, as the current standard has it; old maps give the small one.
+ * The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), in the order of
+ * their codes. Position 0x1B is the escape to the extension table and not a character. Position 0x09 is the capital C
+ * with cedilla, as in the current standard; old maps have the small one.
  */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅå' +
@@ -66,12 +66,12 @@ export function isGsm(text: string): boolean {
 }
 
 /**
- * Encoding and length of one SMS, counted as networks cut it: an escape pair or a surrogate pair is never split, so
- * that the parts are not simply the length divided. A text without any character is one part.
+ * Encoding and length of one SMS, counted as networks cut it: an escape pair or a surrogate pair is never split, so the
+ * number of parts is not simply the length divided. A text without any character is one part.
  *
- * `auto` and `gsm` give GSM-7 where every character allows it, else UCS-2: with `gsm` that answer is the sign that
- * the text cannot be sent as the campaign asks. `unicode` gives UCS-2 always. The text is counted as it stands:
- * `normaliseText` comes first. `parts` may exceed `MAX_SMS_PARTS`; whether that is refused is the caller's.
+ * `auto` and `gsm` give GSM-7 if every character allows it, else UCS-2: with `gsm`, UCS-2 means that the text cannot be
+ * sent as the campaign asks. `unicode` always gives UCS-2. The text is counted as it is: call `normaliseText` first.
+ * `parts` may exceed `MAX_SMS_PARTS`; the caller decides whether to refuse that.
  */
 export function smsFacts(text: string, characterSet: CharacterSet): SmsFacts {
   const septets = characterSet === 'unicode' ? -1 : gsmSeptets(text);

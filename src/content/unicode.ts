@@ -1,6 +1,6 @@
 import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms.ts';
 
-/** A character that GSM-7 does not have, and where it stands first. */
+/** A character that GSM-7 does not have, and its first position. */
 interface UnicodeCause {
   readonly character: string;
   readonly codePoint: number;
@@ -80,7 +80,7 @@ export function normaliseText(text: string): string {
 /** NFC changes nothing below U+0300, the first combining mark (Unicode, `NFC_Quick_Check`). */
 const MAY_COMPOSE = /[\u0300-\uffff]/;
 
-/** Replacement, then the characters that it stands for; escaped where one cannot see them. */
+/** Replacement, then the characters that it replaces; escaped if they are invisible. */
 const GROUPS: readonly (readonly [to: string, from: string])[] = [
   ['"', '«»“”„‟″‶\u02ba\u02ee❝❞〝〞〟'],
   ["'", '‘’‛′‵`´\u02b9\u02bb\u02bc\u02bd\u02c8\u02ca\u02cb❛❜'],
@@ -164,8 +164,8 @@ function lookalikes(): Map<string, string> {
 }
 
 /**
- * What may stand for a character that GSM-7 lacks. The kinds are those of the "smart encoding" that providers offer,
- * with three differences: every space becomes one space (theirs: two; a tab seven), marks that combine with a letter
- * are left alone (theirs become a loose `~` or `,` after it), and the multiplication sign and the minus sign are here.
+ * Replacements for characters that GSM-7 lacks. The kinds are those of the "smart encoding" that providers offer, with
+ * three differences. Every space becomes one space (theirs: two; a tab seven). Marks that combine with a letter are
+ * left alone (theirs become a loose `~` or `,` after it). The multiplication sign and the minus sign are included.
  */
 export const LOOKALIKES: ReadonlyMap<string, string> = lookalikes();

@@ -90,7 +90,7 @@ async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: 
     const path = join(into, entry.path);
     const target = targets[index] ?? '';
     if (isAbsolute(target) || target.includes('\0') || !isInside(into, resolve(dirname(path), target))) continue;
-    // No link stands below another one in a tree that git made.
+    // In a tree that git made, no link is below another one.
     if (made.some((link) => path.startsWith(`${link}/`))) continue;
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });

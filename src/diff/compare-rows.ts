@@ -84,7 +84,7 @@ export function createGatherer(
         const at = positionOf(decision.key);
         held.reserve(at);
         const word = wordOf(wordFor(decision));
-        // Whoever is left out by a segment in one row and meant in another is meant.
+        // A recipient who is left out by a segment in one row and included in another is included.
         if (held.decision[at] !== 0 && decision.decision !== 'send') return;
         held.decision[at] = word;
         held.row[at] = decision.row;
@@ -320,7 +320,7 @@ function listGroups(groups: ReadonlyMap<string, Group>, texts: Texts): Listed {
   const idle = texts.changes.filter(({ what }) => !used.has(what)).map(({ what, shape }) => ({ what, shape }));
   const rest = sorted.slice(MAX_GROUPS);
   const recipients = rest.reduce((sum, { count }) => sum + count, 0);
-  // A text that changes where nobody gets it: a branch that no row takes, a variant that nobody has.
+  // A text that changes but is sent to no recipient: a branch that no row takes, or a variant without recipients.
   const nobody = rest.length === 0 && idle.length > 0 ? [{ ...EMPTY, templates: idle }] : [];
   return { groups: [...shown, ...nobody], more: rest.length === 0 ? null : { groups: rest.length, recipients } };
 }

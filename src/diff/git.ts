@@ -24,9 +24,9 @@ interface GitAnswer {
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * S35: nothing that a repository says may start a program. Only plumbing is used, which knows no aliases, pagers,
- * textconv or filters; what is left is switched off here. Nothing is fetched either: in a partial clone git would ask
- * the remote for objects that are missing, and its configuration says with which program.
+ * Nothing in a repository may start a program. Only plumbing commands are used, which have no aliases, pagers, textconv
+ * or filters; the rest is switched off here. Nothing is fetched either: in a partial clone git would ask the remote for
+ * missing objects, and its configuration names the program for that.
  */
 const ALWAYS: readonly string[] = [
   '--no-pager',
@@ -59,9 +59,9 @@ function cleanEnvironment(env: GitPlace['env']): Record<string, string> {
 }
 
 /**
- * Runs git to its end. `args` are fixed by the caller; what a user typed stands behind `--end-of-options` or `--`.
+ * Runs git to its end. `args` are fixed by the caller; user input comes after `--end-of-options` or `--`.
  *
- * @throws HandbillError exit 2, `git-unavailable`, where there is no git
+ * @throws HandbillError exit 2, `git-unavailable`, if git is missing
  */
 export async function runGit(place: GitPlace, args: readonly string[]): Promise<GitAnswer> {
   return await new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export function streamGit(
     child.on('error', (error) => reject(cannotRun(error)));
     child.on('close', (status) => resolve(status));
   });
-  // Whoever reads finds out that git ended early; a broken pipe says nothing more.
+  // The reader notices that git ended early; a broken pipe adds nothing.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return { stdout: child.stdout, done };

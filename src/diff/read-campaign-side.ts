@@ -16,7 +16,7 @@ import type { CampaignFile, Side } from './side.ts';
 /** A campaign of one side on its way: what was read of it, and what is wrong with it. */
 export interface CampaignOnSide {
   readonly campaign: Campaign | null;
-  /** Null where something stands in the way, or the list is not there. */
+  /** Null if there is a fault, or the list is missing. */
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
   /** Addresses that the suppression lists of the files name. */
@@ -129,7 +129,7 @@ export interface Findings {
   list(): readonly Finding[];
 }
 
-/** Faults that are listed; each stands for all rows that have it. */
+/** Faults that are listed; each sums up all rows that have it. */
 const MAX_FINDINGS = 20;
 
 function createFindings(side: Side): Findings {

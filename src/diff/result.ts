@@ -84,7 +84,7 @@ export interface CountryFigures {
 }
 
 export interface RuleChange {
-  /** Where it stands in its file, as `send.rate`. */
+  /** Its path in its file, as `send.rate`. */
   readonly key: string;
   /** As written; null where it is not written. What could be a key or an address is hidden. */
   readonly before: string | null;
@@ -123,7 +123,7 @@ export interface TextsDiff {
 
 /** Recipients whose messages change in the same way. */
 export interface TextGroup {
-  /** 0 where the text of a template changes, and nobody's message does. Null where recipients were not compared. */
+  /** 0 if the text of a template changes, but no message does. Null if recipients were not compared. */
   readonly recipients: number | null;
   /** Masked. */
   readonly example: string | null;

@@ -18,8 +18,8 @@ interface Leaf {
 }
 
 /**
- * Reads the settings of a campaign file or of handbill.yaml: whatever keys it has, so that a key that is new to
- * handbill is compared like all others. Recipients that stand in the file are no settings.
+ * Reads the settings of a campaign file or of handbill.yaml: all its keys, so that a key that is new to handbill is
+ * compared like all others. Recipients in the file are not settings.
  */
 export async function readRules(kind: 'campaign' | 'project', path: string | null): Promise<Rules> {
   if (path === null) return new Map();
@@ -110,10 +110,10 @@ export function isMessageText(segments: readonly string[], value: unknown): bool
 }
 
 /**
- * Masks what could be an address in text of unknown content: messages of diagnostics, values of
- * settings, names of columns (a list without a header has a recipient there). Dates and amounts are left alone.
- * Stricter than `maskText`, which leaves national numbers without their zero, and what stands behind a colon: the comment
- * of a pull request is read by many, and an id that is masked does no harm. Bounded, so that long texts cost no more.
+ * Masks possible addresses in text of unknown content: messages of diagnostics, values of settings, names of columns (a
+ * list without a header has a recipient there). Dates and amounts are left alone. Stricter than `maskText`, which
+ * leaves national numbers without their zero, and numbers after a colon: the comment of a pull request has many
+ * readers, and a masked id does no harm. Bounded, so that long texts cost no more.
  */
 export function hideAddresses(text: string): string {
   return text.replace(EMAIL, mask).replace(NUMBER, mask);
@@ -127,12 +127,12 @@ export function hidePersonal(text: string): string {
 const EMAIL = /[^\s"'<>()[\]{},;:@]{1,100}@[^\s"'<>()[\]{},;:@]{1,200}/gu;
 
 /**
- * With `+` or `00` or `0` in front, in groups; or nine digits and more in a row, but for the fraction of a number.
- * A date begins with neither; a time stands behind a colon.
+ * With `+` or `00` or `0` in front, in groups; or nine digits and more in a row, except the fraction of a number. A
+ * date begins with neither; a time comes after a colon.
  */
 const NUMBER = /(?:(?<![\d.])\+|(?<![\d.:])00?)[\d][\d ().\u00a0-]{5,24}\d|(?<![\d.])\d{9,20}(?!\d)/gu;
 
-/** Names under which a secret may stand; what is there is never shown. */
+/** Names of possible secrets, whose values are never shown. */
 const SECRET_NAME = /api[-_ ]?key|authorization|secret|token|password|passphrase|credential|suppression[-_ ]?key/i;
 
 export function isSecret(segments: readonly string[]): boolean {

@@ -10,7 +10,7 @@ import { isInside, readSmallFile } from '../util/paths.ts';
 
 /** The files of one side of the comparison. */
 export interface Side {
-  /** Real path of the project's root, or of the folder that stands for it. */
+  /** Real path of the project's root, or of the folder used in its place. */
   readonly root: string;
   /** The folder in which the command was given, on this side. */
   readonly cwd: string;
@@ -34,7 +34,7 @@ export interface Placed {
   readonly file: CampaignFile;
 }
 
-/** What of a list is there: the file, only what stands for it in a clone without Git LFS, or nothing. */
+/** The state of a list: the file, only its pointer in a clone without Git LFS, or nothing. */
 type ListState = 'here' | 'lfs-pointer' | 'absent';
 
 /** The campaign files of a side: with handbill.yaml, all below it, else those of `campaigns/` and of the current folder. */

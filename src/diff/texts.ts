@@ -5,7 +5,9 @@ import { parsePointer } from '../util/pointer.ts';
 import type { TemplateChange } from './result.ts';
 import { hideAddresses } from './rules.ts';
 
-/** Whose messages a text is part of: everybody's, those of a variant (null: of the campaign itself), the fallbacks'. */
+/**
+ * The messages that contain a text: all, those of a variant (null: of the campaign itself), or those of the fallbacks.
+ */
 type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'fallbacks' }

@@ -85,7 +85,7 @@ const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 /** What Excel makes of a long number; an id such as `4e10` is something else. */
 const SCIENTIFIC = /^\d[.,]\d+E\+\d+$/;
 
-/** Reads the id of a contact: trimmed and in Unicode's composed form, else as it stands. It is the provider's. */
+/** Reads the id of a contact: trimmed and in Unicode's composed form, otherwise unchanged. It is the provider's. */
 export function readContact(raw: string): ContactId | ContactProblem {
   const contact = raw.trim().normalize('NFC');
   if (contact === '') return { problem: 'is empty' };

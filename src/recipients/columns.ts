@@ -55,7 +55,7 @@ function find(columns: readonly string[], name: string): number {
 
 /** The names of a list's columns, for a hint. */
 export function listed(columns: readonly string[]): string {
-  // A list without a header begins with somebody's address.
+  // Without a header, the first line is a recipient, so names are masked.
   const names = columns.slice(0, MOST_NAMES).map(maskText).join(', ');
   const more = columns.length > MOST_NAMES ? ` and ${columns.length - MOST_NAMES} more` : '';
   return `Its columns: ${names}${more}.`;
@@ -119,7 +119,7 @@ function explain(typed: readonly TypedColumn[], values: readonly string[]): { me
 
 const A = { number: 'a number', date: 'a date' } as const;
 
-/** A long run of digits may be somebody's number, but a date may be shown. */
+/** A long run of digits may be a phone number and is masked; a date is shown. */
 function showCell(cell: string): string {
   return /^(?!.*\d{9})[\d\s.,:/TZ+-]{1,12}$/.test(cell.trim()) ? `"${shorten(cell.trim())}"` : show(cell);
 }

@@ -90,7 +90,7 @@ function unquote(quoted: string): string {
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** ASCII characters that stand in no domain. The conversion below decodes `%41` and reads `/` as an end. */
+/** ASCII characters that are not allowed in a domain. The conversion below decodes `%41` and reads `/` as an end. */
 const NO_DOMAIN = /[\0-,/:-@[-`{-\x7f]/;
 
 function readDomain(written: string): string | EmailProblem {
@@ -154,7 +154,7 @@ function explainSeparator(bare: string): EmailProblem {
   return { problem: `${where} "${mark}"`, hint: 'Remove it, or give each address a row of its own.' };
 }
 
-/** Why what stands before the @ is not a local part. */
+/** Why the text before the @ is not a local part. */
 function explainLocal(local: string): EmailProblem {
   if (local === '') return { problem: 'has nothing before the "@"' };
   if (local.startsWith("'")) {
@@ -175,9 +175,10 @@ function explainLocal(local: string): EmailProblem {
 }
 
 /**
- * Why what stands after the @ is not a domain.
+ * Why the text after the @ is not a domain.
+ *
  * @param lower as it was written, in lower case
- * @param ascii as it was converted; empty when it could not be
+ * @param ascii as it was converted; empty if that failed
  */
 function explainDomain(lower: string, ascii = lower): EmailProblem {
   if (lower === '') return { problem: 'has nothing after the "@"' };

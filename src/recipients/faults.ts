@@ -37,11 +37,11 @@ export function isListFault(error: unknown): error is HandbillError {
 }
 
 /**
- * Everything else that is wrong with a list whose reading ended at a fault: it is read again, from its beginning and past
- * every fault, so that whoever mends it does so once. Any other error comes back as it is.
+ * All further faults of a list whose reading ended at a fault. The list is read again, from its beginning and past
+ * every fault, so that all of them can be fixed at once. Any other error is returned unchanged.
  *
- * @param seen - rows, from the first, of which everything was said
- * @param checkOf - checks the rows of a list with these columns; null where the columns say too little for that
+ * @param seen - rows, from the first, whose faults were all reported
+ * @param checkOf - checks the rows of a list with these columns; null if the columns are not enough for that
  */
 export async function withAllFaults(
   spec: ListSpec,

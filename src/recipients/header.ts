@@ -11,7 +11,7 @@ export const SEPARATOR = /^"?sep=([^"])"?$/i;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
-/** The delimiter that stands most often outside quotes in the header; a comma when there is none. */
+/** The most frequent delimiter outside quotes in the header; a comma if there is none. */
 export function findDelimiter(header: string): string {
   const bare = header.replace(/"[^"]*"?/g, '');
   let best: string = ',';

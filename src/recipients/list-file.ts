@@ -9,9 +9,10 @@ import type { Meter } from '../util/meter.ts';
 const MAX_LIST_BYTES = 4 * 1024 ** 3;
 
 /**
- * Opens the list for reading, once: whoever reads it keeps this handle and never goes back to the path.
- * Only regular files are opened. The path is looked at first, because opening a device can already have an effect;
- * O_NONBLOCK keeps a pipe that was put there in between from blocking for ever, and is without effect on files.
+ * Opens the list for reading, once: all readers use this handle and never go back to the path. Only regular files are
+ * opened. The path is checked first, because opening a device can already have an effect. O_NONBLOCK keeps a pipe that
+ * was put there in between from blocking, and has no effect on files.
+ *
  * @throws HandbillError (exit 2): file-not-found, file-unreadable, file-not-regular, file-too-large
  */
 export async function openListFile(spec: Pick<ListSpec, 'path' | 'file'>): Promise<FileHandle> {

@@ -184,7 +184,7 @@ function isOfType(e164: string, digits: number, type: NumberType | null): boolea
 /** Marks that show nothing and come along when a number is copied. */
 const INVISIBLE = /[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Only digits and what stands between them: taking it out cannot change what the library reads. */
+/** Only digits and separators: without the separators, the library reads the same number. */
 const SPACED = /^\+?[\d ().\-/\u00a0]+$/;
 
 const NOT_DIGITS = /[^+\d]/g;
@@ -277,7 +277,7 @@ function explainShape(text: string): PhoneProblem | null {
 
 const NO_EXTENSION = { hint: 'A message cannot be sent to an extension: give a number of its own, or remove it.' };
 
-/** `07700 900123; 07700 900124`, `030 1234567/68`, but not `0171/1234567`, where the area code stands before the `/`. */
+/** `07700 900123; 07700 900124`, `030 1234567/68`, but not `0171/1234567`, whose `/` follows the area code. */
 function holdsSeveral(text: string): boolean {
   const parts = text.split(/[;/|&]|,| or | und | and | ou | y /i).map((part) => part.replace(/\D/g, '').length);
   if (parts.length < 2) return text.indexOf('+', 1) !== -1 && /\d.*\+\d/.test(text);
@@ -332,8 +332,8 @@ function lostPlus(lost: LibraryNumber): string {
 }
 
 /**
- * The numbering plans of libphonenumber (its `max` metadata), with every regular expression compiled once and
- * anchored to the calling code, so that it can be tried on `+447700900123` as it stands.
+ * The numbering plans of libphonenumber (its `max` metadata), with every regular expression compiled once and anchored
+ * to the calling code, so that it can be tried on `+447700900123` directly.
  */
 
 /** The numbers of one country, or of one international network. */
@@ -350,7 +350,7 @@ interface NumberingPlan {
   readonly mobile: NumberType | null;
   /** Digits that only this country's numbers begin with, among those that share its calling code. */
   readonly leading: RegExp | null;
-  /** What may stand in front of a national number, with groups where it is not simply left out. */
+  /** The possible prefix of a national number, with groups if it is not simply removed. */
   readonly nationalPrefix: RegExp | null;
   /** Matches an international number that seems to carry a national prefix too. */
   readonly strayPrefix: RegExp | null;

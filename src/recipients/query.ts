@@ -20,12 +20,12 @@ export const OPERATORS = {
   $contains: { operand: 'text', types: ['string'] },
 } as const satisfies Record<string, { operand: Operand; types: readonly ColumnType[] }>;
 
-/** What stands behind an operator: a value of the column's type, a list of them, true or false, or a piece of text. */
+/** The operand of an operator: a value of the column's type, a list of them, true or false, or a piece of text. */
 type Operand = 'value' | 'values' | 'switch' | 'text';
 
 export type Operator = keyof typeof OPERATORS;
 
-/** Operators over whole conditions, which stand where columns are named. */
+/** Operators over whole conditions, in the place of a column name. */
 export const GROUPS = ['$and', '$or', '$nor'] as const;
 type Group = (typeof GROUPS)[number];
 
@@ -194,7 +194,7 @@ function unknownOperator(name: string, path: readonly string[]): [string, string
 /** `problem` follows on the place of the operator. */
 type OperandResult = { readonly operand: Test['operand'] } | { readonly problem: string; readonly hint: string };
 
-/** Reads what stands behind an operator as the type of its column: nothing is converted silently. */
+/** Reads the operand of an operator as the type of its column: nothing is converted silently. */
 function readOperand(column: QueryColumn, operator: Operator, value: Json): OperandResult {
   const { operand, types } = OPERATORS[operator];
   const { type } = column;

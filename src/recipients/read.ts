@@ -67,9 +67,10 @@ const PIECE_BYTES = 4 * 1024;
 const MOST_HEADER_PROBLEMS = 100;
 
 /**
- * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory; what is
- * hashed is what is parsed, also when the file is swapped meanwhile (J2). Bytes become text here (`decode.ts`), csv-parse
- * makes records of it. Recipients that the campaign file lists are in memory already.
+ * Opens a list and reads its header. The file is read as a stream, with one descriptor, in constant memory. The hash is
+ * of the bytes that are parsed, even if the file is replaced meanwhile (failures.md, J2). Bytes become text here
+ * (`decode.ts`), and csv-parse makes records of it. Recipients that the campaign file lists are in memory already.
+ *
  * @throws HandbillError (exit 2), from here and from `rows`: file-*, invalid-encoding, csv-*, input-changed
  */
 export async function openList(spec: ListSpec, options: ListOptions = {}): Promise<List> {

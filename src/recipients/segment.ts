@@ -145,7 +145,7 @@ function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) 
   }
 }
 
-/** Longer phrases are cut: they stand in one cell of a table. */
+/** Longer phrases are cut: they are in one cell of a table. */
 const LONGEST = 200;
 
 /**

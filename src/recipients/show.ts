@@ -1,6 +1,6 @@
 import { mask } from '../util/mask.ts';
 
-/** From this many digits on, a value may be somebody's number and is masked. */
+/** From this many digits on, a value may be a phone number and is masked. */
 const PERSONAL_DIGITS = 5;
 
 const LONGEST_SHOWN = 40;

@@ -2,11 +2,11 @@ import type { ListSpec, Recipient } from '../model.ts';
 import { columnName } from './columns.ts';
 import { ZONES_OF_PREFIXES } from './zone-data.ts';
 
-/** Says in which time zones somebody may be. */
+/** Finds the possible time zones of a recipient. */
 export interface ZoneReader {
-  /** A number that stands for the zones of a recipient, from 0 upwards; -1: not known. */
+  /** The number of the set of zones of a recipient, from 0 upwards; -1: not known. */
   of(recipient: Pick<Recipient, 'to' | 'values'>): number;
-  /** The zones that a number stands for: IANA names, at least one; any of them may be the recipient's. */
+  /** The zones of that number: IANA names, at least one; any of them may be the recipient's. */
   names(id: number): readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function createZoneTable(text = ZONES_OF_PREFIXES): ZoneTable {
 const DIGIT_0 = 0x30;
 const NO_CHILDREN: readonly number[] = Array.from({ length: 10 }, () => 0);
 
-/** The node of a prefix; 0, the root, also stands for "none", because nothing leads back to it. */
+/** The node of a prefix; 0, the root, also means "none", because no edge leads back to it. */
 function nodeOf(prefix: string, children: number[], values: number[]): number {
   let node = 0;
   for (const digit of prefix) {

@@ -189,8 +189,8 @@ function noSuchBlock(name: string, statement: BlockStatement, place: Place, stat
 const ONLY_BLOCKS = 'The blocks are {{#if}} and {{#unless}}.';
 
 /**
- * Puts a partial in its place: its statements, with the values that it is given where their names stand. So every name
- * in it is checked against what is known at this place, and nothing is left to be found out when a row is rendered.
+ * Inserts a partial: its statements, with the given values in place of their names. So every name in it is checked
+ * against the columns at this place, and no fault is left for the rendering of a row.
  */
 function checkPartial(
   statement: PartialStatement,
@@ -294,7 +294,7 @@ function atItsPlace(
   return { body, lineEnd: partial.source.text.endsWith('\n') ? [] : [content('\n')] };
 }
 
-/** Nothing but white space stands before and after it on its line, and the line has an end. */
+/** Whether its line contains only white space apart from it, and ends in a line break. */
 function isAlone(located: Located, { start, end }: Loc): boolean {
   const { text } = located.source;
   const from = offsetOf(located, start);

@@ -75,7 +75,7 @@ function newState(options: TemplateOptions, bytes: number): State {
   };
 }
 
-/** Nobody registers anything here, and nothing that others register with Handlebars is seen. */
+/** A Handlebars of its own: helpers and partials that other code registers are not visible here. */
 const handlebars = Handlebars.create();
 
 const NO_PROTOTYPE = Object.freeze({ whitelist: Object.freeze(Object.create(null)), defaultValue: false });

@@ -14,7 +14,7 @@ const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
 /** Characters that a hint cannot show: controls, and the one that replaces what is not a character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
-/** Warns of what would be sent as it stands, and was hardly meant to be. */
+/** Warns of text that would be sent unchanged and is probably a mistake. */
 export function warnOfText(loc: Loc, place: Place, state: State): void {
   warnOfEntities(loc, place, state);
   warnOfForeignTags(loc, place, state);

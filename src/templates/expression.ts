@@ -88,7 +88,7 @@ function checkCall(call: Call, place: Place, state: State, check: CheckExpressio
   return { kind: signature.gives, out: lower(name, signature, checked, place, state) };
 }
 
-/** The helper's name; null where something else than a bare name stands. */
+/** The helper's name; null if there is anything else than a simple name. */
 function nameOf(path: Expression, place: Place): string | null {
   if (path.type !== 'PathExpression' || path.data || path.depth > 0 || path.parts.length !== 1) return null;
   const [name = ''] = path.parts;
@@ -139,7 +139,7 @@ function checkArguments(
 ): CheckedCall | null {
   const positional = call.params.map((param, i) => {
     const parameter = signature.positional[i] ?? signature.rest;
-    // What `default` stands in for need not be there.
+    // The value that `default` replaces may be empty.
     const own = name === 'default' && i === 0 ? { ...place, mandatory: false } : place;
     return parameter === undefined ? null : checkArgument(name, parameter, param, own, state, check);
   });

@@ -20,7 +20,7 @@ function columnName(name: string): string {
 /** Words that Handlebars reads as something else than a name. */
 const RESERVED: ReadonlySet<string> = new Set(['else', 'true', 'false', 'null', 'undefined', 'this', 'as']);
 
-/** What a name stands for: a column, or what the partial was given for it. */
+/** The meaning of a name: a column, or the value that the partial was given for it. */
 type Resolved = { readonly column: OutExpression } | { readonly given: string };
 
 /** Resolves a path to a column or to a partial's value; reports what is wrong with it. */
@@ -103,8 +103,8 @@ function isSwapped(name: string, candidate: string): boolean {
 }
 
 /**
- * `{{First Name}}` reads as a helper `First` with an argument. Where words that stand together are a column, says so
- * and returns true.
+ * `{{First Name}}` reads as a helper `First` with an argument. If the words together are a column, reports that and
+ * returns true.
  */
 export function isSpacedColumn(words: readonly Expression[], place: Place, state: State): boolean {
   for (const [i, first] of words.entries()) {
@@ -121,7 +121,7 @@ export function isSpacedColumn(words: readonly Expression[], place: Place, state
 
 const MOST_WORDS = 8;
 
-/** Columns that an expression reads, in the order in which they stand there. */
+/** Columns that an expression reads, in their order in it. */
 export function columnsIn(expression: OutExpression): readonly string[] {
   if (expression.type === 'PathExpression') return expression.parts;
   return expression.type === 'SubExpression' ? expression.params.flatMap(columnsIn) : [];

@@ -23,7 +23,7 @@ export interface Parsed {
  * fits into 64 KiB when it is nested deeply enough.
  */
 export function parseTemplate(source: SourceText, mostBytes: number = TEMPLATE_LIMITS.bytes): Parsed | Diagnostic {
-  // A tree in place of text would be compiled to code as it stands; YAML and callers without types can hold one.
+  // A tree in place of text would be compiled to code unchecked; YAML and callers without types can pass one.
   if (typeof source.text !== 'string') {
     return problem('template-syntax', 'A template must be text.', { at: { file: source.file, line: source.line } });
   }
@@ -74,7 +74,7 @@ function fromException(error: unknown, thrown: string): Finding | null {
   return { message: `Handlebars cannot read this: ${text}.`, loc: { start, end: start } };
 }
 
-/** Errors of the grammar: the lexer stands at the token that did not fit. */
+/** Errors of the grammar: the lexer is at the unexpected token. */
 function fromParser(located: Located, thrown: string): Finding {
   const { text } = located.source;
   const nul = text.indexOf('\0');
@@ -199,7 +199,7 @@ function tagAt(text: string, offset: number): string {
   return end < 0 ? text.slice(offset) : text.slice(offset, end + 2);
 }
 
-/** What stands between the braces around an offset; empty when it is long or runs over several lines. */
+/** The text between the braces around an offset; empty if it is long or has several lines. */
 function insideTag(text: string, offset: number): string {
   const open = text.lastIndexOf('{{', offset);
   const inside = tagAt(text, open)
@@ -212,7 +212,7 @@ function shown(text: string): string {
   return text === '' ? 'The end of the template' : `"${text}"`;
 }
 
-/** What Handlebars' lexer keeps (jison): where it stands, also after the parser gave up. Not in its declarations. */
+/** The state of Handlebars' lexer (jison): its position, also after the parser gave up. Not in its declarations. */
 interface Lexer {
   yy?: object;
   readonly yylloc: LexerPlace;

@@ -25,7 +25,7 @@ function positionOf({ lineStarts }: Located, offset: number): LinePosition {
   return { line, column: offset - (lineStarts[line - 1] ?? 0) };
 }
 
-/** What stands at a place, as it was written. */
+/** The text at a place, as written. */
 export function slice(located: Located, loc: Loc): string {
   return located.source.text.slice(offsetOf(located, loc.start), offsetOf(located, loc.end));
 }

@@ -29,7 +29,7 @@ export interface Place {
   readonly located: Located;
   /** Names that a partial was given, beside the columns. */
   readonly scope: Scope;
-  /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` stands in for. */
+  /** Outside every `{{#if}}` and `{{#unless}}`, and not the value that a `default` replaces. */
   readonly mandatory: boolean;
   readonly depth: number;
   /** Partials that are being put in place, the outermost first. */
@@ -38,7 +38,7 @@ export interface Place {
 
 export type Scope = ReadonlyMap<string, Given>;
 
-/** A value that a partial was given: it is put wherever the name stands, and checked where it was written. */
+/** A value that a partial was given: inserted wherever its name is used, and checked where it was written. */
 export interface Given {
   readonly expression: Expression;
   readonly place: Place;
@@ -46,13 +46,13 @@ export interface Given {
 
 export type Statements = readonly OutStatement[];
 
-/** An expression that was found right: what is compiled for it, and what it can stand for. */
+/** A valid expression: its compiled form, and its possible kinds. */
 export interface Checked {
   readonly kind: Kind;
   readonly out: OutExpression;
 }
 
-/** Checks one argument; null when something is wrong, which is reported. Handed to what stands inside arguments. */
+/** Checks one argument; null if it is wrong, which is reported. Passed to the checks of nested arguments. */
 export type CheckExpression = (expression: Expression, place: Place, state: State) => Checked | null;
 
 /** Notes an error once, however often the partial that holds it is included. */

@@ -82,7 +82,7 @@ export function unlessBlock(this: unknown, condition: Condition, branches: Branc
   return holds(condition) ? branches.inverse(this) : branches.fn(this);
 }
 
-/** A partial that stands alone on an indented line: each of its lines is indented, as Handlebars does. */
+/** A partial on an indented line of its own: each of its lines is indented, as Handlebars does. */
 export function indentBlock(this: unknown, prefix: string, branches: Branches): string {
   const lines = branches.fn(this).split('\n');
   return lines.map((line, i) => (line === '' && i === lines.length - 1 ? line : prefix + line)).join('\n');

@@ -13,7 +13,7 @@ import {
 
 /** A cell read as a point in time. */
 interface ReadDate {
-  /** `instant` is shown in a time zone; the others are shown as they stand and never shift. */
+  /** `instant` is shown in a time zone; the others are shown as written and never shift. */
   readonly kind: 'date' | 'local' | 'instant';
   /** Milliseconds since 1970 in UTC; for `date` and `local` those of the same reading on a clock in UTC. */
   readonly epochMs: number;
@@ -75,8 +75,8 @@ interface Token {
   /** The part of a date that it shows. */
   readonly part: Intl.DateTimeFormatPartTypes;
   /**
-   * What is asked of Intl. Minutes get their zero only beside an hour, seconds only beside minutes, and the half of the
-   * day stands only beside an hour of the 12-hour clock.
+   * The options for Intl. Minutes get their zero only beside an hour, seconds only beside minutes, and AM or PM is only
+   * beside an hour of the 12-hour clock.
    */
   readonly options: Options;
   readonly digits?: 1 | 2;
@@ -194,9 +194,9 @@ function shaped(value: string, digits: 1 | 2 | undefined): string {
 }
 
 /**
- * How a date is written: a preset, a pattern (`d MMM yyyy`) or parts that the language puts in order. Between the check
- * and the render it is one string, `preset:long`, `pattern:d MMM`, `parts:weekday=short,day=numeric`, so that it can
- * stand in the compiled template and be the key of a formatter.
+ * The format of a date: a preset, a pattern (`d MMM yyyy`) or parts that the language puts in order. Between the check
+ * and the rendering it is one string, `preset:long`, `pattern:d MMM`, `parts:weekday=short,day=numeric`, so that it can
+ * be part of the compiled template and the key of a formatter.
  */
 const DATE_PRESETS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   short: { dateStyle: 'short' },
@@ -316,7 +316,7 @@ export function createDate(
     if (isEmpty(value)) return '';
     const read = readDate(value);
     if (read === null) throw unreadable(value, label);
-    // A date without a zone is shown as it stands: on a clock in UTC, where it was read.
+    // A date without a zone is shown as written: it was read as UTC.
     const own = read.kind === 'instant' ? zone : 'UTC';
     const found = formats(`${format}\0${own}\0${locale}\0${read.kind === 'instant' ? 'instant' : ''}`);
     if (found.needsTime && read.kind === 'date') throw noTime(value, label);

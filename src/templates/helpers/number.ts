@@ -75,7 +75,7 @@ function unreadableNumber(value: string, label: string): RenderError {
   return new RenderError(`${quoted(value)}${label} cannot be read as a number: write 1234.50.`);
 }
 
-/** Decimals as they stand in the cell: `12.50` stays `12.50`. */
+/** Decimals as in the cell: `12.50` stays `12.50`. */
 function decimalsIn(number: string): number {
   const point = number.indexOf('.');
   return point < 0 ? 0 : number.length - point - 1;

@@ -5,7 +5,7 @@ import { quoted, RenderError } from '../values.ts';
 export interface Signature {
   /** A call as a user would write it, for hints and the guide. */
   readonly example: string;
-  /** `condition` can stand in `{{#if}}` and in other comparisons only. */
+  /** `condition` is allowed only in `{{#if}}` and in other comparisons. */
   readonly gives: Kind;
   readonly positional: readonly Parameter[];
   /** How many of `positional` must be there. */
@@ -96,7 +96,8 @@ export function createCache<T>(make: (key: string) => T): (key: string) => T {
 
 /**
  * Intl writes spaces, minus signs and apostrophes outside GSM-7 (U+202F in `1 234` in fr, U+2212 in `−5` in sv, U+2019
- * in `1’234` in de-CH), and a single one of them makes an SMS Unicode and twice as dear. In text they become plain.
+ * in `1’234` in de-CH). One of them makes an SMS Unicode and can double its cost, so they become plain characters in
+ * text.
  */
 export function plainCharacters(formatted: string): string {
   return /[\u00a0\u2009\u2019\u202f\u2212]/.test(formatted)
