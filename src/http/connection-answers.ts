@@ -22,7 +22,7 @@ export interface AnswerCheck {
   check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
 }
 
-/** Answers that are remembered of each connection. */
+/** At least this many of the newest texts are remembered of each connection, and at most twice as many. */
 const REMEMBERED = 256;
 
 /** At the end of a start, a connection that may hold one more answer is listened to for twice its last latency. */
@@ -42,8 +42,8 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
     const known = histories.get(connection);
     if (known !== undefined) return known;
     const made: History = {
-      ids: new Set(),
-      references: new Set(),
+      ids: createNewest(),
+      references: createNewest(),
       recipients: 0,
       unprovenIds: [],
       unprovenReferences: [],
@@ -61,15 +61,15 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
       if (connection === undefined || attempt.status === null) return verdicts;
       const history = historyOf(connection);
       const named = namedIn(attempt.body, recipients, history.references, wire);
-      const ids = new Set(verdicts.map(({ messageId }) => messageId).filter((id) => id !== null));
-      const isRepeated = [...ids].some((id) => history.ids.has(id));
+      const ids = verdicts.flatMap(({ messageId }) => (messageId === null ? [] : [messageId]));
+      const isRepeated = ids.some((id) => history.ids.has(id));
       if (named === 'others' || isRepeated) {
         connection.end();
         const error = named === 'others' ? NAMES_OTHERS : REPEATS_AN_ID;
         return verdicts.map(({ halt }) => verdict('in-doubt', 'mismatch', { halt, error }));
       }
-      for (const id of ids) remember(history.ids, id);
-      for (const { reference } of recipients) remember(history.references, reference);
+      for (const id of ids) history.ids.add(id);
+      for (const { reference } of recipients) history.references.add(reference);
       if (named === 'ours') forget(history, connection);
       else keep(history, connection, attempt, recipients, ids);
       return verdicts;
@@ -78,8 +78,8 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
 }
 
 interface History {
-  readonly ids: Set<string>;
-  readonly references: Set<string>;
+  readonly ids: Newest;
+  readonly references: Newest;
   // Since the last answer that named its own recipient.
   recipients: number;
   unprovenIds: string[];
@@ -98,13 +98,16 @@ function keep(
   connection: AnsweringConnection,
   { latencyMs }: Attempt,
   recipients: readonly Addressee[],
-  ids: ReadonlySet<string>,
+  ids: readonly string[],
 ): void {
   history.recipients += recipients.length;
-  history.unprovenIds = [...history.unprovenIds, ...ids].slice(-SHOWN);
-  history.unprovenReferences = [...history.unprovenReferences, ...recipients.map((one) => one.reference)].slice(-SHOWN);
+  addShown(history.unprovenIds, [...new Set(ids)]);
+  addShown(
+    history.unprovenReferences,
+    recipients.map((one) => one.reference),
+  );
   // An answer with an id of its own was not given twice.
-  if (ids.size > 0 && connection.lingerMs === 0) return;
+  if (ids.length > 0 && connection.lingerMs === 0) return;
   connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
 }
 
@@ -131,13 +134,28 @@ function unasked({ recipients, unprovenIds, unprovenReferences }: History): Diag
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer on its connection.';
 
-function remember(set: Set<string>, value: string): void {
-  set.add(value);
-  // A set keeps the order in which it was filled.
-  for (const oldest of set) {
-    if (set.size <= REMEMBERED) return;
-    set.delete(oldest);
-  }
+function addShown(shown: string[], texts: readonly string[]): void {
+  shown.push(...texts.slice(-SHOWN));
+  if (shown.length > SHOWN) shown.splice(0, shown.length - SHOWN);
+}
+
+/** The newest texts that were added. */
+interface Newest {
+  add(text: string): void;
+  has(text: string): boolean;
+}
+
+/** Two sets in turn: the oldest texts go together. Taking them out one by one leaves holes that a set goes through again. */
+function createNewest(): Newest {
+  let newer = new Set<string>();
+  let older = new Set<string>();
+  return {
+    add(text) {
+      if (newer.size >= REMEMBERED) [older, newer] = [newer, new Set()];
+      newer.add(text);
+    },
+    has: (text) => newer.has(text) || older.has(text),
+  };
 }
 
 /** How deep inside an answer a reference is looked for. */
@@ -147,7 +165,7 @@ const DEPTH = 5;
 function namedIn(
   body: string,
   recipients: readonly Addressee[],
-  before: ReadonlySet<string>,
+  before: Pick<Newest, 'has'>,
   wire: CompiledWire,
 ): 'ours' | 'others' | 'nobody' {
   const document = parseJson(body);
