@@ -28,6 +28,7 @@ export {
   HandbillError,
   type Position,
 } from './errors.ts';
+export type { DoubtVerdict } from './ledger/records.ts';
 export type {
   Campaign,
   ChangedRecipient,
@@ -55,17 +56,14 @@ export type {
 } from './model.ts';
 export { type DoctorOptions, type DoctorResult, doctor } from './operations/doctor.ts';
 export type { DoctorCheck } from './operations/doctor-check.ts';
-export { type DiffOptions, diff } from './operations/library/diff.ts';
+export { type Doubt, type DoubtsOptions, listDoubts } from './operations/doubt-list.ts';
 export {
-  type Doubt,
-  type DoubtsOptions,
-  type DoubtVerdict,
-  listDoubts,
   type ResolveDoubtsOptions,
   type ResolveDoubtsQuestion,
   type ResolveDoubtsResult,
   resolveDoubts,
-} from './operations/library/doubts.ts';
+} from './operations/doubt-resolve.ts';
+export { type DiffOptions, diff } from './operations/library/diff.ts';
 export { type DueItem, type DueOptions, type DueResult, due } from './operations/library/due.ts';
 export { type InitOptions, type InitResult, init } from './operations/library/init.ts';
 export { type Listening, type ListenOptions, listen, type Recorded } from './operations/library/listen.ts';
@@ -98,29 +96,7 @@ export {
   type ReconcileResult,
   reconcile,
 } from './operations/library/reconcile.ts';
-export {
-  type ExportedReply,
-  type ExportRepliesOptions,
-  exportReplies,
-  listReplies,
-  type ReceivedReply,
-  type RepliesOptions,
-  type ReplyExport,
-  type ReviewRepliesOptions,
-  type ReviewRepliesResult,
-  reviewReplies,
-} from './operations/library/replies.ts';
 export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './operations/library/sandbox.ts';
-export {
-  type CallerFile,
-  type CallerKind,
-  type CallerOptions,
-  type ScheduledCampaign,
-  type ScheduleOptions,
-  type ScheduleResult,
-  schedule,
-  scheduleCallers,
-} from './operations/library/schedule.ts';
 export {
   type SendListenOptions,
   type SendOptions,
@@ -161,6 +137,18 @@ export {
   purge,
 } from './operations/purge.ts';
 export {
+  type ExportedReply,
+  type ExportRepliesOptions,
+  exportReplies,
+  listReplies,
+  type ReceivedReply,
+  type RepliesOptions,
+  type ReplyExport,
+  type ReviewRepliesOptions,
+  type ReviewRepliesResult,
+  reviewReplies,
+} from './operations/replies.ts';
+export {
   type LegResult,
   type OutcomesOptions,
   outcomes,
@@ -168,6 +156,15 @@ export {
   report,
 } from './operations/report.ts';
 export { listRuns } from './operations/runs.ts';
+export {
+  type CallerKind,
+  type CallerOptions,
+  type ScheduledCampaign,
+  type ScheduleOptions,
+  type ScheduleResult,
+  schedule,
+  scheduleCallers,
+} from './operations/schedule.ts';
 export type { Task } from './operations/task.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';
@@ -178,5 +175,6 @@ export type {
   WebhookOptions as SandboxWebhookOptions,
   WebhookScheme as SandboxWebhookScheme,
 } from './sandbox/webhook-options.ts';
+export type { CallerFile } from './schedule/callers.ts';
 export { type DiagnosticTextOptions, formatDiagnostics } from './util/diagnostic-text.ts';
 export { type ServeOptions, type Serving, serve } from './web/serve-library.ts';

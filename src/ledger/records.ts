@@ -244,7 +244,7 @@ export interface DoubtRow {
   readonly resend?: number;
 }
 
-/** A person's decision about a doubt: `resend` makes the row pending. */
+/** What became of a recipient in doubt; `resend`: the next send posts once more. */
 export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
 
 export interface Resolution {

@@ -1,17 +1,26 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { DoubtRow, ResolutionRecord, RunRecord } from '../ledger/records.ts';
+import type { DoubtRow, DoubtVerdict, ResolutionRecord, RunRecord } from '../ledger/records.ts';
 import type { Channel } from '../model.ts';
 import { createReferences } from '../plan/reference.ts';
-import type { CommandContext } from './context.ts';
+import { type ProjectOptions, withDefaults } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 import { findRun, meantBy } from './runs.ts';
 
-/** A recipient in doubt, or one who was: the fields of `jsonl` and of the schema, the columns of `csv`. */
+/** Which doubts are asked for. */
+export interface DoubtsOptions extends ProjectOptions {
+  /** Id of a run, or name of a campaign for all its runs. Default: every run. */
+  readonly run?: string;
+  /** What was resolved, instead of what is in doubt. Default: false. */
+  readonly resolved?: boolean;
+}
+
+/** A recipient in doubt, or one who was. */
 export interface Doubt {
   readonly run: string;
   readonly campaign: string;
   readonly environment: string;
   readonly occurrence: string;
+  /** First line of the row in its file. */
   readonly line: number;
   /** Null after a purge, like the reference. */
   readonly key: string | null;
@@ -22,23 +31,25 @@ export interface Doubt {
   /** handbill's own id of the message: what to ask the API for. */
   readonly reference: string | null;
   readonly reason: string | null;
-  /** Over all starts, the one in doubt included. */
+  /** Requests over all starts, the one in doubt included. */
   readonly attempts: number;
   readonly httpStatus: number | null;
   /** What came of an answer; text from outside, never trusted. */
   readonly error: string | null;
   /** When the request was made, ISO 8601 in UTC. */
   readonly since: string | null;
-  /** The rest is null while the recipient is in doubt: what became of it ... */
-  readonly verdict: ResolutionRecord['verdict'] | null;
-  /** ... who said so, or the evidence (`late-result`) ... */
+  /** What became of it; null, as all that follows, while the recipient is in doubt. */
+  readonly verdict: DoubtVerdict | null;
+  /** Who said so, or the evidence. */
   readonly resolvedBy: string | null;
   readonly resolvedAt: string | null;
-  /** ... the API's id, where it is known, and why. */
+  /** The id that the API gave out, where it is known. */
   readonly messageId: string | null;
+  /** Why. */
   readonly note: string | null;
 }
 
+/** The fields of `jsonl` and of the schema, the columns of `csv`. */
 export const DOUBT_FIELDS = [
   'run',
   'campaign',
@@ -62,20 +73,13 @@ export const DOUBT_FIELDS = [
   'note',
 ] as const satisfies readonly (keyof Doubt)[];
 
-export interface DoubtListOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
-  /** Id of a run, or name of a campaign for all its runs; default: every run. */
-  readonly run?: string;
-  /** What was resolved, instead of what is in doubt. */
-  readonly resolved?: boolean;
-}
-
 /**
- * Who is in doubt, or was: the newest run first, each in list order; resolutions oldest first.
+ * `handbill doubt list`: who is in doubt, or was: the newest run first, each in list order; resolutions oldest first.
  *
  * @throws HandbillError exit 2 (`run-not-found`, a project file that is wrong), 7 (ledger)
  */
-export async function listDoubts(options: DoubtListOptions): Promise<readonly Doubt[]> {
+export async function listDoubts(given: DoubtsOptions = {}): Promise<readonly Doubt[]> {
+  const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
   return await withLedger(reading, options, async (ledger) =>
     runsNamed(ledger, options.run ?? null).flatMap((run) =>

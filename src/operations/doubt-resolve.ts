@@ -10,48 +10,66 @@ import { holdRun, locked } from '../run/hold.ts';
 import { isLate, isTooLate, refusePurged } from '../run/prepare.ts';
 import { summarise } from '../run/summary.ts';
 import { mask } from '../util/mask.ts';
-import type { CommandContext } from './context.ts';
 import { type Doubt, runsNamed, toDoubt } from './doubt-list.ts';
+import { asker, type Confirm, checkNumbers, type ProjectOptions, type Settled, withDefaults } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 import { takesPlans } from './runs.ts';
 import { countryOf } from './suppress-addresses.ts';
 
-export interface ResolveOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
-  /** Id of the run, or name of a campaign that has one run only. */
-  readonly run: string;
-  /** What became of them; `resend`: they become pending, and the next send posts to them once more. */
+/** Who it is about, and what became of them. */
+export interface ResolveDoubtsOptions extends ProjectOptions {
   readonly verdict: DoubtVerdict;
-  /** Must be said with `resend`: who got the first message gets a second one. */
+  /** Must be true with `resend`: who got the first message gets a second one. Default: false. */
   readonly acceptDuplicates?: boolean;
-  /** Who it is about: keys, references or addresses. */
-  readonly names?: readonly Named[];
-  /** Who it is about: first lines of their rows. */
+  /** Keys, references or addresses of recipients. Default: none. */
+  readonly names?: readonly string[];
+  /** First lines of their rows. Default: none. */
   readonly lines?: readonly number[];
-  /** It is about everybody in doubt in this run. */
+  /** All recipients in doubt in this run. Default: false. */
   readonly all?: boolean;
-  /** The id that the API gave out; for one recipient that was accepted. */
+  /** The id that the API gave out; for one recipient that was accepted. Default: not known. */
   readonly messageId?: string;
-  /** Why, for whoever looks at the history. */
+  /** Why, for the history. Default: nothing. */
   readonly note?: string;
   /** Who says so. */
   readonly by: string;
-  /** Asked before anything is changed; false refuses. Default: refuse. */
-  readonly confirm?: (question: ResolveQuestion) => Promise<boolean>;
+  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
+  readonly confirm?: Confirm<ResolveDoubtsQuestion>;
 }
 
-/** What is about to be resolved, for the one who is asked. */
-export interface ResolveQuestion {
-  readonly run: RunRecord;
+/** What is about to be recorded, for the question. */
+export interface ResolveDoubtsQuestion {
   readonly verdict: DoubtVerdict;
   readonly doubts: readonly Doubt[];
 }
 
-export interface ResolveResult {
-  /** Who was resolved; nobody where nobody is in doubt and `all` was asked for. */
+/** What was recorded. */
+export interface ResolveDoubtsResult {
+  /** Empty where `all` was given and no recipient is in doubt. */
   readonly resolved: readonly Doubt[];
-  readonly run: RunRecord;
+  /** Of the run as it is then. */
   readonly report: Report;
+}
+
+/**
+ * `handbill doubt resolve`: records what became of recipients in doubt, all who are named or none. Who, when and why
+ * is kept permanently.
+ *
+ * @param run - id of the run, or name of a campaign that has one run only
+ * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)
+ */
+export async function resolveDoubts(run: string, options: ResolveDoubtsOptions): Promise<ResolveDoubtsResult> {
+  const names = (options.names ?? []).map((name) => ({ name }));
+  const { resolved, report } = await recordVerdict(run, { ...options, names });
+  return { resolved, report };
+}
+
+/** As the command asks: a name may have a place, in the file that it was read from. */
+type Asked = Omit<ResolveDoubtsOptions, 'names'> & { readonly names?: readonly Named[] };
+
+/** What was recorded, and what it takes to send on. */
+export interface RecordedVerdict extends ResolveDoubtsResult {
+  readonly run: RunRecord;
   /** Real path of the project's root. */
   readonly root: string;
   /** Whatever continues the run must be an approved plan. */
@@ -60,20 +78,17 @@ export interface ResolveResult {
   readonly isTooLate: boolean;
 }
 
-/**
- * Records what became of recipients in doubt: all who are named, or nobody. Who, when and why is kept for ever, with
- * what was known of the doubt.
- *
- * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)
- */
-export async function resolveDoubts(options: ResolveOptions): Promise<ResolveResult> {
+/** As `resolveDoubts`. */
+export async function recordVerdict(named: string, given: Asked): Promise<RecordedVerdict> {
+  for (const line of given.lines ?? []) checkNumbers({ line }, { line: [1, 1e12, 'whole'] });
+  const options = withDefaults(given);
   refuseUsage(options);
   const { now } = options;
   const reading = await projectHere(options, options.ledger);
   const phone = createPhoneReader(countryOf(reading));
   const { names = [], lines = [], all = false } = options;
   const chosen = await withLedger(reading, options, async (ledger) => {
-    const run = oneRun(ledger, options.run);
+    const run = oneRun(ledger, named);
     refusePurged(run);
     // Asked before the selection, because what is in flight would look as if it were not in doubt.
     if (ledger.isHeld(run)) throw locked(ledger, run);
@@ -84,8 +99,8 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
   const resolved = doubts.map((doubt) => toDoubt(run, doubt, referenceOf));
   if (options.messageId !== undefined && doubts.length !== 1) throw refuse(MESSAGE_ID_OF_SEVERAL);
   if (doubts.length > 0) {
-    const question = { run, verdict: options.verdict, doubts: resolved };
-    if (!((await options.confirm?.(question)) ?? false)) {
+    const question = { verdict: options.verdict, doubts: resolved };
+    if (!(await asker(options.confirm)(question))) {
       const hint = 'Without a terminal, add --yes.';
       throw refuse(problem('not-confirmed', 'Nothing was resolved: it was not confirmed.', { hint }));
     }
@@ -107,7 +122,7 @@ export async function resolveDoubts(options: ResolveOptions): Promise<ResolveRes
 }
 
 /** Asked of the campaign as it is now, because that is what would be sent; of one that cannot be read, only its age. */
-async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: ResolveOptions): Promise<boolean> {
+async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: Settled): Promise<boolean> {
   const nowMs = options.now();
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
   if (written === undefined || !isLate(run, nowMs)) return isLate(run, nowMs);
@@ -116,7 +131,7 @@ async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options:
   return campaign === null || (await isTooLate({ ledger, campaign, nowMs }, run));
 }
 
-function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: ResolveOptions): void {
+function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], options: Asked & Settled): void {
   const { missed } = ledger.resolve(run, doubts, {
     verdict: options.verdict,
     messageId: options.messageId ?? null,
@@ -148,7 +163,7 @@ function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRec
 }
 
 /** Everything that is wrong with what was asked for, at once. */
-function refuseUsage(options: ResolveOptions): void {
+function refuseUsage(options: Asked): void {
   const { names = [], lines = [], all = false, verdict, messageId, note, by } = options;
   const some = names.length + lines.length > 0;
   const wrong: Diagnostic[] = [];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Diagnostic, HandbillError, problem, refuse } from '../errors.ts';
-import type { Ledger, ReplyRecord, ReplyReview, Reviewed } from '../ledger/ledger.ts';
+import type { Ledger, ReplyRecord } from '../ledger/ledger.ts';
 import { openExistingLedger, openLedger } from '../ledger/open.ts';
 import type { RunRecord } from '../ledger/records.ts';
 import type { Campaign, Channel, ReplyMeaning } from '../model.ts';
@@ -11,14 +11,24 @@ import { csvCell } from '../util/csv-cell.ts';
 import { maskText } from '../util/mask.ts';
 import { jsonText } from '../util/safe.ts';
 import { durationMs, instantMs } from '../util/units.ts';
-import type { CommandContext } from './context.ts';
 import { runsNamed } from './doubt-list.ts';
 import { joinRepliesOf } from './join-replies.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, type Settled, settle, withDefaults } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 
-/** A reply: the fields of `jsonl` and of the schema, the columns of `csv`. Texts and addresses are from outside. */
+/** Which replies: those that match all that is given. */
+export interface RepliesOptions extends ProjectOptions {
+  /** Name of a campaign, or id of a run: only replies to its messages. Default: all. */
+  readonly campaign?: string;
+  /** Only what means one of these. Default: all. */
+  readonly meanings?: readonly ReplyMeaning[];
+  /** What was written before is left out, in ms since 1970. Default: nothing is. */
+  readonly sinceMs?: number;
+}
+
+/** A reply. Texts and addresses are from outside, never trusted. */
 export interface ReceivedReply {
-  /** As `handbill replies review` takes it. */
+  /** As `reviewReplies` takes it. */
   readonly id: number;
   readonly from: string;
   /** Our sender; null where the event does not say. */
@@ -46,6 +56,7 @@ export interface ReceivedReply {
   readonly reviewedAt: string | null;
 }
 
+/** The fields of `jsonl` and of the schema, the columns of `csv`. */
 export const REPLY_FIELDS = [
   'id',
   'from',
@@ -67,30 +78,23 @@ export const REPLY_FIELDS = [
   'reviewedAt',
 ] as const satisfies readonly (keyof ReceivedReply)[];
 
-export interface ReplyListOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
-  /** Name of a campaign, or id of a run: only replies to its messages. */
-  readonly campaign?: string;
-  readonly meanings?: readonly ReplyMeaning[];
-  /** Ms since 1970: what was written before is left out. */
-  readonly sinceMs?: number;
-}
-
 /**
- * Replies, newest first. What they answer is looked for before.
+ * `handbill replies`: what people wrote back, newest first. What they answer is looked for before.
  *
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
  */
-export async function listReplies(options: ReplyListOptions): Promise<readonly ReceivedReply[]> {
+export async function listReplies(options: RepliesOptions = {}): Promise<readonly ReceivedReply[]> {
   return await readReplies(options, async (replies) => [...replies].flat());
 }
 
 /** As `listReplies`, in batches, while the ledger is open; `warn` is told why messages could not be looked for. */
 export async function readReplies<T>(
-  options: ReplyListOptions,
+  given: RepliesOptions,
   use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
   warn: (problem: string) => void = () => undefined,
 ): Promise<T> {
+  checkNumbers(given, { sinceMs: INSTANT });
+  const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
   const { problem: why } = await joinRepliesOf(reading, options);
   if (why !== null) warn(why);
@@ -106,7 +110,7 @@ export async function readReplies<T>(
 /** Replies of an open ledger, in batches. */
 function* repliesIn(
   ledger: Pick<Ledger, 'events' | 'runs' | 'runById'>,
-  { campaign, meanings, sinceMs }: Pick<ReplyListOptions, 'campaign' | 'meanings' | 'sinceMs'>,
+  { campaign, meanings, sinceMs }: Pick<RepliesOptions, 'campaign' | 'meanings' | 'sinceMs'>,
 ): Generator<readonly ReceivedReply[]> {
   const runs = campaign === undefined ? ledger.runs() : runsNamed(ledger, campaign);
   const byNumber = new Map(runs.map((run) => [run.number, run]));
@@ -162,37 +166,47 @@ export function readSince(text: string, nowMs: number): number {
   throw refuse(problem('usage', `--since ${JSON.stringify(maskText(text.slice(0, 40)))} is no time.`, { hint }));
 }
 
-interface ReplyReviewOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
-  /** Of replies, as `listReplies` has them. */
-  readonly ids: readonly number[];
-  readonly as: ReplyReview['meaning'];
-  /** Who says so. */
+/** What replies mean, and who says so. */
+export interface ReviewRepliesOptions extends ProjectOptions {
+  readonly as: Exclude<ReplyMeaning, 'review'>;
+  /** Who read them. */
   readonly by: string;
 }
 
 /** What was entered, and what followed from it. */
-export type ReplyReviewResult = Pick<Reviewed, 'reviewed' | 'suppressed' | 'lifted'>;
+export interface ReviewRepliesResult {
+  readonly reviewed: number;
+  /** Addresses that are suppressed since. */
+  readonly suppressed: readonly string[];
+  /** Addresses whose opt-out was taken back. */
+  readonly lifted: readonly string[];
+}
 
 /**
- * Enters what replies mean, of all that are named or of none; who and when is kept. Whoever opts out by it is
- * suppressed in the same transaction. A word of opting in lifts an opt-out only where `webhook.replies.startLifts` says
- * so.
+ * `handbill replies review`: enters what replies mean, of all that are named or of none. An address that opts out by it is
+ * suppressed.
  *
+ * @param ids - of replies, as `listReplies` has them
  * @throws HandbillError exit 2 (no such reply), 7 (ledger)
  */
-export async function reviewReplies(options: ReplyReviewOptions): Promise<ReplyReviewResult> {
-  const { ids, as, by, now } = options;
+export async function reviewReplies(
+  ids: readonly number[],
+  options: ReviewRepliesOptions,
+): Promise<ReviewRepliesResult> {
+  const { as, by } = options;
+  const settled = settle(options);
+  const { now } = settled;
   if (by.trim() === '' || by.length > LONGEST_NAME) {
     throw refuse(problem('usage', `--by is ${by.trim() === '' ? 'empty' : 'too long'}.`));
   }
-  const { project } = await projectHere(options, options.ledger);
+  const { project } = await projectHere(settled, settled.ledger);
   const numbers = [...new Set(ids)];
   const read = openExistingLedger(project.ledger, { nowMs: now() });
   if (read === null) throw unknown(numbers);
   read.close();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
   try {
+    // A word of opting in lifts an opt-out only where `webhook.replies.startLifts` says so.
     const { startLifts } = project.webhook.replies;
     const review = { meaning: as, who: by, atMs: now() };
     const { missed, ...done } = ledger.events.reviewReplies(numbers, review, { startLifts, listed: listedForm });
@@ -211,19 +225,14 @@ function unknown(ids: readonly number[]) {
   return refuse(problem('usage', `The ledger holds no ${ids.length === 1 ? 'reply' : 'replies'} ${which}.`, { hint }));
 }
 
-interface ReplyExportOptions extends Pick<CommandContext, 'cwd' | 'env' | 'now'> {
-  readonly ledger?: string;
-  /** Name of a campaign for all its runs, or id of one. */
-  readonly campaign: string;
-  readonly meanings?: readonly ReplyMeaning[];
-  /** Ms since 1970: what was written before is left out. */
-  readonly sinceMs?: number;
-  /** A list to look for the recipients in, instead of the campaign's. */
+/** Which answers are asked for, and with which list. */
+export interface ExportRepliesOptions extends Omit<RepliesOptions, 'campaign'> {
+  /** A list to look for the recipients in, relative to `cwd`. Default: the campaign's. */
   readonly recipients?: string;
 }
 
 /** Replies to a campaign, oldest first, each with the row of its recipient as the list has it now. */
-interface ReplyExport {
+export interface ReplyExport {
   /** Of the list; empty where it cannot be read. */
   readonly columns: readonly string[];
   readonly replies: readonly ExportedReply[];
@@ -231,7 +240,8 @@ interface ReplyExport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-interface ExportedReply {
+/** One answer. */
+export interface ExportedReply {
   readonly key: string | null;
   readonly from: string;
   readonly text: string;
@@ -246,17 +256,20 @@ interface ExportedReply {
 }
 
 /**
- * What people answered, for a survey: one entry for each reply. A list that cannot be read any more leaves its columns
+ * `handbill replies export`: what people answered, for a survey. A list that cannot be read any more leaves its columns
  * away, and `diagnostics` says why.
  *
+ * @param campaign - name of a campaign for all its runs, or id of one
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
  */
-export async function exportReplies(options: ReplyExportOptions): Promise<ReplyExport> {
+export async function exportReplies(campaign: string, given: ExportRepliesOptions = {}): Promise<ReplyExport> {
+  checkNumbers(given, { sinceMs: INSTANT });
+  const options = withDefaults(given);
   const reading = await projectHere(options, options.ledger);
   const joining = await joinRepliesOf(reading, options);
   const { found, run } = await withLedger(reading, options, async (ledger) => ({
-    found: [...repliesIn(ledger, options)].flat().reverse(),
-    run: runsNamed(ledger, options.campaign)[0] ?? null,
+    found: [...repliesIn(ledger, { ...options, campaign })].flat().reverse(),
+    run: runsNamed(ledger, campaign)[0] ?? null,
   }));
   const keys = new Set(found.flatMap(({ key }) => (key === null ? [] : [key])));
   const list = await rowsOf(await campaignOf(run, reading.project.root, options), keys);
@@ -285,7 +298,7 @@ function toExported(reply: ReceivedReply, { columns, byKey }: Rows): ExportedRep
 type Read = { readonly campaign: Campaign } | { readonly campaign: null; readonly diagnostics: readonly Diagnostic[] };
 
 /** The campaign as it is now: what its list says of people today is what they are joined with. */
-async function campaignOf(run: RunRecord | null, root: string, options: ReplyExportOptions): Promise<Read> {
+async function campaignOf(run: RunRecord | null, root: string, options: ExportRepliesOptions & Settled): Promise<Read> {
   const written = run?.inputs.find(({ role }) => role === 'campaign')?.file;
   if (run === null || written === undefined) return { campaign: null, diagnostics: [] };
   const { readCampaign } = await import('../campaign/load.ts');

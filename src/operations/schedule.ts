@@ -1,5 +1,7 @@
 import { realpath } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
+import process from 'node:process';
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
@@ -17,45 +19,51 @@ import {
   kubernetes,
   systemd,
 } from '../schedule/callers.ts';
-import { clockOf, type Upcoming, upcoming } from '../schedule/occurrence.ts';
+import { clockOf, upcoming } from '../schedule/occurrence.ts';
 import type { CronClock } from '../util/cron.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
 import { shellWord } from '../util/shell.ts';
+import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
 import { projectsFrom } from './validate.ts';
 
-interface ScheduleOptions {
-  readonly cwd: string;
-  readonly now: () => number;
-  /** The instant from which on, ms since 1970; default: now. */
+/** Which times are asked for. */
+export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'> {
+  /** The instant from which on, in ms since 1970. Default: now. */
   readonly at?: number;
-  /** How many occurrences of each campaign; 5. */
+  /** How many occurrences of each campaign. Default: 5. */
   readonly next?: number;
 }
 
 /** When one campaign goes out. */
-export interface ScheduledTimes {
+export interface ScheduledCampaign {
   readonly campaign: string;
   readonly file: string;
   readonly cron: string;
+  /** IANA name of the zone that the expression is read in. */
   readonly timeZone: string;
+  /** What becomes of an instant at which nothing ran. */
   readonly missed: 'catch-up' | 'skip';
-  readonly next: readonly Upcoming[];
+  /** The next ones: the instant in UTC, and as the clock on the wall shows it in the zone. */
+  readonly next: readonly { readonly occurrence: string; readonly local: string }[];
 }
 
-interface ScheduleResult {
-  readonly campaigns: readonly ScheduledTimes[];
+/** When campaigns go out by themselves. */
+export interface ScheduleResult {
+  readonly campaigns: readonly ScheduledCampaign[];
   /** Those that speak of a schedule and cannot be read. */
-  readonly refused: readonly Unscheduled[];
+  readonly refused: readonly { readonly file: string; readonly diagnostics: readonly Diagnostic[] }[];
 }
 
 /**
- * When campaigns go out by themselves.
+ * `handbill schedule`: when campaigns go out by themselves.
  *
- * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
+ * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
  * @throws HandbillError exit 2 where a path means nothing
  */
-export async function schedule(paths: readonly string[], options: ScheduleOptions): Promise<ScheduleResult> {
+export async function schedule(paths: readonly string[] = [], given: ScheduleOptions = {}): Promise<ScheduleResult> {
+  checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
+  const options = withDefaults(given);
   const fromMs = options.at ?? options.now();
   const { campaigns, refused } = await readScheduled(paths, { cwd: options.cwd, now: fromMs });
   const times = campaigns.map(({ campaign, schedule: { cron, timeZone, missed }, clock }) => {
@@ -81,15 +89,9 @@ export interface Scheduled {
   readonly ledgerFault: Diagnostic | null;
 }
 
-/** A campaign file with a schedule that cannot be sent as it is. */
-interface Unscheduled {
-  readonly file: string;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 interface ScheduledCampaigns {
   readonly campaigns: readonly Scheduled[];
-  readonly refused: readonly Unscheduled[];
+  readonly refused: ScheduleResult['refused'];
 }
 
 interface ScheduledOptions {
@@ -111,7 +113,7 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
   if (found.diagnostics.length > 0) throw new HandbillError(EXIT.refused, found.diagnostics);
   const projects = await projectsFrom(cwd);
   const campaigns: Scheduled[] = [];
-  const refused: Unscheduled[] = [];
+  const refused: ScheduleResult['refused'][number][] = [];
   for (const path of found.files) {
     if (!(await mentionsSchedule(path))) continue;
     const { campaign, diagnostics, ledgerFault } = await readCampaign(path, {
@@ -134,42 +136,45 @@ async function mentionsSchedule(path: string): Promise<boolean> {
   return 'fault' in read || /\bschedule["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
 }
 
-export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const;
-export type CallerKind = (typeof CALLERS)[number];
+/** What calls `handbill due`. */
+export type CallerKind = 'crontab' | 'systemd' | 'kubernetes' | 'github-actions';
+
+export const CALLERS = ['crontab', 'systemd', 'kubernetes', 'github-actions'] as const satisfies readonly CallerKind[];
 
 /** handbill's own script, beside which this one lies in a folder: as sources or as they were built. */
-export const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
+const SCRIPT = join(import.meta.dirname, '..', import.meta.filename.endsWith('.ts') ? 'cli.ts' : 'cli.js');
 
-export interface CallerOptions {
-  readonly cwd: string;
-  readonly now: () => number;
-  /** Node and handbill's script, absolute. */
-  readonly program: readonly string[];
-  /** Under whom a service runs. */
-  readonly user: string;
-  /** Default: the only one of handbill.yaml. */
+/** Where the caller runs. */
+export interface CallerOptions extends ProjectOptions {
+  /** Environment that is sent to. Default: the only one of handbill.yaml. */
   readonly environment?: string;
-  /** What the caller is to name; relative to the project, or a `postgres://` address. */
-  readonly ledger?: string;
+  /** Program that is called, and its first arguments, absolute. Default: this Node.js with the script of this package. */
+  readonly program?: readonly string[];
+  /** The user of a systemd service. Default: the user of this process. */
+  readonly user?: string;
+  /** File with variables that the caller reads first, relative to `cwd`. Default: none. */
   readonly envFile?: string;
-  /** Kubernetes: the container image, and the project's folder in it. */
+  /** Kubernetes: the container image; needed there. */
   readonly image?: string;
+  /** Kubernetes: the project's folder in the image. Default: `/campaigns`. */
   readonly folder?: string;
-  /** GitHub Actions: the label of a runner of one's own. */
+  /** GitHub Actions: the label of a runner of one's own, which keeps its disk; needed there. */
   readonly runner?: string;
 }
 
 /**
- * What calls `handbill due` every few minutes, rightly: from the project's root, with absolute paths and without a
- * terminal. A machine that forgets its disk is refused unless the ledger lies elsewhere.
+ * `handbill schedule --format`: the files that have `handbill due` called every few minutes, rightly: from the project's
+ * root, with absolute paths and without a terminal.
  *
- * @throws HandbillError exit 2
+ * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
+ * @throws HandbillError exit 2 where something that the caller needs is not said, or the machine forgets its disk
  */
 export async function scheduleCallers(
   kind: CallerKind,
-  paths: readonly string[],
-  options: CallerOptions,
+  paths: readonly string[] = [],
+  given: CallerOptions = {},
 ): Promise<readonly CallerFile[]> {
+  const options = withDefaults(given);
   const nowMs = options.now();
   const { cwd, ledger } = options;
   const { campaigns, refused } = await readScheduled(paths, {
@@ -195,7 +200,7 @@ export async function scheduleCallers(
   ];
   const here = ledger === undefined ? [] : ['--ledger', first.project.ledger];
   const caller: Caller = {
-    program: options.program,
+    program: options.program ?? [process.execPath, SCRIPT],
     args: args(kind === 'kubernetes' || onServer ? [] : here),
     root,
     environment: environment.name,
@@ -205,13 +210,13 @@ export async function scheduleCallers(
     ),
     timeoutMs: Math.max(...campaigns.map(({ campaign }) => campaign.send.timeoutMs)),
     secrets: environment.apiKey !== null && 'env' in environment.apiKey ? [environment.apiKey.env] : [],
-    envFile: options.envFile === undefined ? null : resolve(options.cwd, options.envFile),
+    envFile: options.envFile === undefined ? null : resolve(cwd, options.envFile),
   };
   switch (kind) {
     case 'crontab':
       return crontab(withServer(caller, onServer), word);
     case 'systemd':
-      return systemd(withServer(caller, onServer), options.user);
+      return systemd(withServer(caller, onServer), options.user ?? userInfo().username);
     case 'kubernetes':
       return kubernetes(caller, { image: imageOf(options), folder: options.folder ?? '/campaigns', onServer });
     default:

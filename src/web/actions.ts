@@ -62,15 +62,14 @@ async function resolve(site: Site, view: View, form: URLSearchParams): Promise<D
   if (form.get('sure') !== 'yes') {
     return { question: doubtQuestionPage(view, { run, as: verdict, lines, messageId, note }) };
   }
-  const { resolved } = await resolveDoubts({
+  const { resolved } = await resolveDoubts(run, {
     ...optionsOf(site),
-    run,
     verdict,
     lines,
     by: userHere(),
     ...(messageId === '' ? {} : { messageId }),
     ...(note === '' ? {} : { note }),
-    confirm: async () => true,
+    confirm: true,
   });
   return done(`${countOf(resolved.length, 'recipient')} recorded as ${verdict}.`, '/doubt');
 }
@@ -82,7 +81,7 @@ async function review(site: Site, _view: View, form: URLSearchParams): Promise<D
   if ((as !== 'opt-out' && as !== 'opt-in' && as !== 'answer') || !/^\d{1,15}$/.test(id)) {
     return refused('It is not said what the reply means.', to);
   }
-  const { suppressed, lifted } = await reviewReplies({ ...optionsOf(site), ids: [Number(id)], as, by: userHere() });
+  const { suppressed, lifted } = await reviewReplies([Number(id)], { ...optionsOf(site), as, by: userHere() });
   const effects = [
     ...(suppressed.length === 0 ? [] : [` ${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [` ${countOf(lifted.length, 'opt-out')} taken back.`]),

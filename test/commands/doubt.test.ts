@@ -365,33 +365,37 @@ describe('what is refused is refused whole, exit 2', () => {
       env: {},
       now: () => NOW,
       by: 'test',
-      run: 'keyed',
       verdict: 'accepted',
     } as const;
-    const names = [{ name: 'customer-1' }];
-    await expect(resolveDoubts({ ...options, names })).rejects.toMatchObject({ code: 'not-confirmed', exit: 2 });
+    const names = ['customer-1'];
+    await expect(resolveDoubts('keyed', { ...options, names })).rejects.toMatchObject({
+      code: 'not-confirmed',
+      exit: 2,
+    });
     const asked: unknown[] = [];
     const confirm = async (question: unknown) => {
       asked.push(question);
       return false;
     };
-    await expect(resolveDoubts({ ...options, names, confirm })).rejects.toMatchObject({ code: 'not-confirmed' });
+    await expect(resolveDoubts('keyed', { ...options, names, confirm })).rejects.toMatchObject({
+      code: 'not-confirmed',
+    });
     expect(asked).toMatchObject([{ verdict: 'accepted', doubts: [{ key: 'customer-1', line: 2 }] }]);
     // Somebody else resolves them while the question stands.
     const racing = async () => {
-      await resolveDoubts({ ...options, names, note: 'quicker', confirm: async () => true });
+      await resolveDoubts('keyed', { ...options, names, note: 'quicker', confirm: async () => true });
       return true;
     };
-    await expect(resolveDoubts({ ...options, all: true, confirm: racing })).rejects.toMatchObject({
+    await expect(resolveDoubts('keyed', { ...options, all: true, confirm: racing })).rejects.toMatchObject({
       code: 'not-in-doubt',
     });
     const keyed = { cwd: project.root, env: {}, now: () => NOW, run: 'keyed' };
     expect(await listDoubts(keyed)).toMatchObject([{ key: 'customer-2' }]);
     expect(await listDoubts({ ...keyed, resolved: true })).toMatchObject([{ key: 'customer-1', note: 'quicker' }]);
-    const done = await resolveDoubts({ ...options, all: true, confirm: async () => true });
+    const done = await resolveDoubts('keyed', { ...options, all: true, confirm: async () => true });
     expect(done.report.totals).toMatchObject({ accepted: 2, inDoubt: 0 });
     // Nobody is left: everybody is nobody, and there is nothing to ask.
-    expect((await resolveDoubts({ ...options, all: true })).resolved).toEqual([]);
+    expect((await resolveDoubts('keyed', { ...options, all: true })).resolved).toEqual([]);
   });
 });
 

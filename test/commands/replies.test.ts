@@ -239,10 +239,10 @@ describe('handbill replies review', () => {
   });
 
   it('takes back an opt-out only where the project says so', async () => {
-    await reviewReplies({ ...options(), ids: [3], as: 'opt-out', by: 'jane' });
-    expect(await reviewReplies({ ...options(), ids: [3], as: 'opt-in', by: 'jane' })).toMatchObject({ lifted: [] });
+    await reviewReplies([3], { ...options(), as: 'opt-out', by: 'jane' });
+    expect(await reviewReplies([3], { ...options(), as: 'opt-in', by: 'jane' })).toMatchObject({ lifted: [] });
     project.write('handbill.yaml', 'webhook: { replies: { startLifts: true } }\n');
-    const done = await reviewReplies({ ...options(), ids: [3], as: 'opt-in', by: 'jane' });
+    const done = await reviewReplies([3], { ...options(), as: 'opt-in', by: 'jane' });
     expect(done).toMatchObject({ lifted: [numberOf(3)] });
     expect(suppressed()).toEqual([]);
   });
@@ -279,7 +279,7 @@ describe('handbill replies export', () => {
 
   it('writes JSON lines, and is a function', async () => {
     const { out } = await run('export', 'survey', '--format', 'jsonl', '--meaning', 'answer');
-    const { replies } = await exportReplies({ ...options(), campaign: 'survey', meanings: ['answer'] });
+    const { replies } = await exportReplies('survey', { ...options(), meanings: ['answer'] });
     expect(
       out
         .split('\n')

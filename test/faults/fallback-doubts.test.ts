@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { listDoubts } from '../../src/operations/doubt-list.ts';
-import { type ResolveOptions, resolveDoubts } from '../../src/operations/doubt-resolve.ts';
+import { type ResolveDoubtsOptions, resolveDoubts } from '../../src/operations/doubt-resolve.ts';
 import { numberOf } from '../oracle/scene.ts';
 import { type Answer, startMessageApi } from './message-api.ts';
 import { FALLBACK, SHARED, type Told, tell } from './tale.ts';
 
 const UNSUPPORTED: Answer = { status: 422, body: { code: 'channel-not-supported' }, each: ['unsupported'] };
 
-function resolve(scene: Told, options: Pick<ResolveOptions, 'verdict'> & Partial<ResolveOptions>) {
-  const given = { cwd: scene.root, env: {}, now: Date.now, run: 'proof', by: 'test', confirm: async () => true };
-  return resolveDoubts({ ...given, all: true, ...options });
+function resolve(scene: Told, options: Pick<ResolveDoubtsOptions, 'verdict'> & Partial<ResolveDoubtsOptions>) {
+  const given = { cwd: scene.root, env: {}, now: Date.now, by: 'test', confirm: async () => true };
+  return resolveDoubts('proof', { ...given, all: true, ...options });
 }
 
 /** One row whose fallback was received, and of which nobody knows more. */

@@ -153,7 +153,6 @@ describe('the options of the library and those of the commands', () => {
     type CommandDue = import('../../src/operations/due.ts').DueOptions;
     type CommandPreview = import('../../src/operations/preview.ts').PreviewOptions;
     type CommandPlan = import('../../src/operations/plan.ts').PlanCommandOptions;
-    type CommandDoubt = import('../../src/operations/doubt-resolve.ts').ResolveOptions;
     type CommandListen = import('../../src/operations/listen.ts').ListenOptions;
     type CommandServe = import('../../src/web/serve.ts').ServeOptions;
     type Server = import('../../src/sandbox/server.ts').SandboxOptions;
@@ -179,7 +178,6 @@ describe('the options of the library and those of the commands', () => {
     expectTypeOf<Missing<CommandDue, handbill.DueOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandPreview, PreviewOptions, Inside | 'start'>>().toBeNever();
     expectTypeOf<Missing<CommandPlan, handbill.PlanOptions, Inside>>().toBeNever();
-    expectTypeOf<Missing<CommandDoubt, ResolveDoubtsOptions, 'run'>>().toBeNever();
     expectTypeOf<Missing<CommandListen, handbill.ListenOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<CommandServe, handbill.ServeOptions, Inside>>().toBeNever();
     expectTypeOf<Missing<Server, handbill.SandboxOptions, never>>().toBeNever();

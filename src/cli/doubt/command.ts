@@ -4,9 +4,14 @@ import { decodeUtf8 } from '../../campaign/read-text.ts';
 import { problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { doubtsOf, runsNamed } from '../../operations/doubt-list.ts';
-import type { Named } from '../../operations/doubt-resolve.ts';
-import { type ResolveQuestion, type ResolveResult, resolveDoubts, userHere } from '../../operations/doubt-resolve.ts';
-import { ledgerOption, projectHere, sayLedger, withLedger } from '../../operations/project-ledger.ts';
+import {
+  type Named,
+  type RecordedVerdict,
+  type ResolveDoubtsQuestion,
+  recordVerdict,
+  userHere,
+} from '../../operations/doubt-resolve.ts';
+import { projectHere, sayLedger, withLedger } from '../../operations/project-ledger.ts';
 import { PLAN_FILE } from '../../operations/runs.ts';
 import { leftToSend, sendCommand } from '../../report/next-steps.ts';
 import { countOf } from '../../report/words.ts';
@@ -105,12 +110,11 @@ function configureResolve(command: Command, context: CommandContext): void {
     ['handbill doubt resolve hello --all --resend --accept-duplicates', ''],
   ]).action(async (named: string, given: ResolveFlags) => {
     const quiet = given.quiet === true;
-    const result = await resolveDoubts({
+    const result = await recordVerdict(named, {
       cwd: context.cwd,
       env: context.env,
       now: context.now,
-      ...ledgerOption(given.ledger, context),
-      run: named,
+      ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
       verdict: verdictOf(given),
       acceptDuplicates: given.acceptDuplicates === true,
       names: [...(given.key ?? []).map((name) => ({ name })), ...(await namesIn(given.from, context.cwd))],
@@ -173,10 +177,12 @@ function at(file: string, index: number): { readonly file: string; readonly line
 
 const SHOWN = 20;
 
-/** What is about to happen, and to which recipients. */
-function stating({ run, verdict, doubts }: ResolveQuestion, width: number): string {
-  const { id, environment, occurrence } = run;
-  const who = `${countOf(doubts.length, 'recipient')} of run ${safeLine(id)} (${safeLine(environment)}, ${safeLine(occurrence)})`;
+/** What is about to happen, to which recipients. */
+function stating({ verdict, doubts }: ResolveDoubtsQuestion, width: number): string {
+  const [first] = doubts;
+  if (first === undefined) return '';
+  const { run, environment, occurrence } = first;
+  const who = `${countOf(doubts.length, 'recipient')} of run ${safeLine(run)} (${safeLine(environment)}, ${safeLine(occurrence)})`;
   const rows = doubtTable(doubts.slice(0, SHOWN), { full: false, resolved: false, width });
   const more = doubts.length > SHOWN ? `  ... and ${doubts.length - SHOWN} more.\n` : '';
   return `${who}: ${MEANING[verdict]}\n${rows}${more}`;
@@ -190,7 +196,7 @@ const MEANING = {
 
 /** What was done, what is left, and what to do next. */
 function said(
-  { resolved, run, report, root, takesPlans, isTooLate }: ResolveResult,
+  { resolved, run, report, root, takesPlans, isTooLate }: RecordedVerdict,
   verdict: 'accepted' | 'rejected' | 'resend',
   context: CommandContext,
 ): string {

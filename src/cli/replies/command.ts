@@ -3,15 +3,15 @@ import { problem, refuse } from '../../errors.ts';
 import { REPLY_MEANINGS, type ReplyMeaning } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { userHere } from '../../operations/doubt-resolve.ts';
-import { ledgerOption, sayLedger } from '../../operations/project-ledger.ts';
+import { sayLedger } from '../../operations/project-ledger.ts';
 import {
   exportCsv,
   exportJsonl,
   exportReplies,
   listReplies,
   type ReceivedReply,
-  type ReplyListOptions,
-  type ReplyReviewResult,
+  type RepliesOptions,
+  type ReviewRepliesResult,
   readReplies,
   readSince,
   reviewReplies,
@@ -50,13 +50,13 @@ function addFilters(command: Command): Command {
     .option('--since <time>', 'written since: 7d, a day in UTC (2026-11-21) or an instant');
 }
 
-function filtersOf(given: Filters, context: CommandContext): ReplyListOptions {
+function filtersOf(given: Filters, context: CommandContext): RepliesOptions {
   const { campaign, meaning, since } = given;
   return {
     cwd: context.cwd,
     env: context.env,
     now: context.now,
-    ...ledgerOption(given.ledger, context),
+    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
     ...(campaign === undefined ? {} : { campaign }),
     ...(meaning === undefined ? {} : { meanings: meaning }),
     ...(since === undefined ? {} : { sinceMs: readSince(since, context.now()) }),
@@ -154,16 +154,17 @@ function enter(
   as: Verdict,
   given: ReviewFlags,
   context: CommandContext,
-): Promise<ReplyReviewResult> {
+): Promise<ReviewRepliesResult> {
   const { cwd, env, now } = context;
   const by = given.by ?? userHere();
-  return reviewReplies({ cwd, env, now, ...ledgerOption(given.ledger, context), ids: numbers, as, by });
+  const ledger = given.ledger === undefined ? {} : { ledger: given.ledger };
+  return reviewReplies(numbers, { cwd, env, now, ...ledger, as, by });
 }
 
 const ANSWERS: Readonly<Record<string, Verdict>> = { o: 'opt-out', i: 'opt-in', a: 'answer' };
 
 /** One by one, oldest first: each answer is on the disk before the next question. */
-async function askAll(waiting: ReplyListOptions, given: ReviewFlags, context: CommandContext): Promise<void> {
+async function askAll(waiting: RepliesOptions, given: ReviewFlags, context: CommandContext): Promise<void> {
   const replies = (await listReplies(waiting)).toReversed();
   if (replies.length === 0) return await context.out('No replies wait for review.\n');
   let count = 0;
@@ -188,7 +189,7 @@ function questionOf(reply: ReceivedReply, which: string, full: boolean): string 
 }
 
 /** What was entered, and what followed. */
-function said({ reviewed, suppressed, lifted }: ReplyReviewResult, as: Verdict): string {
+function said({ reviewed, suppressed, lifted }: ReviewRepliesResult, as: Verdict): string {
   const effects = [
     ...(suppressed.length === 0 ? [] : [`${countOf(suppressed.length, 'address', 'addresses')} suppressed since.`]),
     ...(lifted.length === 0 ? [] : [`${countOf(lifted.length, 'opt-out')} taken back.`]),
@@ -216,9 +217,8 @@ function configureExport(command: Command, context: CommandContext): void {
     ['handbill replies export survey --meaning answer --format jsonl', ''],
   ]).action(async (campaign: string, given: ExportFlags) => {
     const { recipients } = given;
-    const found = await exportReplies({
+    const found = await exportReplies(campaign, {
       ...filtersOf(given, context),
-      campaign,
       ...(recipients === undefined ? {} : { recipients }),
     });
     if (found.diagnostics.length > 0) {

@@ -1,16 +1,12 @@
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, EXIT, type ExitStatus, HandbillError, problem } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption } from '../../operations/project-ledger.ts';
 import {
   CALLERS,
   type CallerKind,
   NOTHING_SCHEDULED,
-  SCRIPT,
-  type ScheduledTimes,
+  type ScheduledCampaign,
   schedule,
   scheduleCallers,
 } from '../../operations/schedule.ts';
@@ -85,7 +81,7 @@ async function showTimes(paths: readonly string[], flags: ScheduleFlags, context
   return problems.length > 0 ? EXIT.refused : EXIT.done;
 }
 
-function timesText({ campaign, cron, timeZone, missed, next }: ScheduledTimes, width: number): string {
+function timesText({ campaign, cron, timeZone, missed, next }: ScheduledCampaign, width: number): string {
   const title = safeLine(`${campaign}  ${cron}  ${timeZone}, ${missed}`);
   const rows = next.map(({ local, occurrence }) => [local, occurrence]);
   return `${title}\n${rows.length === 0 ? '  Not any more.\n' : table(rows, [{}, {}], { width, indent: 2 })}`;
@@ -97,13 +93,11 @@ async function printCallers(
   flags: ScheduleFlags,
   context: CommandContext,
 ): Promise<ExitStatus> {
-  const { env, environmentFile: envFile, image, folder, runner, output } = flags;
-  const { ledger } = ledgerOption(flags.ledger, context);
+  const { env, environmentFile: envFile, image, folder, runner, output, ledger } = flags;
   const files = await scheduleCallers(kind, paths, {
     cwd: context.cwd,
+    env: context.env,
     now: context.now,
-    program: [process.execPath, SCRIPT],
-    user: userInfo().username,
     ...(env === undefined ? {} : { environment: env }),
     ...(ledger === undefined ? {} : { ledger }),
     ...(envFile === undefined ? {} : { envFile }),
