@@ -100,7 +100,7 @@ function terminalOf({ stdin, stdout, stderr, platform }: NodeJS.Process): Omit<T
       return () => void stderr.off('resize', listener);
     },
     platform,
-    // A file is written through another kind of stream, a terminal says so.
+    // A file uses another kind of stream, and a terminal has `isTTY`.
     isPiped: stdout.isTTY !== true && stdout instanceof Socket,
   };
 }

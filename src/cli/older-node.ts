@@ -13,9 +13,9 @@ import { fileURLToPath } from 'node:url';
 const HERE = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Runs the command under the Node.js that lies beside handbill: the npm package `node`, in this clone or in the project
- * that handbill is installed in. Only folders above handbill are searched, so a folder that was merely entered cannot
- * name a program. Where there is none, says what to run, and sets exit status 2.
+ * Runs the command under the Node.js beside handbill: the npm package `node`, in this clone or in the project that
+ * handbill is installed in. Only folders above handbill are searched, so the current folder cannot provide a program.
+ * If there is none, says what to run, and sets exit status 2.
  */
 export function runUnderOwnNode(needed: number, here: NodeJS.Process): void {
   const found = nodeAbove(HERE, needed);
@@ -67,7 +67,8 @@ function shellWord(text: string): string {
 
 /**
  * The other process has this one's streams and arguments; this one passes signals on to it, and ends as it ends. A
- * terminal sends its signals to both, and a second one would end a send at once: they are passed on only without one.
+ * terminal sends its signals to both, and a second one would end a send at once: they are passed on only without a
+ * terminal.
  */
 function startUnder(node: string, here: NodeJS.Process): void {
   const child = spawn(node, [...here.execArgv, ...here.argv.slice(1)], { stdio: 'inherit' });

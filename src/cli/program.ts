@@ -34,7 +34,8 @@ export async function runProgram(args: readonly string[], given: CommandContext)
   } catch (error) {
     await telemetry.end(error);
     if (!(error instanceof CommanderError)) throw error;
-    // `--help` and `--version` come as errors with status 0; a group such as `suppress` alone shows its help.
+    // `--help` and `--version` are errors with status 0; a group such as `suppress` without a subcommand shows its
+    // help.
     if (error.exitCode !== 0) {
       const { usageError } = await import('./usage.ts');
       throw usageError(error, entry === undefined ? null : fullName(program, entry.name, args));
@@ -50,7 +51,7 @@ function fullName(program: Command, name: string, args: readonly string[]): stri
   return group?.commands.some((command) => command.name() === below) === true ? `${name} ${below}` : name;
 }
 
-/** The first word that is no option, or the one after `help`; null where there is none. */
+/** The first word that is not an option, or the one after `help`; null if there is none. */
 function chosenName(args: readonly string[]): string | null {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   if (first === undefined) return null;

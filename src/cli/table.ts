@@ -14,7 +14,7 @@ export interface CommandEntry {
   readonly group: string;
   /** Imports the module: only that of the chosen command, so that help and short commands stay quick. */
   readonly load: () => Promise<CommandModule>;
-  /** The command looks at all the others. */
+  /** The command needs all other commands. */
   readonly needsAll?: true;
 }
 
@@ -166,8 +166,8 @@ export const COMMANDS: readonly CommandEntry[] = [
 ];
 
 /**
- * What `handbill --help`, `--version` and `handbill` alone print, or null for every other command line. Written from
- * the table, without commander: loading that takes as long again as Node itself needs to start.
+ * The output of `handbill --help`, `--version` and `handbill` without arguments, or null for every other command line.
+ * Written from the table, without commander: loading that takes as long as the start of Node itself.
  */
 export function overviewFor(args: readonly string[]): { readonly text: string; readonly asked: boolean } | null {
   const [first, ...rest] = args;

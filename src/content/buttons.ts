@@ -77,7 +77,7 @@ export interface ButtonLimits {
   readonly label: number;
   /** The id in reports and replies: `reply`, or the `id` of another button. */
   readonly id: number;
-  /** Whether buttons that are no replies say when they are tapped. */
+  /** Whether buttons that are not replies send an event when they are tapped. */
   readonly ids: boolean;
 }
 
@@ -93,8 +93,8 @@ export function kindOf(button: JsonObject): ButtonKind | null {
 }
 
 /**
- * Checks each button of one set: those below a text, or those of a card. How many there may be, and of which kinds
- * together, is the caller's.
+ * Checks each button of one set: those below a text, or those of a card. The caller checks how many there are, and
+ * which kinds may be combined.
  */
 export function checkButtons(found: Findings, at: string, buttons: readonly JsonObject[], limits: ButtonLimits): void {
   for (const [i, button] of buttons.entries()) checkButton(found, `${at}/${i}`, button, limits);

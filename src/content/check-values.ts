@@ -15,11 +15,11 @@ export interface ContentProblem {
 }
 
 /**
- * Looks at rich content against the limits of its channel. Texts that are not known yet, because they still hold
- * expressions, are null; everything else has the shape that the schema lets through.
+ * Checks rich content against the limits of its channel. Texts that are not known yet, because they still contain
+ * expressions, are null; everything else has the shape that the schema allows.
  *
  * @param content - without `text`
- * @param text - null: not known here (it holds expressions, or the provider has it); undefined: there is none
+ * @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none
  */
 export type ContentCheck = (content: JsonObject, text: string | null | undefined) => readonly ContentProblem[];
 
@@ -87,7 +87,7 @@ export function checkCount(found: Findings, pointer: string, count: number, max:
 }
 
 /**
- * No two of the values are the same, so that answers can be told apart. The later one of two is pointed at.
+ * All values must differ, so that answers can be distinguished. The later one of two is reported.
  *
  * @param pointerOf - of the value at an index
  */
@@ -121,12 +121,12 @@ export function charactersIn(text: string): number {
   return text.length - pairs;
 }
 
-/** A mapping of the content; one without keys where there is none. */
+/** A mapping of the content; one without keys if it is absent. */
 export function mappingOf(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !isList(value) ? value : NO_KEYS;
 }
 
-/** The mappings of a list of the content; none where there is no list. */
+/** The mappings of a list of the content; empty if it is absent. */
 export function mappingsOf(value: Json | undefined): readonly JsonObject[] {
   if (value === undefined || value === null || !isList(value)) return NO_ITEMS;
   // The schema allows only mappings, so the list is used as it is.

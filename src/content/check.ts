@@ -6,11 +6,11 @@ import { checkRcs } from './rcs.ts';
 import { checkVoice } from './voice.ts';
 
 /**
- * Looks at the content of one message against what its channel takes: when a campaign is loaded, with the texts that
- * hold expressions as null, and again for each recipient, with everything filled in.
+ * Checks the content of one message against the limits of its channel: when a campaign is loaded, with texts that
+ * contain expressions as null, and again for each recipient, with everything filled in.
  *
- * @param content - without `text`, in the shape that the schema lets through; `{}` where there is none
- * @param text - null: not known here (it holds expressions, or the provider has it); undefined: there is none
+ * @param content - without `text`, in the shape that the schema allows; `{}` if there is none
+ * @param text - null: not known here (it contains expressions, or the provider has it); undefined: there is none
  */
 export function checkContent(
   channel: Channel,

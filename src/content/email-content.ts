@@ -5,7 +5,7 @@ import { mappingOf } from './check-values.ts';
 /** An email as it goes on the wire: rich content, and the text beside it. */
 interface EmailContent {
   readonly content: JsonObject;
-  /** Undefined where there is none, as in an email of pictures. */
+  /** Undefined if there is none, as in an email of pictures. */
   readonly text: string | undefined;
 }
 

@@ -12,7 +12,7 @@ import {
 } from './check-values.ts';
 import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-content.ts';
 
-/** What an email can hold (DOMAIN 3.3). What is longer than advised arrives, but not as it was meant. */
+/** The limits of an email. Text that is longer than advised arrives, but may be cut by mail programs. */
 export const EMAIL_LIMITS = {
   /** Octets of a header field: RFC 5322 allows 998 in a line. */
   subjectOctets: 998,
@@ -24,7 +24,7 @@ export const EMAIL_LIMITS = {
   htmlAdvised: 102 * 1024,
 } as const;
 
-/** Looks at `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
+/** Checks `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
 export const checkEmail: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'email', problems: [] };
   checkSubject(found, content['subject']);

@@ -181,7 +181,7 @@ function checkMedia(found: Findings, at: string, media: JsonObject): void {
   }
 }
 
-/** Answers of different cards must be told apart as well. */
+/** Answers of different cards must differ as well. */
 function checkReplies(found: Findings, cards: readonly JsonObject[]): void {
   const seen = new Set<string>();
   for (const [c, card] of cards.entries()) {

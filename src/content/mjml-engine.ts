@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Engine, ParserError, ToHtmlResult } from 'mrml';
 
-/** HTML, or what the compiler does not take and where it says so. */
+/** HTML, or the compiler's error with its position. */
 export type Compiled =
   | { readonly html: string }
   | { readonly at: number | null; readonly message: string; readonly hint: string | undefined };

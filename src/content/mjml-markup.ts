@@ -279,8 +279,9 @@ function toSource(offset: number, starts: readonly number[], pieces: readonly Pi
 }
 
 /**
- * After the last brace of an expression, as Handlebars reads it: comments end with their dashes, braces in quotes and in
- * `[...]` do not count. One that is not closed ends before whatever cannot be part of it: Handlebars will say so.
+ * The position after the last brace of an expression, as Handlebars reads it: comments end with their dashes, and
+ * braces in quotes and in `[...]` do not count. An unclosed expression ends before the first character that cannot be
+ * part of it; Handlebars reports it.
  */
 function expressionEnd(source: string, start: number): number {
   const comment = source.startsWith('!--', start + 2) ? 5 : source.startsWith('~!--', start + 2) ? 6 : 0;
@@ -320,7 +321,7 @@ function unclosedEnd(source: string, from: number): number {
 }
 
 const PAIRS: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
-/** Characters of a text in quotes: a quote that is never closed must not cost a look at the whole file. */
+/** The longest quoted text, so that an unclosed quote does not cause a scan of the whole file. */
 const MAX_LITERAL = 2000;
 const DASHED_END = /--~?\}\}/g;
 const UNCLOSED_END = /\{\{|[<>\n\r]/g;

@@ -33,10 +33,10 @@ interface Parsed {
 const MAX_PRICE_MICROS = 1_000_000 * 1_000_000;
 
 /**
- * Reads a price list: CSV with a header, columns `country` (ISO 3166-1 alpha-2, or `*` for all others) and `price`
- * per part (a decimal with a point, at most six decimals), optionally `channel` and `currency`; separated by comma,
- * semicolon or tab. Other columns are allowed, with a warning. `prices` is null if anything is wrong, all of which
- * is in `diagnostics`; `file` is the name they show.
+ * Reads a price list: CSV with a header, columns `country` (ISO 3166-1 alpha-2, or `*` for all others) and `price` per
+ * part (a decimal with a point, at most six decimals), optionally `channel` and `currency`; separated by comma,
+ * semicolon or tab. Other columns are allowed, with a warning. If anything is wrong, `prices` is null and `diagnostics`
+ * has all faults; `file` is the name in them.
  */
 export function readPrices(
   text: string,

@@ -5,11 +5,11 @@ import { onDemand } from '../util/on-demand.ts';
 type SenderLimit = Exclude<SenderRule, 'free'>;
 
 /**
- * Answers, for the country of each recipient of an SMS, what its networks do to the sender of the campaign; null where
- * there is no rule. Rules are about names alone: a number can be replied to, and a short code (3 to 8 digits without
- * `+`) only works where it was leased. Made once for a campaign; asked for each recipient.
+ * Returns what the networks of a recipient's country do to the sender of an SMS campaign; null if there is no rule.
+ * Rules are only about names: a number can be replied to, and a short code (3 to 8 digits without `+`) only works where
+ * it was leased. Made once for a campaign; called for each recipient.
  *
- * @param from - null: the account's own sender, of which nothing is known here
+ * @param from - null: the account's own sender, which is not known here
  * @param overrides - by ISO 3166-1, over the table that comes with handbill (`Project.senderRules`)
  */
 export function createSenderCheck(
@@ -25,7 +25,7 @@ export function createSenderCheck(
   return (country) => (country === null ? null : (limits.get(country) ?? null));
 }
 
-/** Whether a sender is a name. Anything of digits alone is a number or a short code. */
+/** Whether a sender is a name. A sender of digits only is a number or a short code. */
 export function isAlphanumericSender(from: string): boolean {
   return !/^\s*\+?[0-9][0-9 ()./-]*$/.test(from);
 }

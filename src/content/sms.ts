@@ -49,8 +49,8 @@ interface PartSize {
 }
 
 /**
- * Units per part: septets for GSM-7, UTF-16 units for UCS-2. 140 octets, of which a header with an 8-bit reference
- * takes 6. Providers that use a 16-bit reference have one unit less in each joined part (152 and 66).
+ * Units per part: septets for GSM-7, UTF-16 units for UCS-2. A part has 140 octets; a header with an 8-bit reference
+ * takes 6 of them. Providers that use a 16-bit reference have one unit less in each joined part (152 and 66).
  */
 export const PART_SIZES: Readonly<Record<Encoding, PartSize>> = {
   'GSM-7': { single: 160, joined: 153 },

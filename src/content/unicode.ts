@@ -46,10 +46,10 @@ interface Replacement {
 }
 
 /**
- * Replaces typographic characters by the GSM ones that look alike (curly quotes, dashes, the ellipsis, wide spaces,
- * full-width forms), but only when the *whole* text becomes GSM: otherwise the message is Unicode anyway and the text
- * comes back unchanged. Letters are never replaced by other letters: a name stays as its owner writes it.
- * `replaced` lists each pair once, in the order of appearance. The text should be normalised first.
+ * Replaces typographic characters by similar GSM ones (curly quotes, dashes, the ellipsis, wide spaces, full-width
+ * forms), but only if the *whole* text becomes GSM: otherwise the message is Unicode anyway and the text is returned
+ * unchanged. Letters are never replaced by other letters: a name stays as its owner writes it. `replaced` lists each
+ * pair once, in the order of appearance. The text should be normalised first.
  */
 export function transliterate(text: string): { text: string; replaced: readonly Replacement[] } {
   if (isGsm(text)) return { text, replaced: [] };

@@ -2,7 +2,7 @@ import type { Json } from '../model.ts';
 import type { ContentCheck } from './check-values.ts';
 import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit } from './check-values.ts';
 
-/** What a call can hold (DOMAIN 3.4). */
+/** The limits of a call. */
 export const VOICE_LIMITS = {
   /** Characters of a text that speech synthesis takes. */
   text: 1400,
@@ -14,7 +14,7 @@ export const VOICE_LIMITS = {
 /** Words that are spoken in one second. */
 const WORDS_PER_SECOND = 2.5;
 
-/** Looks at `{ language, voice, repeat }` and the text. */
+/** Checks `{ language, voice, repeat }` and the text. */
 export const checkVoice: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'voice', problems: [] };
   checkLanguage(found, content['language']);

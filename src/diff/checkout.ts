@@ -6,9 +6,9 @@ import { problem, refuse } from '../errors.ts';
 import { isInside } from '../util/paths.ts';
 import { type GitPlace, runGit, streamGit } from './git.ts';
 
-/** Files up to this size are taken whatever they are; larger ones only where a YAML file names them. */
+/** Files up to this size are always read; larger ones only if a YAML file names them. */
 const SMALL_BYTES = 1024 * 1024;
-/** A list of handbill is no larger. */
+/** The size limit of a list. */
 const MAX_BYTES = 4 * 1024 ** 3;
 /** All small files together: what is above is left out, as if it were not there. */
 const MAX_SMALL_TOTAL = 512 * 1024 * 1024;
@@ -119,10 +119,10 @@ interface TreeEntry {
 const MAX_ENTRIES = 50_000;
 
 /**
- * The files of a commit below the folder in which git is run. Submodules are left out, as is what no project keeps
- * its campaigns in (`node_modules`). Paths are checked: a commit that was made by hand can hold any name.
+ * The files of a commit below the folder in which git is run. Submodules are left out, and folders that never contain
+ * campaigns (`node_modules`). Paths are checked: a commit that was made by hand can contain any name.
  *
- * @throws HandbillError exit 2: `unknown-revision` where the commit cannot be listed, `file-too-large`
+ * @throws HandbillError exit 2: `unknown-revision` if the commit cannot be listed, `file-too-large`
  */
 async function listTree(place: GitPlace, commit: string): Promise<readonly TreeEntry[]> {
   const { status, stdout } = await runGit(place, ['ls-tree', '-r', '-z', '--long', '--end-of-options', commit]);

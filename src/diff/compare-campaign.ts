@@ -16,7 +16,7 @@ export interface CompareOptions extends ListOptions {
   readonly skipInvalid: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** The files as they lie there, for what git does not hold. */
+  /** The files of the work tree, for those that are not in git. */
   readonly workTree: Side;
 }
 

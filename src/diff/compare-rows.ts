@@ -4,8 +4,8 @@ import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './res
 import type { ScopedChange } from './texts.ts';
 
 /**
- * What is remembered of the rows of both sides so that they can be joined: numbers alone, no text. A recipient takes
- * about 45 bytes and 4 for each column on each side, and the key once.
+ * The facts about the rows of both sides that are needed to join them: only numbers, no text. A recipient takes about
+ * 45 bytes and 4 for each column on each side, and the key once.
  */
 interface Rows {
   /** Position of every key that either side has. */
@@ -22,7 +22,7 @@ interface SideRows {
   readonly variant: Uint8Array;
   /** The row of the list, so that it can be found again. */
   readonly row: Uint32Array;
-  /** Hash of the message of the first leg (or of all that may be got), and of the fallbacks. */
+  /** Hash of the message of step 0 (or of all possible ones), and of the fallbacks. */
   readonly first: Float64Array;
   readonly rest: Float64Array;
   /** Hash of the address. */
@@ -40,7 +40,7 @@ export interface Gatherer {
   rows(): Rows;
 }
 
-/** A Map takes no more than 16.7 million keys; what is larger is no list to be compared in a pull request. */
+/** A Map takes no more than 16.7 million keys; a larger list is refused. */
 const MAX_KEYS = 10_000_000;
 const FIRST_CAPACITY = 1024;
 
@@ -208,7 +208,7 @@ function tooMany(): Error {
 const EXAMPLES = 5;
 /** Groups of texts and kinds of decisions that are listed. */
 const MAX_GROUPS = 20;
-/** Groups that are told apart while rows are compared; a list in which every column changes has no more. */
+/** The most groups while rows are compared; a list in which every column changes does not have more. */
 const MAX_TOLD_APART = 5_000;
 
 /** What the joined rows come to; examples are rows of their list, to be looked up. */

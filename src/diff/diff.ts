@@ -181,7 +181,7 @@ async function pairsOf(before: Side, after: Side, target: string | null): Promis
       ]);
     }
   };
-  // Two files of one name, which is an error of its own, are told apart by where they lie.
+  // Two files of one name, which is an error of its own, are matched by their place.
   take((a, b) => a.name !== null && a.name === b.name && a.place === b.place);
   take((a, b) => a.name !== null && a.name === b.name);
   take((a, b) => a.place === b.place);

@@ -9,7 +9,7 @@ export interface GitPlace {
   /** Real path of the folder that git is started in. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ends git when the command is told to stop. */
+  /** Ends git when the command is interrupted. */
   readonly signal: AbortSignal;
 }
 
@@ -131,8 +131,8 @@ export interface Range {
 }
 
 /**
- * Reads `REV`, `REV..REV2` and `REV...REV2`. One revision alone is compared with the work tree, from the merge base
- * with HEAD on, as a pull request is: what happened on the other branch meanwhile is no part of the change.
+ * Reads `REV`, `REV..REV2` and `REV...REV2`. A single revision is compared with the work tree, from the merge base with
+ * HEAD on, as in a pull request: later commits on the other branch are not part of the change.
  *
  * @throws HandbillError exit 2: `git-unavailable` outside of a repository, `unknown-revision`
  */

@@ -124,7 +124,7 @@ export interface Findings {
   add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
   /** About rows: their cells may be in the message, so that the code's own sentence takes its place. */
   addRows(diagnostics: readonly Diagnostic[]): void;
-  /** What a HandbillError says; throws whatever else it is. */
+  /** Adds the diagnostics of a HandbillError; throws any other error. */
   addThrown(error: unknown, campaign: Campaign): void;
   list(): readonly Finding[];
 }
@@ -166,7 +166,7 @@ function createFindings(side: Side): Findings {
   };
 }
 
-/** The folder in which an older side lies is not shown. */
+/** Removes the folder of an older side from a text. */
 function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`${folder}/`, '').replaceAll(folder, '.');
 }

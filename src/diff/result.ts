@@ -92,7 +92,7 @@ export interface RuleChange {
 }
 
 export interface RecipientsDiff {
-  /** Different recipients of each side's list, whatever is decided about them. */
+  /** Different recipients of each side's list, whatever the decision about them. */
   readonly before: number;
   readonly after: number;
   readonly added: number;

@@ -59,7 +59,7 @@ export async function namedCampaign(
 ): Promise<CampaignFile | { readonly problem: Diagnostic }> {
   const found = await findCampaign(target, side.cwd, side.place);
   if ('problem' in found) return found;
-  // A link may lead anywhere: what lies outside has no other side.
+  // A link may lead anywhere: a file outside the root has no other side.
   const path = await realpath(found.path);
   const place = isInside(side.root, path) ? fromRoot(side.root, path) : basename(path);
   return { path, place, name: await peekCampaign(path) };
@@ -99,7 +99,7 @@ async function listState(path: string): Promise<ListState> {
   }
 }
 
-/** The first line of what Git LFS leaves in the place of a file. */
+/** The first line of a Git LFS pointer. */
 const LFS = 'version https://git-lfs.github.com/spec/v';
 
 async function isFile(path: string): Promise<boolean> {
@@ -136,7 +136,7 @@ interface ChosenList {
 const OWN: ChosenList = { path: null, isHere: true };
 
 /**
- * Chooses the lists. One that is not in git on one side - because it must not be, or because it lies in Git LFS - is
+ * Chooses the lists. A list that is not in git on one side (because it must not be, or because it is in Git LFS) is
  * taken from the other side: texts, parts and cost of the same people can still be compared, only not who they are.
  */
 export async function chooseLists(
@@ -219,7 +219,7 @@ export async function lendFiles({ side, file }: Placed, workTree: Side): Promise
   return notes;
 }
 
-/** The files that a YAML file names at some of its keys, alone or in a list. */
+/** The files that a YAML file names at some of its keys, as one name or as a list. */
 async function namesIn(yamlPath: string, pointers: readonly string[]): Promise<readonly string[]> {
   const read = await readSmallFile(yamlPath, MAX_YAML_BYTES);
   const value = 'fault' in read ? null : readYaml(read.bytes, yamlPath).yaml?.value;

@@ -126,7 +126,7 @@ function pieceOf(kind: Piece['kind'], words: readonly string[]): Piece {
   return { kind, text: words.join('') };
 }
 
-/** Joins what belongs together: what is old before what is new, and no blank alone between two changes. */
+/** Joins adjacent pieces: old text before new text, and never only a blank between two changes. */
 function tidy(pieces: readonly Piece[]): readonly Piece[] {
   const joined: Piece[] = [];
   let old = '';

@@ -74,7 +74,7 @@ function merge(connection: Connection, run: number, oldList: number, newList: nu
   connection.statement(MOVED)(oldList);
   connection.statement(MOVED_GONE)(oldList);
   connection.statement(KEEP_LEGS)(oldList, newList);
-  // While the rows of leg 0 still say what the new list says.
+  // While the rows of step 0 still say what the new list says.
   connection.statement(OPEN_LEGS)(newList, nowMs);
   connection.statement(KEEP_FINAL)(oldList, newList);
   connection.statement(KEEP_ATTEMPTS)(oldList, newList);

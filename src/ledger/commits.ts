@@ -58,7 +58,7 @@ export function commitStore(
       WHERE list = ? AND leg = ? AND row = ? AND state = 'pending' AND key = ? AND attempts = coalesce(?8, attempts)
       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE suppressions.address = ?2 AND (until_at IS NULL OR until_at > ?3))`,
   );
-  // For doubts alone, of which there are few.
+  // Only for doubts, of which there are few.
   const keepTextHash = connection.statement(
     `UPDATE recipients SET text_hash = ? WHERE list = ? AND leg = ? AND row = ? AND state = 'in-doubt'`,
   );
@@ -120,7 +120,8 @@ export function commitStore(
         ? legs.claim(run, list, request, now)
         : claim(now, list, row, key, to, attempts ?? null) === 1);
     if (claimed) return 'claimed';
-    // Another process may have moved the row before it could fall back: then there is no such leg, and it is not ours.
+    // Another process may have moved the row before it could fall back. Then this step does not exist, and the result
+    // is dropped.
     const found = look.get(list, leg, row) ?? look.get(list, 0, row);
     if (found === undefined || found[1] !== key || (leg === 0 && found[2] !== to && found[3] === 0)) {
       throw new Error(`Row ${row} of the ledger is not the recipient that was to be claimed.`);
@@ -309,16 +310,16 @@ function isReached(reach: Reach | null, one: ClaimRequest): boolean {
   return reach !== null && reachedBy(reach, one) !== null;
 }
 
-/** What is written for legs and variants beside the hot path: hardly any recipient comes here. Inside a transaction. */
+/** Writes for channel steps and variants, outside the hot path: few recipients need them. Inside a transaction. */
 interface LegStore {
-  /** Claims a later leg, or with facts that the row does not know. True when it was claimed. */
+  /** Claims a later step, or a step with facts that the row does not have. True when it was claimed. */
   claim(run: RunRecord, list: number, request: ClaimRequest, nowMs: number): boolean;
   /**
    * Ends an accepted step because a report says that it did not reach the recipient. The row of the next step becomes
    * pending. False if the step is not accepted any more.
    */
   fallBack(list: number, row: number, leg: number, key: string): boolean;
-  /** Fills in the leg that began when the row of this result fell back. */
+  /** Fills in the step that began when the row of this result fell back. */
   begin(run: RunRecord, list: number, result: ResultRecord): void;
 }
 
@@ -371,7 +372,7 @@ function columnsOf({ channel, variant, parts, encoding, costMicros }: LegFacts, 
 }
 
 /**
- * A leg falls back by a refusal of its claimed row, and says so by `next` alone: else the next leg would lack its
+ * A step falls back when its claimed row is refused. Only `next` requests that: otherwise the next step would lack its
  * facts.
  */
 function checkNext({ row, from, state, reason, next }: ResultRecord): void {

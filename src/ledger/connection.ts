@@ -17,10 +17,11 @@ export interface Query {
 export type Statement = (...params: readonly Param[]) => number;
 
 /**
- * One open ledger, whatever database holds it: its transactions and prepared statements. The stores beside this file are
- * written in the SQL that SQLite and PostgreSQL have in common; what they do not is a method here.
+ * One open ledger in either database: its transactions and prepared statements. The stores beside this file use the SQL
+ * that SQLite and PostgreSQL have in common; other operations are methods here.
  *
- * Parameters are `?`, or `?1`, `?2` ... where one is used more than once. One that is asked for NULL is a text.
+ * Parameters are `?`, or `?1`, `?2` ... if one is used more than once. A parameter that is tested for NULL must be
+ * text.
  */
 export interface Connection {
   /** The file or address of the ledger, as people may see it. */
@@ -41,9 +42,9 @@ export interface Connection {
    */
   write<T>(nowMs: number, rows: number, work: (nowMs: number) => T): T;
   /**
-   * Whether the file that is open is still the one that the ledger's name leads to; null: it is, or there is no file.
-   * Looked at once a second, or `now`. Once it is another one, nothing may be done that trusts in the ledger; what is
-   * written all the same is in the copy that `close` saves.
+   * An error if the name of the ledger leads to another file than the open one; null: it does not, or there is no file.
+   * Checked once a second, or `now`. After that, nothing may be done that relies on the ledger; later writes are in the
+   * copy that `close` saves.
    */
   displacement(now?: 'now'): LedgerError | null;
   close(): void;
@@ -58,9 +59,11 @@ export interface Connection {
   lock(run: RunIdentity, despiteWorkers?: boolean): RunLock | null;
   /** Some process is at this run now. */
   isHeld(run: RunIdentity): boolean;
-  /** Before the first claim of a start: whatever must be durable beside the tables. */
+  /** Before the first claim of a start: makes everything durable that is not in the tables. */
   beginStart(): void;
-  /** Turns that all who send to an environment take together; null: of a file, whose processes have their own pace. */
+  /**
+   * Tokens that all senders to an environment share; null for a file, whose processes each have their own rate limiter.
+   */
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
   /** Runs that several workers share; null: those of a file are one process's. */
   workers(recordOf: (number: number) => RunRecord): WorkerStore | null;
@@ -113,7 +116,7 @@ interface CommittedRows {
   readonly claimed: ReadonlySet<number> | null;
 }
 
-/** A worker, and the shards that he claims in. */
+/** A worker, and the shards in which it claims. */
 interface ShardsInUse {
   readonly worker: string;
   readonly shards: readonly number[];
@@ -130,9 +133,9 @@ export interface ConnectionPurge {
 }
 
 /**
- * Turns of requests that all who send to an environment take from one row of a shared ledger: so the environment's rate
- * holds for all of them together, on whatever machine they are. Times are in ms from now, by the database's clock, which
- * every machine sees in the same way.
+ * Tokens of the rate limiter that all senders to an environment take from one row of a shared ledger. So the
+ * environment's rate holds for all of them together, on any machine. Times are in ms from now, by the database's clock,
+ * which is the same for all machines.
  */
 export interface SharedTurns {
   /** Takes the next free tokens: the time of the first one; the others follow at the interval. */

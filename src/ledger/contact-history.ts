@@ -12,7 +12,7 @@ interface Source extends OtherRun {
   readonly base: number;
   /** It was started or amended since: another source has its rows. */
   isReplaced: boolean;
-  /** Later legs of a live run, which begin while it runs: how many there were, and which are in the index. */
+  /** Later steps of a live run, which begin while it runs: how many there were, and which are in the index. */
   laterLegs: number;
   readonly indexed: Set<number>;
 }
@@ -128,7 +128,7 @@ function fill(index: ReachIndex, rows: ReachRows, source: Source, times: Times, 
   rows.reachedLater(source.list, fromMs, add);
 }
 
-/** A leg of a run that is going on begins at any time, and only then its address is known. */
+/** A step of a live run can begin at any time, and its address is known only then. */
 function addLaterLegs(index: ReachIndex, rows: ReachRows, source: Source, times: Times): void {
   const legs = rows.laterLegs(source.list);
   if (legs === source.laterLegs) return;
@@ -231,7 +231,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
         if (campaign === own.campaign && occurrence === own.occurrence) return [];
         // A test message may go to an address that is also on the list.
         if (isTest(occurrence)) return [];
-        // Without an end it may have been killed, and what it claimed last is not known without a look.
+        // Without an end it may have been killed, and its last claims have to be read from the rows.
         const ended = row[8] ?? null;
         const inTime = rules.sinceMs !== null && (ended === null || Number(ended) >= rules.sinceMs);
         const run = {
@@ -258,7 +258,7 @@ function otherRuns(connection: Connection, own: RunIdentity, rules: ReachRules):
  */
 export interface ReachIndex {
   /**
-   * @param person - a key or an address: whatever else they are called is not known
+   * @param person - a key or an address; other names of the person are not known
    * @param message - a number to find it by; whole, 0 to 2^32 - 2
    */
   add(person: string, message: number): void;
@@ -270,7 +270,7 @@ export interface ReachIndex {
 const MOST_EXPECTED = 1 << 21;
 const LEAST_EXPECTED = 1 << 10;
 
-/** At most five in six slots are taken: who is not there is looked for in some 18 of them, which lie side by side. */
+/** At most five in six slots are taken: a look-up without a result reads some 18 adjacent slots. */
 const SLOTS_PER_MESSAGE = 1.2;
 
 /** Slots of two words: a hash of the person, and the message + 1; 0: it is free. */
@@ -333,7 +333,7 @@ function placeOf({ slots }: Table, hashes: Uint32Array): number {
   return Math.floor(((hashes[1] ?? 0) / 0x1_0000_0000) * slots) * 2;
 }
 
-/** cyrb53, a public-domain hash of two 32-bit lanes: one is kept, the other says the place. */
+/** cyrb53, a public-domain hash with two 32-bit halves: one is stored, the other gives the slot. */
 function hash(person: string, hashes: Uint32Array): void {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
@@ -353,7 +353,7 @@ function hash(person: string, hashes: Uint32Array): void {
  */
 type AddPerson = (person: string, row: number, sentMs: number) => void;
 
-/** Looks at the rows of other runs. */
+/** Reads the rows of other runs. */
 interface ReachRows {
   /** Recipients reached by step 0 since an instant, by key and by address. */
   reached(list: number, sinceMs: number, add: AddPerson): void;
@@ -361,7 +361,7 @@ interface ReachRows {
   all(list: number, add: AddPerson): void;
   /** Recipients reached by a later step: by key and by the address of each step. */
   reachedLater(list: number, sinceMs: number, add: AddPerson): void;
-  /** The addresses of all later legs that were begun. */
+  /** The addresses of all later steps that were begun. */
   allLater(list: number, add: (person: string, row: number, leg: number) => void): void;
   laterLegs(list: number): number;
   /** The highest row of a list; -1: it has none. */
@@ -376,7 +376,8 @@ interface ReachRows {
 }
 
 /**
- * Few enough that no page outlives V8's young generation: with 4000 rows a start peaked 9 MB higher, and was no faster.
+ * Small enough that a page is freed in V8's young generation: with 4000 rows a start peaked 9 MB higher, and was not
+ * faster.
  */
 const PAGE_ROWS = 500;
 

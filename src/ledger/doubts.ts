@@ -120,7 +120,7 @@ const NOTE_ORDER = `INSERT INTO resolutions (run, leg, channel, key, attempts, l
       WHERE former.run = ?1 AND former.key = recipients.key AND former.resolved_by = 'resend-changed'
       AND former.address = recipients.list_address))`;
 
-// The status and the text that the API answered with stay: they are facts, whatever they turned out to mean.
+// The status and the text of the API's answer stay: they are facts, whatever the resolution says.
 const SETTLE = `UPDATE recipients SET state = ?1, reason = 'resolved', message_id = coalesce(?2, message_id),
     updated_at = ?3, resolved_by = 'user'
   WHERE list = ?4 AND leg = ?5 AND row = ?6 AND state = 'in-doubt'`;

@@ -166,8 +166,8 @@ function mayBeNew(event: WebhookEvent): event is Reply {
 const COUNTED_AS = { delivery: 'reports', reply: 'replies', unread: 'unread' } as const;
 
 /**
- * What makes an event the same event: the provider's id where it has one, else all that it says. A report that is sent
- * again is the same to the last byte, but for when it was sent, which is no part of it.
+ * The identity of an event: the provider's id if it has one, else all its content. A repeated report is the same byte
+ * for byte, except for the time of its delivery, which is left out.
  */
 function digestOf(event: WebhookEvent): Uint8Array {
   return hash('sha256', JSON.stringify(identityOf(event)), 'buffer').subarray(0, 16);
@@ -181,7 +181,7 @@ function identityOf(event: WebhookEvent): readonly (string | number | null)[] {
 
 function reportIdentity(event: DeliveryReport): readonly (string | number | null)[] {
   const { reference, messageId, address, channel, state, word, cause, error, atMs, eventId } = event;
-  // An id alone is not trusted: a provider that numbers requests would lose all but the first event of each.
+  // The id is not trusted by itself: a provider that numbers requests would lose all but the first event of each.
   return [reference, messageId, address, channel, state, word, cause, error, atMs, eventId];
 }
 

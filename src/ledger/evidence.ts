@@ -90,8 +90,8 @@ const NOTE_EVIDENCE = `INSERT INTO resolutions (run, leg, channel, key, attempts
 const ACCEPT = `UPDATE recipients SET state = 'accepted', reason = 'resolved', message_id = coalesce(?, message_id),
     updated_at = ?, resolved_by = 'report', text_hash = NULL WHERE list = ? AND leg = ? AND row = ?`;
 
-// A halt that left nothing but doubts is over with them; a process that is at it says itself what it came to. The whole
-// list is looked through for the last doubt alone: others wait for this transaction.
+// A run that halted with nothing left but doubts is finished when they end; a process that works on it sets the state
+// itself. The whole list is read only for the last doubt, because other processes wait for this transaction.
 const FINISH = `UPDATE runs SET state = 'finished', halt = NULL, finished_at = coalesce(finished_at, ?1)
   WHERE list = ?2 AND state <> 'running' AND state <> 'loading'
     AND NOT EXISTS (SELECT 1 FROM recipients INDEXED BY recipients_unsettled
@@ -204,7 +204,7 @@ function saidStates(connection: Connection): SaidStates {
 const BITS: ReadonlyMap<DeliveryState, number> = new Map(DELIVERY_STATES.map((state, i) => [state, 1 << i]));
 
 // One message can be in a batch several times, under the same id. No index is named: in an older ledger that is only
-// read the reports are a view, and by this order alone SQLite takes the right one.
+// read, the reports are a view, and this order is enough for SQLite to choose the right index.
 const BY_MESSAGE = `SELECT asked.key, said.state, said.number, said.environment, said.reference, said.address,
     coalesce(said.happened_at, said.received_at)
   FROM json_each(?) AS asked CROSS JOIN delivery_reports AS said ON said.message_id = asked.value`;

@@ -10,8 +10,8 @@ import { networkFileSystem } from './private-files.ts';
 import { connect } from './sqlite-connection.ts';
 
 /**
- * Looks at a ledger through and through - all of its pages, however large it is (1 ms a megabyte) - and changes nothing,
- * nor makes any file. Null where none was ever made.
+ * Examines a whole ledger, all of its pages (1 ms a megabyte), and changes nothing and makes no file. Null if there
+ * never was one.
  *
  * @throws HandbillError exit 7, as `openLedger`
  */
@@ -62,7 +62,7 @@ function readPermissions({ mode }: Stats): Pick<LedgerFacts, 'isReadable'> {
   return { isReadable: process.platform !== 'win32' && (mode & 0o077) !== 0 };
 }
 
-/** The disk on which a ledger lies, or will lie. */
+/** The disk of a ledger, or of the place for one. */
 export interface DiskFacts {
   /** The nearest folder that exists. */
   readonly folder: string;

@@ -55,7 +55,8 @@ import type { HeldShards, WorkerStore } from './worker-store.ts';
  * A list of recipients belongs to a run, and a run to one (environment, campaign, occurrence). All times are
  * milliseconds since 1970 and come from the caller; the ledger never lets them decrease.
  *
- * What became of a recipient is what became of the last leg that was begun; the legs before it fell back.
+ * A recipient has one row for each channel step (`leg`) that was begun. Its outcome is that of the last step; the steps
+ * before it fell back.
  */
 export interface Ledger {
   /** The file, as it was opened, or the address of a shared one without its password. */
@@ -67,7 +68,7 @@ export interface Ledger {
   /** Every run, oldest first; lists that were begun and not sealed are not among them. */
   runs(): RunRecord[];
   findRun(identity: RunIdentity): RunRecord | null;
-  /** The runs of a campaign in an environment, oldest first: found by index, however many others there are. */
+  /** The runs of a campaign in an environment, oldest first: found by index, also among many others. */
   runsOf(of: Pick<RunIdentity, 'environment' | 'campaign'>): RunRecord[];
   /** By the id that people see, or every run of a campaign by its name; oldest first. */
   runById(idOrCampaign: string): RunRecord[];
@@ -97,7 +98,7 @@ export interface Ledger {
   sealLoad(run: RunRecord, facts: SealFacts): RunRecord;
   /** Forgets a list that was begun and not sealed. */
   discardLoad(run: RunRecord): void;
-  /** Puts a new list, loaded and not sealed, in the place of the old one, in one transaction; see amend.ts. */
+  /** Replaces the old list by a new one that is loaded but not completed, in one transaction; see amend.ts. */
   amend(run: RunRecord, draft: RunRecord, facts: AmendFacts): RunRecord;
 
   // ----------------------------------------------------------------------------- sending (under the run's lock)
@@ -107,7 +108,7 @@ export interface Ledger {
    * remembers that this project was sent from.
    */
   start(run: RunRecord, nowMs: number): { readonly run: RunRecord; readonly recovered: number };
-  /** Rejected recipients become pending, in their last leg; only when the user asks for it. Returns how many. */
+  /** Rejected recipients become pending, in their last step; only when the user asks for it. Returns how many. */
   retryRejected(run: RunRecord): number;
   /**
    * Recipients who got the message, or may have got it, and have another address in the list by now, in list
@@ -124,8 +125,8 @@ export interface Ledger {
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
   /**
-   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last of the list), of any leg and in
-   * list order: at most one for a recipient.
+   * The next pending rows after `afterRow` (-1 for all) up to `lastRow` (default: the last of the list), of any step
+   * and in list order: at most one for a recipient.
    */
   pending(run: RunRecord, afterRow: number, limit: number, lastRow?: number): PendingRow[];
   /**
@@ -183,7 +184,7 @@ export interface Ledger {
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
   /** Runs that several workers share; null: those of a file are one process's. */
   readonly workers: WorkerStore | null;
-  /** Says who holds the run's lock, for the message that another process shows; null when it is let go. */
+  /** Records the owner of the run's lock, for the message that another process shows; null when it is released. */
   hold(identity: RunIdentity, holder: Holder | null): void;
   holder(identity: RunIdentity): Holder | null;
 
@@ -210,7 +211,7 @@ export interface Ledger {
    */
   /** Recipients by what became of them; they add up to the rows of the run. */
   counts(run: RunRecord): CountRecord[];
-  /** As `counts`, with the legs that fell back beside them. Both are one pass over the list. */
+  /** As `counts`, with the steps that fell back. Both take one scan of the list. */
   legs(run: RunRecord): LegCount[];
   /**
    * How many recipients a start has something to do for: pending, failed and deferred, and `rejected` where those are tried
@@ -233,9 +234,9 @@ export interface Ledger {
 
   // ----------------------------------------------------------------------------------------------- suppressions
   /**
-   * Addresses are normalised by the caller. An entry never gets weaker: of two, the one that lasts longer stays. A reason
-   * is never lost: one with the source `user` replaces the old one, another only where there is none.
-   * Returns whether the address was not suppressed before.
+   * Addresses are normalised by the caller. An entry never gets weaker: of two, the longer one stays. A reason is never
+   * lost: one with the source `user` replaces the old one, another only if there is none. Returns whether the address
+   * was not suppressed before.
    */
   suppress(address: string, facts: SuppressFacts): boolean;
   /** As `suppress`, many in one transaction; give it a few thousand at a time. Returns how many are new. */
@@ -254,7 +255,7 @@ export interface Ledger {
   unsuppressHash(hash: string): boolean;
   /** Every hash, expired ones too, in their order. */
   suppressedHashes(): Iterable<SuppressedHash>;
-  /** One entry, also where it has ended; null where there is none. */
+  /** One entry, also one that has ended; null if there is none. */
   suppressionOf(address: string): Suppression | null;
   suppressedHashOf(hash: string): SuppressedHash | null;
   isHashSuppressed(hash: string, nowMs: number): boolean;
@@ -284,7 +285,7 @@ export interface LedgerOptions {
   readonly newLedger?: boolean;
   /** Told of a shared one that another server took over, before it is refused: what this process knows can be said. */
   readonly witness?: (ledger: Ledger) => void;
-  /** A shared one that is not there is not made, unless `newLedger` says so. */
+  /** A missing shared ledger is not made, unless `newLedger` is set. */
   readonly mustExist?: boolean;
   /** Trust a network file system with locks. */
   readonly allowNetworkFileSystem?: boolean;
@@ -380,10 +381,9 @@ export interface Reviewed {
 }
 
 /**
- * Takes personal data out of the ledger. Whatever works on many rows is a series of steps, one bounded transaction
- * each: who asks for the next one decides how long others may have the ledger in between. Killed at any time, it is
- * done by doing it again. Everything but the questions belongs under a lock: that of the run, and for all of it that of
- * purges.
+ * Takes personal data out of the ledger. Work on many rows is a series of steps, one bounded transaction each: the
+ * caller decides how long other processes get the ledger in between. After a kill it can be repeated. Everything except
+ * the queries needs a lock: that of the run, and for the whole that of purges.
  */
 export interface PurgeStore {
   /** The newest thing that is recorded of a run, in ms since 1970. One pass over its list. */
@@ -491,8 +491,8 @@ export interface EvidenceStore extends SaidStates {
   /** Whether any report says that a channel did not reach the recipient. */
   hasUnreached(): boolean;
   /**
-   * Accepted rows of one leg after `afterRow`, in list order, at most `limit`, that such a report may be about: the
-   * caller looks at all reports of each.
+   * Accepted rows of one step after `afterRow`, in list order, at most `limit`, that such a report may be about: the
+   * caller reads all reports of each.
    */
   unreached(run: RunRecord, leg: number, afterRow: number, limit: number): UnreachedRow[];
 }
@@ -500,10 +500,11 @@ export interface EvidenceStore extends SaidStates {
 /** What reports say about many messages at once. */
 export interface SaidStates {
   /**
-   * The states that the reports about each message name, as bits by their place in `DELIVERY_STATES`; 0: there are no
-   * reports. Give it some hundred at a time: that costs a quarter of asking for each of them.
+   * The states that the reports about each message name, as bits by their position in `DELIVERY_STATES`; 0: there are
+   * no reports. Pass some hundred at a time: that costs a quarter of single calls.
    *
-   * @param judged - told of each report that names one of them, by its number, and why it is not about that message
+   * @param judged - called for each report that names one of them, with its number, and why it is not about that
+   * message
    */
   statesOf(messages: readonly SentMessage[], judged?: Judged): Uint16Array;
   /** Whether any report names a reference of ours: if none does, references need not be computed. */
@@ -538,7 +539,7 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
   readonly review: ReplyReview | null;
 }
 
-/** Number of the run, and the row and leg in its list. */
+/** Number of the run, and the row and step in its list. */
 export interface AnsweredMessage {
   readonly run: number;
   readonly row: number;
@@ -598,7 +599,7 @@ export interface UnsettledRow {
   /** When it was claimed, in ms since 1970. */
   readonly sinceMs: number | null;
   readonly messageId: string | null;
-  /** SHA-256 of the text that was sent, as hex digits; null where there was none, or the process was killed. */
+  /** SHA-256 of the text that was sent, as hex digits; null if there was none, or the process was killed. */
   readonly textHash: string | null;
 }
 
@@ -607,7 +608,7 @@ export interface UnreachedRow {
   readonly row: number;
   readonly leg: number;
   readonly key: string;
-  /** Channels of the legs so far, this one last. */
+  /** Channels of the steps so far, this one last. */
   readonly used: readonly Channel[];
   readonly messageId: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
@@ -638,7 +639,7 @@ export interface EventStore {
   reportsNaming(ids: MessageIds): DeliveryRecord[];
   /** Whether any report came in since an instant, in ms since 1970. */
   hasReports(sinceMs: number): boolean;
-  /** The rows of a run whose message was answered, once that is known: opting out counts before all else. */
+  /** The rows of a run whose message was answered, once that is known. An opt-out has priority. */
   answered(run: Pick<RunRecord, 'number'>): ReadonlyMap<number, 'replied' | 'opted-out'>;
   /** How many events of each kind there are. */
   counts(): { readonly reports: number; readonly replies: number; readonly unread: number };
@@ -660,7 +661,7 @@ export interface Reach {
   excludedBy(to: string, key: string): RunIdentity | null;
   /** The cap that is used up; null: none is. */
   cappedBy<C extends Cap>(to: string, key: string, caps: readonly C[]): C | null;
-  /** Finds what other processes have begun since; 3 us where none of them has written anything. */
+  /** Finds new writes of other processes; 3 us if there are none. */
   refresh(): void;
 }
 

@@ -17,7 +17,7 @@ export function listStore(connection: Connection, runs: RunStore): ListStore {
   );
   const forgetRows = connection.statement('DELETE FROM recipients WHERE list = ?');
   const forgetRun = connection.statement(`DELETE FROM runs WHERE number = ? AND state = 'loading'`);
-  // Prepared when it is needed: an older ledger that is only read has a view in the place of the table.
+  // Prepared when it is needed: in an older ledger that is only read, a view replaces the table.
   const queries = lazily((sql) => connection.query(sql));
   const insertRun = `INSERT INTO runs (list, environment, campaign, occurrence, channel, state, inputs, identity_hash, created_at, counted)
     SELECT coalesce(max(list), 0) + 1, ?, ?, ?, ?, 'loading', '[]', '', ?, ? FROM runs RETURNING number`;

@@ -6,7 +6,7 @@ import { fileError, isBusy, ledgerError } from './ledger-error.ts';
 import { checkPrivateFile, createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 import type { RunIdentity } from './records.ts';
 
-/** Held until it is released or the process ends, however it ends: the kernel lets go of it. */
+/** Held until it is released or the process ends, however it ends: the kernel releases it. */
 export interface RunLock {
   /** Idempotent. */
   release(): void;

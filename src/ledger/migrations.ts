@@ -53,7 +53,7 @@ export function readAsNewest(db: DatabaseSync): void {
   if (version < 5) readWithoutEvents(db);
 }
 
-/** As the step to version 6 says it (schema-events.ts). */
+/** Gives older events their environment, as the step to version 6 does (schema.ts). */
 function readWithoutEnvironments(db: DatabaseSync): void {
   db.exec(`CREATE TEMP VIEW former AS
       SELECT CASE WHEN count(DISTINCT environment) = 1 THEN max(environment) ELSE '' END AS environment

@@ -146,7 +146,7 @@ function inspectFile(path: string, options: LedgerOptions, facts: Stats | null):
   }
 }
 
-/** Looks at one state of the file, even while another process makes the ledger. */
+/** Examines one state of the file, even while another process makes the ledger. */
 function inspect(db: DatabaseSync, path: string, facts: Stats): Found {
   db.exec('BEGIN');
   try {

@@ -39,12 +39,12 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
     return connection.write(0, rows, work);
   };
 
-  /** Every row of a list: those of leg 0 in list order, then those of leg 1 ... */
+  /** Every row of a list: those of step 0 in list order, then those of step 1 ... */
   function* walk(list: number, change: Statement): Generator<number> {
     const lastOfBatch = connection.query(LAST_OF_BATCH);
     for (let leg = 0, after = -1; ; ) {
       const last = Number(lastOfBatch.get(list, leg, after, BATCH_ROWS)?.[0] ?? -1);
-      // A leg has no rows but of those who fell back in the one before.
+      // A step has only rows of recipients who fell back in the step before.
       if (last === -1 && after === -1) return;
       if (last === -1) {
         leg++;

@@ -154,7 +154,7 @@ function statesFor(outcomes: readonly OutcomeState[], claimed: Fate): string {
   return ` ${states.join(' ')} `;
 }
 
-/** What became of the recipients of a page: of each the last leg, and all of them where there are several. */
+/** The outcomes of the recipients of a page: of each the last step, and all steps if there are several. */
 function outcomesOf(page: LegPage, run: RunRecord, claimed: Fate): Outcome[] {
   if (page.later === null) return page.first.map((row) => toOutcome(row, run, claimed));
   return page.first.flatMap((first) => {
@@ -213,15 +213,15 @@ function toLeg(leg: LegRow, run: RunRecord, claimed: Fate): LegOutcome {
   return facts;
 }
 
-/** A row of a page: first its number, then whatever the reader asked for. */
+/** A row of a page: first its number, then the columns that the reader asked for. */
 export type LegRow = readonly Value[];
 
-/** How a reader sees that the row of a leg fell back. */
+/** Whether the row of a step fell back. */
 type HasFallen = (row: LegRow) => boolean;
 
-/** Recipients in list order, with all their legs where there are several. */
+/** Recipients in list order, with all their steps if there are several. */
 export interface LegPage {
-  /** The rows of leg 0. */
+  /** The rows of step 0. */
   readonly first: readonly LegRow[];
   /** The rows of steps 1, 2, ... by the number of the recipient; null if no recipient fell back. */
   readonly later: ReadonlyMap<number, readonly LegRow[]> | null;
@@ -262,14 +262,17 @@ export function readPage(
   return { first, later };
 }
 
-/** The last leg of a recipient who fell back, and its row; null where the query left that out. */
+/** The last step of a recipient who fell back, and its row; null if the query left that out. */
 export function lastLeg(page: LegPage, hasFallen: HasFallen, first: LegRow): { leg: number; row: LegRow } | null {
   const legs = page.later?.get(Number(first[0])) ?? [];
   const row = legs.at(-1);
   return row === undefined || hasFallen(row) ? null : { leg: legs.length, row };
 }
 
-/** Channels of the legs that a recipient who fell back could not receive. `at` is where the query has the channel. */
+/**
+ * Channels of the steps that a recipient who fell back could not receive. `at` is the column of the channel in the
+ * query.
+ */
 export function channelsBefore(page: LegPage, first: LegRow, at: number, ofRun: Channel): readonly Channel[] {
   const fallen = [first, ...(page.later?.get(Number(first[0])) ?? []).slice(0, -1)];
   return fallen.map((row) => (row[at] ?? ofRun) as Channel);

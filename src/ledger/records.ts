@@ -1,13 +1,13 @@
 import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState } from '../model.ts';
 
-/*
- * What goes into the ledger and comes out of it: plain data.
+/**
+ * Plain data that is written to the ledger and read from it.
  *
- * A recipient has one row of leg 0, and one more row for each fallback that was begun. Only the last leg's row can be
- * pending, claimed or in doubt: the ones before it fell back.
+ * A recipient has one row of step 0 (`leg`), and one more row for each fallback that was begun. Only the last step's
+ * row can be pending, claimed or in doubt: the ones before it fell back.
  */
 
-/** Reason of a row, always `rejected`, whose recipient could not receive its leg: the row of the next leg decides. */
+/** Reason of a row, always `rejected`, whose recipient could not receive its step: the row of the next step decides. */
 export const FELL_BACK = 'fell-back';
 
 /** A schedule of a campaign, as text, and when it was first seen, in ms since 1970. */
@@ -42,7 +42,7 @@ export interface RunRecord extends RunIdentity {
   readonly lastStartAtMs: number | null;
   readonly finishedAtMs: number | null;
   readonly starts: number;
-  /** Recipients: their rows of leg 0. */
+  /** Recipients: their rows of step 0. */
   readonly rows: number;
   /** The variant of recipients who are not in the test; null while it is not decided. */
   readonly winner: string | null;
@@ -119,9 +119,9 @@ export interface PendingRow {
   readonly row: number;
   readonly leg: number;
   readonly key: string;
-  /** Of this leg, over all starts. */
+  /** Of this step, over all starts. */
   readonly attempts: number;
-  /** Channels of the legs before it, which the recipient could not receive; empty for leg 0. */
+  /** Channels of the steps before it, which the recipient could not receive; empty for step 0. */
   readonly used: readonly Channel[];
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
@@ -135,7 +135,7 @@ export interface PendingRow {
 export interface ClaimRequest {
   readonly row: number;
   readonly leg: number;
-  /** Leg 0: the address that was loaded. Later ones: the address that is sent to, which is kept. */
+  /** Step 0: the address that was loaded. Later steps: the address that is sent to, which is kept. */
   readonly to: string;
   readonly key: string;
   /**
@@ -143,7 +143,7 @@ export interface ClaimRequest {
    * `taken`.
    */
   readonly attempts?: number;
-  /** What is sent, where the row does not know it: a variant decided after it was loaded, a later leg. */
+  /** Facts about the message that are not in the row: for a variant decided after it was loaded, or a later step. */
   readonly facts?: LegFacts;
   /** The frequency caps of this recipient at this moment; checked only with `Reach`. */
   readonly caps?: readonly Cap[];
@@ -166,7 +166,7 @@ export interface Cap {
  */
 export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken' | 'stopped';
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface ResultRecord {
   readonly row: number;
   readonly leg: number;
@@ -174,7 +174,7 @@ export interface ResultRecord {
   readonly from: 'claimed' | 'pending';
   readonly state: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
   readonly reason: string | null;
-  /** Of this leg over all starts, this one included: `PendingRow.attempts` plus those made since. */
+  /** Of this step over all starts, this one included: `PendingRow.attempts` plus those made since. */
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly messageId: string | null;
@@ -183,8 +183,8 @@ export interface ResultRecord {
   /** SHA-256 of the text as hex digits, for `in-doubt`: a report that quotes it may resolve the doubt. */
   readonly textHash?: string | null;
   /**
-   * The leg that follows: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the
-   * next leg's row pending, in one move. Where another process moved the row meanwhile, no leg follows.
+   * The next step: the claimed row becomes rejected with the reason `fell-back` (instead of `reason`), and the next
+   * step's row pending, in one move. If another process moved the row meanwhile, no step follows.
    */
   readonly next?: NextLeg;
 }
@@ -219,9 +219,9 @@ export interface CountRecord {
   readonly costMicros: number | null;
 }
 
-/** As `CountRecord`, of legs instead of recipients. */
+/** As `CountRecord`, of steps instead of recipients. */
 export interface LegCount extends CountRecord {
-  /** These recipients could not receive this leg: they are counted again with the next one. */
+  /** These recipients could not receive this step: they are counted again with the next one. */
   readonly fellBack: boolean;
 }
 
@@ -234,7 +234,7 @@ export interface DoubtRow {
   readonly key: string;
   readonly to: string | null;
   readonly reason: string | null;
-  /** Of this leg over all starts, the one in doubt included: no two doubts of a leg have the same. */
+  /** Of this step over all starts, the one in doubt included: two doubts of a step never have the same number. */
   readonly attempts: number;
   readonly httpStatus: number | null;
   readonly error: string | null;
@@ -273,13 +273,13 @@ export interface OutcomeFilter {
 }
 
 export interface RowState {
-  /** The last leg that was begun: what follows is of it. */
+  /** The last step that was begun; the fields below belong to it. */
   readonly leg: number;
   readonly outcome: OutcomeState;
   readonly reason: string | null;
-  /** Channels of the legs before it; absent for leg 0. */
+  /** Channels of the steps before it; absent for step 0. */
   readonly used?: readonly Channel[];
-  /** The address that leg 0 went to, or will; absent for later legs. */
+  /** The address that step 0 went to, or will; absent for later steps. */
   readonly to?: string | null;
   /** Messages that went to earlier addresses of the recipient; absent: none. */
   readonly resend?: number;
@@ -336,6 +336,6 @@ export interface ClaimRules {
   isListed(to: string, key: string, nowMs: number): boolean;
   /** How the ledger may hold this recipient: the address, and the key where that is an address too. */
   forms(to: string, key: string): readonly string[];
-  /** Makes the hashes that the ledger may hold; null: there is no key. */
+  /** Makes the hashes under which the ledger may hold an address; null: there is no key. */
   readonly hasher: { readonly keyId: string; hash(form: string): string } | null;
 }

@@ -130,13 +130,13 @@ function replyJoiner(
   const { optOut, lift, lastWord } = optOuts(connection);
   const starts = (): number => Number(query('SELECT coalesce(sum(starts), 0) FROM runs').get()?.[0]);
 
-  /** The part of a pass that one list is: looks at rows, and keeps the best for each reply. */
+  /** The part of a scan for one list: reads rows, and keeps the best match for each reply. */
   function* look(run: RunRecord, search: Search, referencesOf: JoinFacts['referencesOf']): Generator<Joined> {
     const { list } = runs.listOf(run);
     const referenceOf = referencesOf(run);
     for (let leg = 0; ; leg++) {
       const last = query('SELECT max(row) FROM recipients WHERE list = ? AND leg = ?').get(list, leg)?.[0] ?? null;
-      // A leg has no rows but of those who fell back in the one before.
+      // A step has only rows of recipients who fell back in the step before.
       if (last === null) return;
       for (let after = -1, until = -1; after < Number(last); after = until) {
         const all = search.byReference.size > 0;

@@ -152,11 +152,12 @@ export const EVENTS_OF_ENVIRONMENTS: readonly string[] = [
 /**
  * Of version 6: a recipient whose address was corrected in the list after the message had gone out.
  *
- * - `list_address` is what the list says now, where it differs from the address that the message went to (`--amend`
- *   writes it). The partial index holds these rows alone, and no send touches it.
- * - `resend` counts the messages that went to earlier addresses of the same recipient; null: none. What became of each is
- *   in `resolutions`, as `resend-changed`. The trigger lets an accepted row go back to `pending` only with such an entry
- *   about that very message, and only to an address that the recipient was not sent to before. The claim asks once more.
+ * - `list_address` is the address in the list now, if it differs from the one that the message went to (`--amend`
+ *   writes it). The partial index holds only these rows, and a send does not touch it.
+ * - `resend` counts the messages that went to earlier addresses of the same recipient; null: none. Their outcomes are
+ *   in `resolutions`, as `resend-changed`. The trigger lets an accepted row go back to `pending` only with such an
+ *   entry about that message, and only to an address that the recipient was not sent to before. The claim checks that
+ *   again.
  */
 const CORRECTED_ADDRESSES: readonly string[] = [
   'ALTER TABLE recipients ADD COLUMN list_address TEXT',

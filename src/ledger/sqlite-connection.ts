@@ -71,8 +71,8 @@ function unchanging(path: string): URL {
 }
 
 /**
- * SQLite does not wait when the switch to the log meets another process that does the same, so it is tried again here
- * for two seconds: without it, 3 of 200 simultaneous first starts failed.
+ * SQLite does not wait if two processes switch to the log at the same time, so the switch is tried again here for two
+ * seconds: without it, 3 of 200 simultaneous first starts failed.
  */
 function useWriteAheadLog(db: DatabaseSync, path: string): void {
   for (let attempt = 0; ; attempt++) {
@@ -157,7 +157,10 @@ export class SqliteConnection implements Connection {
     };
   }
 
-  /** To be called inside `write`. Prepared when it is needed: who only reads may have an older ledger before him. */
+  /**
+   * Must be called inside `write`. Prepared when it is needed, because a process that only reads may have an older
+   * ledger.
+   */
   statement(sql: string): Statement {
     let prepared: StatementSync | null = null;
     return (...params) => {
@@ -172,7 +175,7 @@ export class SqliteConnection implements Connection {
   }
 
   /**
-   * Something that is no part of a transaction: VACUUM, a checkpoint, a pragma. Returns the first value that it answers.
+   * Runs a statement outside a transaction: VACUUM, a checkpoint, a pragma. Returns the first value of the answer.
    *
    * @throws LedgerError
    */
@@ -222,7 +225,7 @@ export class SqliteConnection implements Connection {
     try {
       holdOff(this.path);
     } catch {
-      // The copy cannot be made either then, and `close` says so.
+      // Then the copy cannot be made either, and `close` reports that.
     }
     return this.#displaced;
   }
@@ -231,8 +234,8 @@ export class SqliteConnection implements Connection {
     return Number(this.outside('PRAGMA data_version'));
   }
 
-  // Ids are scattered over their index. SQLite's own cache of 2 MB holds little of it: a look-up cost three times as
-  // much, and holding an event half as much again.
+  // Ids are scattered over their index, and SQLite's own cache of 2 MB holds little of it: a look-up took three times
+  // as long, and storing an event half as long again.
   expectMany(): void {
     this.exec('PRAGMA cache_size = -16384');
   }
@@ -305,7 +308,8 @@ export class SqliteConnection implements Connection {
       // A full disk or a reader only mean that the log stays a while longer.
       if (failure instanceof LedgerError && !LASTING.has(failure.kind)) return;
       this.#noted(failure);
-      // The transaction before it is on the disk. Those after it will not be, so the failure that is kept does not say so.
+      // The transaction before it is on the disk. Later ones will not be, so the stored failure must not have
+      // `recorded` set.
       throw failure instanceof LedgerError ? failure.asRecorded() : failure;
     }
   }
@@ -314,7 +318,7 @@ export class SqliteConnection implements Connection {
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     } catch {
-      // The first error says what is wrong; whatever is left of the transaction is undone by the next who opens it.
+      // The first error is reported; the next process that opens the ledger rolls back the rest.
     }
     return this.#noted(ledgerError(error, this.path, 'write'));
   }
@@ -342,7 +346,7 @@ const SMALL_LEDGER_BYTES = 32 * 1024 * 1024;
 /** What others write meanwhile. */
 const ROOM_BYTES = 16 * 1024 * 1024;
 
-/** The connection to the file, with what is no part of a transaction. */
+/** The connection to the file, with the statements outside a transaction. */
 interface FileConnection extends Pick<Connection, 'path' | 'write'> {
   outside(sql: string, ...params: readonly Param[]): Value | null;
 }

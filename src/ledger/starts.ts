@@ -151,13 +151,13 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
       makePending(list, leg, row);
       return claim(now, list, leg, row);
     };
-    // The server may know nothing of the legs that follow, so that an earlier one is open still.
+    // The server may lack the later steps, so that an earlier one is still open there.
     const isLost = (row: number, from: number): boolean => claimed.some((rows, leg) => leg >= from && rows.has(row));
     let count = 0;
     for (const leg of claimed.keys()) {
       for (const row of openRows(list, leg)) if (isLost(row, leg)) count += claimOne(leg, row);
       if (leg === 0) continue;
-      // A report had made it due: to this server the leg before was accepted, and would fall back once more.
+      // A report had made it due: on this server the step before is accepted, and would fall back again.
       for (const row of claimed[leg] ?? []) {
         if (look.get(list, leg, row) === undefined && fallBack(list, leg - 1, row) === 1) count += claimOne(leg, row);
       }

@@ -34,7 +34,7 @@ export interface Share {
   readonly inDoubt: number;
   readonly skipped: number;
   readonly deferred: number;
-  /** First legs that were accepted, and that were given up for the next one. */
+  /** Recipients whose step 0 was accepted and then given up for the next step. */
   readonly firstLegs: number;
   readonly fellBack: number;
   /** When the first window opens for recipients who wait for one, in ms since 1970; null: none waits. */
@@ -68,9 +68,9 @@ export interface WorkerRecord extends WorkerFacts {
 }
 
 /**
- * Runs that several workers share, on whatever machine they are. A queue hands shards out; what a worker may claim in is
- * decided here, and asked again in the transaction of each claim. All times are the database's, so that the clocks of the
- * machines do not matter.
+ * Runs that several workers share, on any machine. A queue hands out shards; this store decides where a worker may
+ * claim, and each claim checks it again in its transaction. All times are those of the database, so that the clocks of
+ * the machines do not matter.
  */
 export interface WorkerStore {
   /** Says that a worker is there. */

@@ -7,13 +7,13 @@ import { show } from './show.ts';
 export interface Address {
   /** Normalised: an E.164 number with `+`, an email address, or the id of a contact. */
   readonly to: string;
-  /** ISO 3166-1 alpha-2; null where there is none. */
+  /** ISO 3166-1 alpha-2; null if there is none. */
   readonly country: string | null;
   /** False for numbers that the numbering plan does not use; true for everything else. */
   readonly assigned: boolean;
 }
 
-/** Why a cell is no such address; `problem` follows on "The number ...". */
+/** Why a cell is not a valid address; `problem` continues "The number ...". */
 export interface AddressProblem {
   readonly problem: string;
   readonly hint?: string;
@@ -30,8 +30,9 @@ export const ADDRESS_WORDS = {
 
 /**
  * Makes the reader of one cell with an address: the recipient's own, or the one for a fallback.
+ *
  * @param defaultCountry ISO 3166-1 alpha-2, for phone numbers without a calling code
- * @throws HandbillError (exit 2): invalid-value, when there is no such country
+ * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
 export function createAddressReader(kind: AddressKind, defaultCountry: string | null): AddressReader {
   if (kind === 'msisdn') return createNumberReader(defaultCountry);
@@ -59,7 +60,7 @@ function readContactAddress(cell: string): Address | AddressProblem {
   return 'problem' in found ? found : { to: found.contact, country: null, assigned: true };
 }
 
-/** The sentence for a cell that is no address, with the cell masked or cut. */
+/** The sentence for a cell without a valid address, with the cell masked or cut. */
 export function addressMessage(kind: AddressKind, column: string, cell: string, found: AddressProblem): string {
   const shown = cell.trim() === '' ? '' : ` ${show(cell)}`;
   return `The ${ADDRESS_WORDS[kind].one}${shown} (column "${column}") ${found.problem}.`;
@@ -103,13 +104,13 @@ export function readContact(raw: string): ContactId | ContactProblem {
 }
 
 /**
- * Makes the reader of addresses as providers write them: an email address, or a number in any spelling. Its `+` is
- * often left out (`447700900123`), so that bare digits can be a number of the world or one of the country. Where both
- * are possible, the one that the numbering plan uses counts, then the one of the world; ten digits in North America are
- * what people there call a number.
+ * Makes the reader of addresses as providers write them: an email address, or a number in any spelling. The `+` is
+ * often missing (`447700900123`), so bare digits can be an international or a national number. If both are possible,
+ * the one that the numbering plan uses counts, then the international one. In North America, ten digits are a national
+ * number.
  *
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code; null: there are none
- * @returns the address as lists have it; null for what is none
+ * @returns the address as lists have it; null if it is not an address
  */
 export function createReportedAddressReader(defaultCountry: string | null): (written: string) => string | null {
   const world = createAddressReader('msisdn', null);

@@ -145,7 +145,7 @@ function hintFor({ type, format }: TypedColumn, text: string): string {
 /** A plain decimal: no thousands separators, no exponent, a point for the fraction. */
 const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?$/;
 
-/** Up to 15 digits are exact in a double, so that two different numbers are never taken for one. */
+/** Up to 15 digits are exact in a double, so two different numbers are never equal. */
 const MAX_DIGITS = 15;
 
 /**

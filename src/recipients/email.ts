@@ -83,7 +83,7 @@ function readLocal(written: string): string | EmailProblem {
   return ATOMS.test(local) || QUOTED.test(local) ? local : explainLocal(local);
 }
 
-/** Quotes that are not needed are no part of the address (RFC 5321, 4.1.2): with and without is one recipient. */
+/** Unnecessary quotes are not part of the address (RFC 5321, 4.1.2): with and without them it is the same recipient. */
 function unquote(quoted: string): string {
   const content = quoted.slice(1, -1).replace(/\\(.)/gu, '$1');
   if (ATOMS.test(content) && !content.startsWith("'")) return content;
@@ -109,7 +109,7 @@ export interface EmailProblem {
 /** One row per person is what everything else counts by. */
 const ONE_EACH = { hint: 'Give each address a row of its own.' };
 
-/** What can be seen from the shape alone, before the two sides of the @ are looked at; null when all may be well. */
+/** Faults of the shape, before the two sides of the @ are checked; null if there is none. */
 function explainShape(text: string): EmailProblem | null {
   if (text === '') return { problem: 'is empty' };
   const hidden = /[\p{Cc}\u2028\u2029]/u.exec(text)?.[0];

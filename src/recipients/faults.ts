@@ -85,7 +85,7 @@ function placeOf({ code, at }: Diagnostic): string {
 interface Line {
   readonly text: string;
   readonly number: number;
-  /** It holds bytes that are no text, or a NUL. */
+  /** It contains bytes that are not text, or a NUL. */
   readonly isDamaged: boolean;
 }
 
@@ -93,7 +93,7 @@ type Decoder = InstanceType<typeof TextDecoder>;
 
 interface Survey {
   line(bytes: Uint8Array, encoding: ListEncoding): void;
-  /** A line of which no more is kept. */
+  /** A line that is too long to be kept whole. */
   longLine(): void;
   end(): void;
 }
@@ -231,7 +231,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     if (isEmpty(fields)) return;
     if (row >= seen) {
       const fault = faultOf(fields, start);
-      // What cannot be read is no fault of the values: the row must be wrong without it, too.
+      // Unreadable bytes do not count as a fault of the values: the row must be wrong without them, too.
       const readable = isDamaged ? fields.map((field) => field.replace(UNREADABLE, '')) : fields;
       if (fault !== null && !isEmpty(readable) && (!isDamaged || faultOf(readable, start) !== null)) report(fault);
     }
@@ -272,7 +272,7 @@ function textOf(lines: readonly Line[]): string {
 /** More bytes than a row may have characters, in any encoding. */
 const MOST_LINE_BYTES = 4 * MAX_RECORD_CHARACTERS;
 
-/** Cuts the bytes of a file into lines, whatever they hold. */
+/** Cuts the bytes of a file into lines, whatever they contain. */
 async function readLines(spec: ListSpec, survey: Survey): Promise<void> {
   const handle = await openListFile(spec);
   try {

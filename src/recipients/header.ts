@@ -37,7 +37,7 @@ export function readHeader(
   cells: readonly string[],
 ): { columns: readonly string[]; width: number; problems: readonly Diagnostic[] } {
   const names = cells.map(columnName);
-  // In a header of nothing but blanks none of them is behind the others.
+  // A header of blanks only has no trailing empty columns.
   const columns = names.slice(0, names.findLastIndex((name) => name !== '') + 1 || names.length);
   const { starts } = scanFields(header.text, header.delimiter);
   // The first row of a list without a header holds an address.

@@ -76,8 +76,9 @@ export interface BlockReader {
 export const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is handed out,
- * so that nothing of a file that changed since it was checked is ever parsed.
+ * Reads a file in blocks and takes their digests. With `expected`, every block is compared before it is passed on, so
+ * that a file that changed since it was checked is never parsed.
+ *
  * @throws HandbillError (exit 2): input-changed, file-too-large, file-unreadable
  */
 export function createBlockReader(

@@ -9,8 +9,8 @@ export interface PhoneNumber {
   /** `+`, calling code and national number: at most 15 digits. */
   readonly e164: string;
   /**
-   * ISO 3166-1 alpha-2; null for networks that belong to no country. Where several countries share a calling code and
-   * none of them uses the number, it is the main one (the documentation number +447700900123 is GB).
+   * ISO 3166-1 alpha-2; null for networks that belong to no country. If several countries share a calling code and none
+   * of them uses the number, it is the main one (the documentation number +447700900123 is GB).
    */
   readonly country: string | null;
   /** The numbering plan uses it: false for numbers that only have the right length, such as documentation numbers. */
@@ -20,12 +20,13 @@ export interface PhoneNumber {
 export type PhoneReader = (raw: string) => PhoneNumber | PhoneProblem;
 
 /**
- * Makes a reader of phone numbers as people write them. What it says of a number - spelling, country, possible,
- * assigned - is what libphonenumber says (`parsePhoneNumberFromString` of its `max` build, the whole cell), only
- * faster: plain digits are matched against compiled plans, and what does not fit goes to the library itself. On top
- * of that `00` is always `+`, short codes are refused, and so is what holds more or other than one number.
+ * Makes a reader of phone numbers as people write them. Its results (spelling, country, possible, assigned) are those
+ * of libphonenumber (`parsePhoneNumberFromString` of its `max` build, the whole cell), only faster: plain digits are
+ * matched against compiled plans, and all other text goes to the library itself. In addition, `00` is always `+`, and
+ * short codes are refused. So are cells with several numbers, or with more than a number.
+ *
  * @param defaultCountry ISO 3166-1 alpha-2, for numbers without a calling code
- * @throws HandbillError (exit 2): invalid-value, when there is no such country
+ * @throws HandbillError (exit 2): invalid-value, if the country does not exist
  */
 export function createPhoneReader(defaultCountry: string | null): PhoneReader {
   const home = defaultCountry === null ? null : findHome(defaultCountry);
@@ -47,7 +48,7 @@ function findHome(defaultCountry: string): Home {
   throw refuse(problem('invalid-value', message, { hint: 'Give a two-letter code such as GB, DE or US.' }));
 }
 
-/** Plain digits, the usual case; null when the library has to look at it. */
+/** Plain digits, the usual case; null if the library has to read it. */
 function readDigits(raw: string, home: Home | null): PhoneNumber | null {
   const first = raw.charCodeAt(0);
   if (first === PLUS) return isDigits(raw, 1) ? readInternational(raw) : null;
@@ -146,8 +147,9 @@ export interface NumberDoubt {
 }
 
 /**
- * What speaks against a number, the most telling alone; null: nothing.
- * @param phone `country` and `assigned` as the reader of numbers says them
+ * The strongest reason to doubt a number; null: none.
+ *
+ * @param phone `country` and `assigned` from the reader of numbers
  * @param calls landlines are fine: the message is spoken
  */
 export function doubtAbout(
@@ -259,7 +261,7 @@ const AS_TEXT = 'Give the column the format "Text" in the spreadsheet, enter the
 /** E.164 (ITU-T): at most 15 digits with the calling code. libphonenumber lets some German numbers have more. */
 const MAX_DIGITS = 15;
 
-/** What can be seen from the shape alone, before anyone tries to read digits; null when the shape may be a number. */
+/** Faults of the shape, before digits are read; null if it may be a number. */
 function explainShape(text: string): PhoneProblem | null {
   if (text === '') return { problem: 'is empty' };
   if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i.test(text)) {

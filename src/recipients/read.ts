@@ -35,7 +35,7 @@ export interface List {
   readonly columns: readonly string[];
   /** Line of the header: 1, but after a `sep=` line or empty lines. Of a list in a campaign file: its first row's line. */
   readonly headerLine: number;
-  /** The rows, in batches; can be called once. Nothing is read ahead: the consumer's pace decides. */
+  /** The rows, in batches; can be called once. Nothing is read ahead: the consumer asks for each batch. */
   rows(): AsyncGenerator<readonly Row[]>;
   /** Rows handed out so far. */
   count(): number;
@@ -57,9 +57,9 @@ export interface ListOptions {
 }
 
 /**
- * Default of `pieceBytes`: some 90 rows of 45 bytes. Rows wait until their turn comes, with all that was decided about
- * them, and V8 takes for old what it finds in use twice: with four times as much, every rule is 10 % slower and needs
- * 20 MB more, and `send` 40 MB.
+ * Default of `pieceBytes`: some 90 rows of 45 bytes. Rows wait for their turn with all that was decided about them, and
+ * V8 moves objects to the old generation that survive two collections. With four times as much, every rule is 10 %
+ * slower and needs 20 MB more, and `send` 40 MB.
  */
 const PIECE_BYTES = 4 * 1024;
 
@@ -110,7 +110,7 @@ export async function hashList(spec: Pick<ListSpec, 'path' | 'file' | 'inline'>)
   }
 }
 
-/** Where bytes are no text. What is in front of them is handed out before. */
+/** Bytes that are not text. The text before them is passed on first. */
 interface TextFault {
   refusal(line: number): Error;
 }
@@ -262,14 +262,14 @@ function createRecordParser({ file, line: firstLine, delimiter }: Omit<RecordTex
     relax_column_count: true,
     on_record: take,
   });
-  // The callbacks below are told the same.
+  // The callbacks below get the same errors.
   parser.on('error', () => {});
 
   function take(fields: string[], info: InfoRecord): null {
     const isEmptyLine = fields.length === 1 && fields[0] === '' && held[start - heldFrom] !== QUOTE;
     checkSize(info.bytes);
     if (!isEmptyLine && fault === null) records.push({ fields, line });
-    // Lines as csv-parse counts them, but for a CR LF in quotes, of which it makes two.
+    // Lines as csv-parse counts them, except for a CR LF in quotes, which it counts twice.
     line += info.lines - lines === 1 ? 1 : 1 + fields.reduce((sum, field) => sum + countLines(field), 0);
     lines = info.lines;
     start = info.bytes;

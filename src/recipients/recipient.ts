@@ -41,7 +41,7 @@ export function createRecipientReader(
   const typed = typedColumns(spec.columns, columns);
   const formatted = typed.filter(({ format }) => format !== null);
   const isZone = createZoneCheck();
-  // The usual cases, one column or none, are told apart once and not for each row.
+  // The usual cases, one column or none, are decided once and not for each row.
   const only = key.length === 0 ? null : key.length === 1 ? key[0] : undefined;
 
   const refused = (address: Address): AddressProblem | null => {
@@ -98,7 +98,7 @@ function joined(faults: readonly InvalidRow[]): InvalidRow {
   return { ...first, problem: { ...first.problem, message, ...(hint === '' ? {} : { hint }) } };
 }
 
-/** Templates and variables get one form of a date, however a list writes it. */
+/** Templates and variables get one form of a date, whatever the form in the list. */
 function withIsoDates(values: readonly string[], formatted: readonly TypedColumn[]): readonly string[] {
   const read = [...values];
   for (const { index, format } of formatted) read[index] = format?.toIso(values[index] ?? '') ?? '';
@@ -142,7 +142,7 @@ function wrongType(spec: ListSpec, row: Row, { message, hint }: { message: strin
   return invalid(row, 'bad-row', problem('column-type', message, { ...at(spec, row), hint }));
 }
 
-/** Remembers the zones that it was asked for, of which a list has few; an empty cell says nothing, which is allowed. */
+/** Caches the zones, of which a list has few. An empty cell is allowed. */
 function createZoneCheck(): (cell: string) => boolean {
   const known = new Set<string>(['']);
   return (cell) => {

@@ -15,7 +15,7 @@ export interface RecordText {
 /** Longer rows are refused. */
 export const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
-/** A record, and the first thing in it that is not CSV. */
+/** A record, and its first fault. */
 interface FieldScan {
   /** Where its fields begin, as offsets. */
   readonly starts: readonly number[];
@@ -30,8 +30,8 @@ interface FieldFault {
 }
 
 /**
- * Reads one record character by character, to its end or to its first fault. csv-parse says that a record has a fault;
- * this says in which column of which line.
+ * Reads one record character by character, to its end or to its first fault. csv-parse reports that a record has a
+ * fault; this finds the line and the column.
  */
 export function scanFields(text: string, delimiter: string): FieldScan {
   const starts: number[] = [];

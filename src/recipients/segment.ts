@@ -15,17 +15,18 @@ export interface Segment {
   /** Names of the columns that the query asks for. */
   readonly columns: readonly string[];
   judge(values: readonly string[]): Verdict;
-  /** Which condition a row that is out does not meet, in a short phrase; null for every other row. */
+  /** The condition that an excluded row does not meet, in a short phrase; null for every other row. */
   why(values: readonly string[]): string | null;
   /** What is wrong with the cells of an unreadable row; null for every other row. */
   fault(values: readonly string[]): { readonly message: string; readonly hint: string } | null;
 }
 
 /**
- * Makes the judge of rows. Empty cells of typed columns are absent values: only $ne, $nin, $not, $nor and
- * `$exists: false` hold for them. Text is compared exactly, but for blanks around it.
+ * Compiles a segment. Empty cells of typed columns are absent values: only $ne, $nin, $not, $nor and `$exists: false`
+ * hold for them. Text is compared exactly, except for blanks around it.
+ *
  * @param columns names of the list's columns
- * @param types `recipients.columns`; a column that is not named holds text
+ * @param types `recipients.columns`; a column that is not named contains text
  * @returns the segment, or everything that is wrong with the query (`invalid-where`, at its place)
  */
 export function compileSegment(

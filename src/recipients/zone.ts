@@ -37,7 +37,7 @@ export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, colu
   };
 }
 
-/** Which time zones a phone number may lie in. */
+/** The possible time zones of phone numbers. */
 interface ZoneTable {
   /** Every set of zones, by number. */
   readonly sets: readonly (readonly string[])[];
@@ -46,8 +46,8 @@ interface ZoneTable {
 }
 
 /**
- * Builds the table: a tree of digits in one flat array, so that a look-up is at most nine steps, and allocates nothing.
- * Some 3 ms and 100 KB; loaded where a campaign asks for the zones of its recipients.
+ * Builds the table: a tree of digits in one flat array, so that a look-up takes at most nine steps, and allocates
+ * nothing. Takes some 3 ms and 100 KB; loaded if a campaign needs the zones of its recipients.
  */
 export function createZoneTable(text = ZONES_OF_PREFIXES): ZoneTable {
   const sets: (readonly string[])[] = [];

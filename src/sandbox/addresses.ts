@@ -36,7 +36,7 @@ export function pointerTo(message: Message, position: number): string {
   return position < inline ? `#/recipients/${position}` : `#/addressBook/contacts/${position - inline}`;
 }
 
-/** A number in one form, however it was written: without `+` or `00`. */
+/** A number in one form, without `+` or `00`, from any spelling. */
 export function bareNumber(address: string): string {
   return address.replace(/^(?:\+|00)/, '');
 }

@@ -32,7 +32,7 @@ export function answerError(
   answer(outgoing, status, dialect.errorType, dialect.error(status, rest), headers);
 }
 
-/** An error of the sandbox itself, as RFC 9457 describes it whatever the dialect. */
+/** An error of the sandbox itself, in the form of RFC 9457 with every dialect. */
 export function answerProblem(outgoing: ServerResponse, status: number, rest: ErrorRest, headers?: Headers): void {
   answerError(outgoing, DEFAULT_DIALECT, status, rest, headers);
 }

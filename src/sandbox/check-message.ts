@@ -8,7 +8,7 @@ export interface MessageFault {
   readonly pointer: string;
 }
 
-/** The parts of a message that the sandbox looks at. Everything else it only keeps. */
+/** The parts of a message that the sandbox reads. Everything else it only keeps. */
 export interface Message {
   readonly channel: string;
   readonly recipients?: readonly InlineRecipient[];
@@ -21,7 +21,7 @@ export type InlineRecipient = Readonly<Partial<Record<string, unknown>>>;
 /** Which fields a message may have: those of the description, or any as long as its recipients can be told. */
 export type KnownFields = 'known' | 'any';
 
-/** Judges a parsed body: empty when it is a message, else what is wrong with it. */
+/** Whether a parsed body is a message; `faults` returns what is wrong with it. */
 export type MessageCheck = (body: unknown) => body is Message;
 
 export interface MessageChecker {

@@ -77,7 +77,7 @@ function isAtLeast(version: readonly number[], least: readonly number[]): boolea
   return true;
 }
 
-/** The devices of the reserved numbers, by their last three digits; none of them is the ending of a script. */
+/** The devices of the reserved numbers, by their last three digits; no script uses these digits. */
 export const DEVICES: ReadonlyMap<string, Device> = new Map(
   [
     ['710', 'ios 18.10'],

@@ -51,8 +51,8 @@ function sectionOf(status: number): string | null {
 }
 
 /**
- * Deep, as Meta posts what happens on WhatsApp: statuses and messages in the changes of an entry, times in Unix seconds
- * as text, `id` and `recipient_id`. There is no word for undelivered ones but `failed`: the error tells them apart.
+ * Nested, as Meta posts events of WhatsApp: statuses and messages in the changes of an entry, times in Unix seconds as
+ * text, `id` and `recipient_id`. The only word for undelivered ones is `failed`: the error shows the difference.
  */
 export function problemEvents(events: readonly SandboxEvent[]): unknown {
   const statuses = events.filter(({ beat }) => beat.kind === 'report').map(statusOf);

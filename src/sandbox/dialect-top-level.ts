@@ -4,7 +4,8 @@ import type { SandboxEvent, Words } from './sandbox-event.ts';
 import { respell } from './story.ts';
 
 /**
- * The id alone at the top; errors with a code, a description and violations. A request is taken whole or not at all.
+ * Only the id, at the top; errors with a code, a description and violations. A request is accepted or refused as a
+ * whole.
  */
 export const TOP_LEVEL_DIALECT: Dialect = {
   name: 'top-level',

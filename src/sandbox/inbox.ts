@@ -36,7 +36,7 @@ export interface Inbox {
   newestFirst(): Received[];
   clear(): void;
   readonly received: number;
-  /** Requests of which at least one recipient was taken. */
+  /** Requests of which at least one recipient was accepted. */
   readonly accepted: number;
   readonly kept: number;
   /** How often each status was answered; `none` counts broken and silent connections. */

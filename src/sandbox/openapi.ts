@@ -10,7 +10,7 @@ export const OPENAPI_FILE = new URL('../../schemas/messages.openapi.json', impor
 
 type Node = { readonly [key: string]: unknown };
 
-/** The description as it lies in the file: every dialect in it. */
+/** The description as in the file, with every dialect. */
 interface OpenApi {
   readonly components: Node;
   readonly paths: Node;

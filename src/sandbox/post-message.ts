@@ -23,7 +23,7 @@ import {
   statusTitle,
 } from './scenarios.ts';
 
-/** A desk that keeps what it receives. */
+/** An endpoint that keeps what it receives. */
 export interface Counter extends Desk {
   readonly inbox: Inbox;
   readonly receipts: Receipts | null;
@@ -106,14 +106,17 @@ function shown(addresses: readonly string[]): string {
   return addresses.slice(0, SHOWN).map(mask).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** What the API needs to know to judge a request. */
+/** The state that the API needs to decide about a request. */
 interface Desk extends Stage, Acquaintance {
   readonly apiKey: string;
   readonly checker: MessageChecker;
   readonly maxRecipients: number;
 }
 
-/** Judges one request as the API would: the key, the form of the body, the message, its recipients, their scripts. */
+/**
+ * Decides about one request as the API would: the key, the form of the body, the message, its recipients, their
+ * scripts.
+ */
 function decide(desk: Desk, headers: IncomingHttpHeaders, body: Buffer): Reply {
   const { dialect } = desk;
   if (headers['x-api-key'] !== desk.apiKey) return refusal(dialect, 401, NO_KEY);
@@ -198,8 +201,8 @@ interface Verdict {
 const ALL_TAKEN: Verdict = { scenario: null, refusals: NOBODY };
 
 /**
- * Judges every recipient of a message: a script comes before the device. A refusal that is only about one of several
- * recipients is that one's; everything else that a script asks for is about the request.
+ * Decides about every recipient of a message: a script has priority over the device. A refusal that is only about one
+ * of several recipients belongs to that one; all other results of scripts are about the request.
  */
 function judge(known: Acquaintance, message: Message): Verdict {
   const number = onlyNumber(message);

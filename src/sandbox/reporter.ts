@@ -76,7 +76,7 @@ export function createReporter(settings: WebhookSettings, needs: ReporterNeeds):
     return { subject, story, timed: timeStory(story, settings.delaysMs, settings.shares.doubled, chance) };
   }
 
-  /** Posts, or drops where too much waits; what comes before the answer is returned. */
+  /** Posts, or drops if too many events wait; returns the posts that come before the answer. */
   function start({ subject, story, timed }: Planned): Promise<void>[] {
     if (postman.pending + timed.length > settings.maxWaiting) {
       count.dropped += timed.length;
@@ -157,7 +157,7 @@ function sorted(counts: ReadonlyMap<string, number>): Record<string, number> {
 export interface Followed {
   readonly subject: Subject;
   readonly isContact: boolean;
-  /** What chance is about: the message to this person, whatever the request is like that carries it. */
+  /** The subject of chance: the message to this person, in whatever request it is. */
   readonly about: string;
 }
 
@@ -243,7 +243,7 @@ interface Post {
   readonly id: string;
   readonly body: string;
   readonly events: number;
-  /** Called when it was posted once, whatever came of it. */
+  /** Called after the first post, with any result. */
   tried: (() => void) | null;
   attempts: number;
 }
@@ -300,7 +300,7 @@ export class Postman {
     if (before === null || together < before) this.#pump();
   }
 
-  /** Posts an event before all others. Resolves when it was tried once, whatever came of it. */
+  /** Posts an event before all others. Resolves after the first post, with any result. */
   postNow(event: SandboxEvent): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#count.pending += 1;

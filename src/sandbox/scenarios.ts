@@ -72,12 +72,12 @@ export function scenarioByDigits(digits: string): Scenario | null {
 }
 
 /**
- * Refusals that are about the request or the sender, not about one recipient of several: the key, credit, the pace,
- * the size, and a client that gave up.
+ * Refusals that are about the request or the sender, not about one recipient of several: the key, credit, the rate, the
+ * size, and a client that gave up.
  */
 const ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 413, 425, 429, 499]);
 
-/** The status by which a scenario refuses this recipient alone; null where it is about the whole request. */
+/** The status by which a scenario refuses only this recipient; null if it is about the whole request. */
 export function ownRefusal({ play }: Scenario): number | null {
   if (play.kind !== 'status' || play.status < 400 || play.status > 499) return null;
   return ABOUT_THE_REQUEST.has(play.status) ? null : play.status;

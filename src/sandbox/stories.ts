@@ -241,7 +241,7 @@ export function timeStory(story: Story, delaysMs: Delays, doubled: Shares['doubl
   if (story.isLate && end >= 0) posted[end] = (happened[end] ?? 0) + delaysMs.late;
   if (story.isEarly && end >= 0) {
     posted[end] = null;
-    // Whatever was posted before the answer had happened by then.
+    // Everything that was posted before the answer had happened by then.
     for (let i = 0; i <= end; i += 1) happened[i] = 0;
   }
   const timed = beats.map((beat, i) => ({ beat, happenedMs: happened[i] ?? 0, postedMs: posted[i] ?? null }));

@@ -8,8 +8,8 @@ export type WebhookScheme = (typeof WEBHOOK_SCHEMES)[number];
 export const ECHOES = ['metadata', 'reference', 'text', 'none'] as const;
 
 /**
- * What a report gives back of the message beside its id: its `metaData`, the reference in it alone, the text, or
- * nothing, as APIs do that leave everything but the id to the client.
+ * What a report repeats of the message beside its id: its `metaData`, only the reference in it, the text, or nothing,
+ * as in APIs that leave everything but the id to the client.
  */
 export type Echo = (typeof ECHOES)[number];
 

@@ -159,8 +159,8 @@ export interface OutNull {
 }
 
 /**
- * A column. `this` in `original` is what keeps Handlebars from seeing a helper of that name (AST.helpers.scopedId);
- * the lookup itself uses `parts` alone.
+ * A column. `this` in `original` keeps Handlebars from reading it as a helper of that name (AST.helpers.scopedId); the
+ * lookup itself uses only `parts`.
  */
 export function columnPath(name: string): OutPath {
   return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: 'this' };

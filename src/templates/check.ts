@@ -278,8 +278,8 @@ function splitLineEnd(body: readonly OutStatement[]): { body: readonly OutStatem
 }
 
 /**
- * A partial's statements, and the line end that fits its place. Alone on its line, a partial brings the line end of its
- * file along, because Handlebars takes the one after the tag away; a file without one is given one, or the next line
+ * A partial's statements, with the line end that fits its place. On a line of its own, a partial contributes the line
+ * end of its file, because Handlebars removes the one after the tag. A file without one gets one, or the next line
  * would be joined to it. Anywhere else the last line end of the file is left out.
  */
 function atItsPlace(

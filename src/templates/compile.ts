@@ -38,8 +38,8 @@ export interface CompiledTemplate {
 }
 
 /**
- * Checks a template against the columns and compiles it. Everything that is wrong is reported at once, with its place
- * in the template's or the partial's file; with an error there is no template.
+ * Checks a template against the columns and compiles it. All faults are reported at once, with their place in the
+ * template's or the partial's file; with an error there is no template.
  */
 export function compileTemplate(
   source: SourceText,

@@ -44,7 +44,7 @@ export function checkHelper(call: Call, place: Place, state: State): Checked | n
   return checkCall(call, place, state, checkExpression);
 }
 
-/** The value that a partial was given, put in the place of its name. */
+/** The value that a partial was given, inserted for its name. */
 export function checkGiven(name: string, place: Place, state: State): Checked | null {
   const given = place.scope.get(name);
   if (given === undefined) return null;

@@ -4,7 +4,7 @@ import { OWN_HELPERS } from './helpers/helpers.ts';
 import { slice, span } from './position.ts';
 import { notAllowed, type Place, reportAt, type State } from './state.ts';
 
-/** Block helpers of Handlebars: a column of such a name is told apart by square brackets only. */
+/** Block helpers of Handlebars: a column of such a name needs square brackets. */
 const BLOCK_NAMES: ReadonlySet<string> = new Set(['if', 'unless', 'each', 'with']);
 
 /** How a column is written in a template: `{{name}}`, or `{{[first.name]}}` where the name has other characters. */

@@ -55,7 +55,7 @@ export interface Checked {
 /** Checks one argument; null if it is wrong, which is reported. Passed to the checks of nested arguments. */
 export type CheckExpression = (expression: Expression, place: Place, state: State) => Checked | null;
 
-/** Notes an error once, however often the partial that holds it is included. */
+/** Reports an error once, however many places include the partial that contains it. */
 export function report(state: State, found: Diagnostic): void {
   const { file, line, column } = found.at ?? {};
   const key = JSON.stringify([found.code, file, line, column, found.message]);

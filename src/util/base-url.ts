@@ -2,14 +2,15 @@
 export type BaseUrlCheck = { readonly url: string } | { readonly problem: string; readonly hint: string };
 
 /**
- * Checks the base URL of an environment: it decides where the API key goes, so whatever a reader could take for another
- * host than a URL parser does is refused. What is written is what is used: host and path must come out of the parser
- * as they went in, apart from the case of the host.
+ * Checks the base URL of an environment. It decides where the API key goes, so a URL is refused if a reader could see
+ * another host in it than a URL parser does. The URL is used as written: host and path must come out of the parser as
+ * they went in, apart from the case of the host.
  *
- * Plain `http:` is for this machine only (127.0.0.0/8, `localhost`, `[::1]`), because the key travels with every request.
+ * Plain `http:` is for this machine only (127.0.0.0/8, `localhost`, `[::1]`), because the key is sent with every
+ * request.
  *
  * @returns `url`: origin and path without a trailing slash, ready for `/v2/messages`; or a `problem` that never repeats
- *   the text (it may hold a password) and a `hint`.
+ * the text (it may contain a password) and a `hint`.
  */
 export function checkBaseUrl(text: string): BaseUrlCheck {
   const spelling = checkSpelling(text);

@@ -2,9 +2,9 @@ import { Cron } from 'croner';
 
 /** The instants at which a cron expression fires, in a zone. All are whole minutes, in ms since 1970. */
 export interface CronClock {
-  /** The first one after an instant; null when there is none any more. */
+  /** The first one after an instant; null if there is none any more. */
   next(afterMs: number): number | null;
-  /** The last one at or before an instant; null when there was none. */
+  /** The last one at or before an instant; null if there was none. */
   latest(atMs: number): number | null;
 }
 
@@ -75,8 +75,8 @@ function shapeProblem(expression: string, fields: readonly string[]): { message:
 }
 
 /**
- * Tells the second of two instants at which the clock on the wall shows the same time. MEASURED: 25 us, where a
- * Temporal polyfill takes 27 ms to load.
+ * Whether an instant is the second of two with the same local time. Takes 25 us; a Temporal polyfill takes 27 ms to
+ * load.
  */
 function repeatIn(timeZone: string): (ms: number) => boolean {
   const offsetMs = createOffset(timeZone);

@@ -153,7 +153,8 @@ function segmentWidth(segment: string): number {
 const WIDTH = 100;
 const TAB = '    ';
 const segments = onDemand(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
-// The blocks that Unicode Standard Annex 11 calls wide or full-width, and whatever is shown as an emoji by itself.
+// The blocks that Unicode Standard Annex 11 calls wide or full-width, and characters that are shown as an emoji by
+// default.
 const WIDE =
   /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;

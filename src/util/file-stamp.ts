@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 
 /**
- * What shows that files were written or replaced, without reading them: device, inode, size and time of each. One that is
- * not there has none, and that is told apart too.
+ * Changes when files are written or replaced, without reading them: device, inode, size and time of each. A missing
+ * file counts as a state of its own.
  */
 export async function fileStamp(paths: readonly string[]): Promise<string> {
   const stamps = paths.map(async (path) => {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-/** This machine alone. `localhost` may resolve to either family. */
+/** Whether the host is this machine only. `localhost` may resolve to either family. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (host.startsWith('127.') && isIPv4(host));
 }
@@ -10,7 +10,7 @@ const HOST_HEADER = /^(?<host>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5
 
 /**
  * Whether a request was meant for these pages. A page on the web can have its own name resolved to this machine (DNS
- * rebinding), and then read whatever is served here: the `Host` header gives it away.
+ * rebinding), and then read what is served here. The `Host` header shows it.
  *
  * @param names under which other machines may ask
  */
@@ -18,7 +18,7 @@ export function isKnownHost(header: string | undefined, names: readonly string[]
   const host = HOST_HEADER.exec(header ?? '')
     ?.groups?.['host']?.toLowerCase()
     .replace(/^\[|\]$/g, '');
-  // Numbers that are no address, or no port: the address of the request could not be read.
+  // Not an address or port: the address of the request could not be read.
   if (host === undefined || !URL.canParse(`http://${header}`)) return false;
   return isLoopback(host) || names.some((name) => name.toLowerCase() === host);
 }

@@ -1,6 +1,6 @@
 import { parseJson } from './json.ts';
 
-/** A value of a file as it is written, or a place where there is none. */
+/** A value of a file as written, or the position of a fault. */
 export type JsonPiece =
   | { readonly text: string; readonly line: number }
   | { readonly fault: JsonFault; readonly line: number };
@@ -9,11 +9,11 @@ export type JsonPiece =
 export type JsonFault = 'unfinished' | 'too-large' | 'stray';
 
 /**
- * Takes a file of JSON apart, in constant memory and whatever its size: JSON lines, values one after the other, or an array
- * of them, whose entries are the values then. Whether a value is well-formed is for its reader to say.
+ * Splits a file of JSON into values, in constant memory: JSON lines, values one after the other, or the entries of an
+ * array. The caller checks whether a value is well-formed.
  *
  * In JSON lines each line is a value, also a broken one, so that those after it are found. In every other form nothing
- * is read after a value that has no end.
+ * is read after a value without an end.
  *
  * @param pieces text with LF at the end of lines, without a byte order mark
  * @param maxCharacters longest value, in UTF-16 units
@@ -76,7 +76,7 @@ function scanLines(maxCharacters: number): Scan {
   };
 }
 
-/** Looks at brackets and quotes alone. */
+/** Reads only brackets and quotes. */
 function scanValues(maxCharacters: number): Scan {
   let held = '';
   let line = 1;

@@ -10,7 +10,7 @@ export function valueAt(document: unknown, pointer: string): unknown {
   return follow(document, parsePointer(pointer));
 }
 
-/** Freezes plain data, however deep, and what maps hold (a map itself stays read-only by its type alone). */
+/** Freezes plain data at any depth, and the values of maps (a map itself is read-only only by its type). */
 export function freezeAll<T>(value: T): T {
   if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -18,7 +18,7 @@ export function freezeAll<T>(value: T): T {
   return value;
 }
 
-/** The JSON document, or undefined: JSON has no such value. A byte order mark before it is none of it. */
+/** The JSON document, or undefined, which is not a value of JSON. A byte order mark before it is ignored. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
@@ -29,8 +29,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The document with every digit that was written: numbers that a double cannot hold are strings in it, because ids are
- * written as numbers too. Undefined where the text is no JSON.
+ * The document with all its digits: numbers that a double cannot hold become strings, because ids are written as
+ * numbers too. Undefined if the text is not JSON.
  */
 export function parseExactly(text: string): unknown {
   const document = parseJson(text);
@@ -44,5 +44,5 @@ export function parseDigits(text: string): unknown {
 
 const BYTE_ORDER_MARK = 0xfeff;
 const LONG_NUMBER = /[0-9.eE+-]{16}/;
-/** For well-formed JSON alone: on a text that never ends it would take the square of its length. */
+/** Only for well-formed JSON: on a text without an end it would take quadratic time. */
 const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]{15,}/g;

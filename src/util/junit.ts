@@ -1,8 +1,8 @@
 import { safe } from './safe.ts';
 
 /**
- * Results in the form that CI systems read as tests. There is no one standard: what is written here is in the schemas of
- * Jenkins and Surefire, but for `file` and `line` of a case, which GitLab and the reporters for GitHub take.
+ * Results in the format that CI systems read as tests. There is no single standard: this follows the schemas of Jenkins
+ * and Surefire, except for `file` and `line` of a case, which GitLab and the reporters for GitHub read.
  */
 export interface JunitSuite {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface JunitSuite {
   /** ISO 8601 without a zone is what the schema wants; UTC. */
   readonly timestamp?: string;
   readonly seconds?: number;
-  /** What is worth knowing and is no case. */
+  /** Information that is not a case. */
   readonly output?: string;
 }
 

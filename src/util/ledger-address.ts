@@ -7,9 +7,10 @@ export type LedgerName =
   | { readonly kind: 'refused'; readonly message: string; readonly hint: string };
 
 /**
- * Reads the name of a ledger: the path of a file, or the address of a PostgreSQL. An address that is nearly right must not
- * be taken for a file: that file would be a new ledger, and its name a password. So a relative path has nothing in it that
- * an address has, unless it begins with `./`. What is refused is never repeated, because it may hold a password.
+ * Reads the name of a ledger: the path of a file, or the address of a PostgreSQL. A misspelt address must not be used
+ * as a file name: the file would be a new ledger, and its name could contain a password. So a relative path may not
+ * contain the characters of an address, unless it begins with `./`. A refused name is never repeated, because it may
+ * contain a password.
  */
 export function readLedgerName(written: string): LedgerName {
   const name = written.replace(BLANKS_AROUND, '');

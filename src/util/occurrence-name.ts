@@ -9,7 +9,7 @@ export type OccurrenceReading = { readonly occurrence: string } | { readonly mes
 export interface OccurrenceRules {
   /** IANA zone of the schedule, or of the campaign. A time without a zone is read only where this is UTC. */
   readonly timeZone: string;
-  /** With a schedule, occurrences are instants: a date, a month or a number is no name beside them. */
+  /** With a schedule, occurrences are instants: then a date, a month or a number is not a valid name. */
   readonly scheduled: boolean;
 }
 
@@ -75,7 +75,7 @@ export function spellingIn(used: readonly string[], occurrence: string, rules: O
   return used.find((name) => canonicalName(name, rules) === occurrence) ?? occurrence;
 }
 
-/** A used name that differs from this one only in case or in the width of characters; null: there is none. */
+/** A used name that differs from this one only in case or in the width of characters; null if there is none. */
 export function lookalikeIn(used: readonly string[], occurrence: string): string | null {
   if (used.includes(occurrence)) return null;
   const folded = fold(occurrence);
@@ -179,7 +179,7 @@ const ISO = new RegExp(
 /** 20261124100000Z: the date and the time run together. */
 const COMPACT = new RegExp(`^([0-9]{8})((?:[0-9]{2}){2,3})(?:[.,]([0-9]{1,18}))? ?(${ZONE_FORMS})?()$`);
 
-/** Days since 1970 of a calendar date, a day of a year or of a week; null where there is no such day. */
+/** Days since 1970 of a calendar date, a day of a year or of a week; null if the day does not exist. */
 function dayNumber(date: string): bigint | null {
   const digits = date.replace(/^\+?(?:00(?=[0-9]{4}-[0-9]{2}-))?/, '').replaceAll('-', '');
   const year = Number(digits.slice(0, 4));
@@ -278,7 +278,7 @@ function partOf(word: string, known: Partial<Record<Part, string>>): Part | null
   return ZONE_WORD.test(word) ? 'zone' : null;
 }
 
-/** `10:00:00` as six digits of a clock of 24 hours; what is no time of a clock of 12 is given as one that cannot be. */
+/** `10:00:00` as six digits of a 24-hour clock; an invalid 12-hour time becomes an invalid 24-hour time. */
 function twelveHours(time: string, half: string | undefined): string {
   const [hour = '', ...rest] = time.split(':');
   if (half === undefined) return [hour.padStart(2, '0'), ...rest].join('');

@@ -142,9 +142,9 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether a database of SQLite, or its log, lies at a path: a ledger by the name of an output would be lost, and with it
- * who has been sent to. What cannot be read is taken for none. Not to be asked of a database that this process has open:
- * closing a file lets go of the locks that SQLite holds on it.
+ * Whether an SQLite database, or its log, is at a path: a ledger overwritten by an output would be lost, and with it
+ * the record of who was sent to. A file that cannot be read counts as none. Not for a database that this process has
+ * open: closing a file releases the locks that SQLite holds on it.
  */
 export function isDatabaseFile(path: string): boolean {
   let fd: number;

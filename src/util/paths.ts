@@ -11,13 +11,13 @@ export interface PathFault {
   readonly hint?: string;
 }
 
-/** A real path, free of links, or why there is none. */
+/** A real path, free of links, or why it cannot be found. */
 export type FoundPath = { readonly path: string } | { readonly fault: PathFault };
 
 /**
  * Finds a regular file named in a campaign or project file. The path is relative to `folder`, and the file must really
- * lie inside `root`: no absolute path, no `..` that leaves it, no link that does. Nothing outside `root` is touched
- * before the spelling of the path is known to stay inside, so that a path cannot be used to ask what exists there.
+ * be inside `root`: no absolute path, no `..` that leaves it, no link that does. Nothing outside `root` is touched
+ * before the spelling of the path is known to stay inside, so that a path cannot be used to find out what exists there.
  *
  * @param root - real path of the project
  * @param folder - real path of the folder of the file in which the path is written, inside `root`
@@ -42,7 +42,9 @@ export async function findFolderInside(root: string, folder: string, written: st
   return { fault: { code: 'file-not-found', message: `"${shown(written)}" is not a folder.` } };
 }
 
-/** Finds a regular file that the user named on the command line: it may lie anywhere, but must not be a device or pipe. */
+/**
+ * Finds a regular file that the user named on the command line: it may be anywhere, but must not be a device or pipe.
+ */
 export async function findFileAnywhere(cwd: string, written: string): Promise<FoundPath> {
   if (written === '' || written.includes('\0')) return { fault: spellingFault(written) };
   const path = resolve(cwd, written);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** A completely received body, or why there is none: too large, or the sender went away before its end. */
+/** A completely received body, or why it is missing: too large, or the sender closed the connection before its end. */
 export type ReceivedBody = Buffer | 'too-large' | 'cut-off';
 
 /**

@@ -21,7 +21,7 @@ export interface SecretWords {
   readonly leaked: string;
 }
 
-/** A secret has some dozen characters; whatever is longer is another file. */
+/** A secret has some dozen characters; a longer file is not a secret. */
 const MAX_SECRET_BYTES = 4 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-/** One word for a POSIX shell, whatever is in it: in quotes where it needs them. */
+/** One word for a POSIX shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$/.test(text) ? text : quoted(text);
 }

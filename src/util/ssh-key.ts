@@ -30,7 +30,7 @@ const LEAST_RSA_BYTES = 256;
 /**
  * Reads a line of a `.pub` file: type, base64, and perhaps a comment.
  *
- * @returns the key, or in `problem` a sentence about why it is none
+ * @returns the key, or in `problem` a sentence that says why it is not valid
  */
 export function readSshKey(line: string): SshKey | { readonly problem: string } {
   const [type = '', base64 = ''] = line.trim().split(/[ \t]+/);

@@ -14,9 +14,9 @@ export interface Column {
 
 interface TableOptions {
   /**
-   * Columns of the terminal; Infinity where nothing is to be cut, since no terminal shows it. Columns that shrink give
-   * way first; where that is not enough, each row becomes several lines, of which nothing is cut but words that are
-   * longer than a line, by the terminal.
+   * Columns of the terminal; Infinity if nothing is to be cut, because the output is not for a terminal. Columns with
+   * `shrink` get narrower first. If that is not enough, each row takes several lines; then only words longer than a
+   * line are broken, by the terminal.
    */
   readonly width: number;
   /** Spaces in front of each line; 0 when absent. */
@@ -150,7 +150,7 @@ export function proseWidth(width: number): number {
   return Number.isFinite(width) ? width : 80;
 }
 
-/** Latin letters and the punctuation of prose: one column each, whatever follows. */
+/** Latin letters and the punctuation of prose: one column each. */
 const SIMPLE = /^[\x20-\x7e\xa0-\xac\xae-\u02ff\u2010-\u2027]*$/;
 
 let segmenter: Intl.Segmenter | null = null;

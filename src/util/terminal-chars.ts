@@ -7,7 +7,7 @@ export interface TerminalChars {
   readonly dot: string;
   /** Where a text was cut. */
   readonly cut: string;
-  /** Everything that the terminal shows; false where it shows ASCII alone. */
+  /** Whether the terminal shows all of Unicode, not only ASCII. */
   readonly unicode: boolean;
 }
 
@@ -15,9 +15,9 @@ const UNICODE: TerminalChars = { done: '━', left: '─', dot: '·', cut: '…'
 const ASCII: TerminalChars = { done: '#', left: '-', dot: '-', cut: '~', unicode: false };
 
 /**
- * What a terminal can show. POSIX: what the locale says (`LC_ALL`, else `LC_CTYPE`, else `LANG`), of which none is the
- * locale C, in which there is ASCII alone; the console of Linux has 256 or 512 glyphs. Windows: its terminals of today
- * say who they are; the console before them has the glyphs of its code page.
+ * The characters that a terminal can show. POSIX: by the locale (`LC_ALL`, else `LC_CTYPE`, else `LANG`); without one
+ * it is the locale C, which has only ASCII. The console of Linux has 256 or 512 glyphs. Windows: current terminals
+ * identify themselves; the older console has the glyphs of its code page.
  */
 export function charsFor(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): TerminalChars {
   const term = env['TERM'] ?? '';

@@ -15,7 +15,7 @@ export function isTimeZone(text: string): boolean {
 }
 
 /**
- * Abbreviations that ICU takes for zones and IANA does not know: IST is Indian, Irish or Israeli time. Temporal throws
- * for them. EST, MST and HST are not among them: they are IANA's.
+ * Abbreviations that ICU accepts as zones and IANA does not: IST is Indian, Irish or Israeli time. Temporal throws for
+ * them. EST, MST and HST are not in the list, because IANA has them.
  */
 const ABBREVIATION = /^(?:AC|AE|AG|AR|AS|BE|BS|CA|CN|CS|CT|EA|EC|IE|IS|JS|MI|NE|NS|PL|PN|PR|PS|SS|VS)T$/i;

@@ -44,8 +44,8 @@ export function partAtMost(share: number, whole: number): number {
 }
 
 /**
- * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits, in ms since 1970 (what is finer
- * than a millisecond is cut off). The date must exist: 30 February, hour 24 and second 60 are none.
+ * An instant: ISO 8601 date and time with `Z` or an offset, 0 to 9 fraction digits, in ms since 1970 (rounded down to a
+ * millisecond). The date must exist: 30 February, hour 24 and second 60 are refused.
  */
 export function instantMs(text: string): number | null {
   const match = INSTANT.exec(text);
@@ -71,7 +71,7 @@ function offsetMs(text: string): number | null {
   if (text === 'Z') return 0;
   const hours = Number(text.slice(1, 3));
   const minutes = Number(text.slice(4, 6));
-  // ISO 8601 has no upper limit, but real offsets lie between -12:00 and +14:00.
+  // ISO 8601 has no upper limit, but real offsets are between -12:00 and +14:00.
   if (minutes > 59 || hours * 60 + minutes > 14 * 60) return null;
   return (hours * 60 + minutes) * 60_000 * (text.startsWith('-') ? -1 : 1);
 }

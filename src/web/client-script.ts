@@ -15,9 +15,9 @@ export interface ClientScript {
 }
 
 /**
- * The script as the build wrote it: dist/ lies two levels up, seen from `src/pages/` and from `dist/pages/`.
+ * The script as the build wrote it. The path to dist/ is the same from `src/web/` and from the build.
  *
- * @throws Error where there was no build
+ * @throws Error if there was no build
  */
 export function clientScript(name: ScriptName): ClientScript {
   const text = readFileSync(new URL(`../../dist/web/client/${name}.js`, import.meta.url), 'utf8');

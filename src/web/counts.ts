@@ -21,11 +21,11 @@ export interface Looks {
   /** Waits at most `patienceMs` for a pass that is needed. */
   counts(run: RunRecord, patienceMs: number): Promise<Look<RunCounts>>;
   detail(run: RunRecord, patienceMs: number): Promise<Look<RunDetail>>;
-  /** Whether some process is at the run, asked at most once a second. */
+  /** Whether a process works on the run, checked at most once a second. */
   isHeld(run: RunRecord): boolean;
 }
 
-/** A pass takes a tenth of the time at most, however large the list is and however often it changes. */
+/** A scan takes at most a tenth of the time, however large the list is and however often it changes. */
 const SHARE_OF_TIME = 10;
 
 const HELD_MS = 1_000;
@@ -99,7 +99,7 @@ export function createLooks(keeper: LedgerKeeper, now: () => number): Looks {
     const isGoing = isHeld(run);
     const resolved = open.query('SELECT count(*) FROM resolutions WHERE run = ?').get(run.number)?.[0];
     const facts = [list, state, starts, finishedAtMs, purgedAtMs, resolved, isGoing];
-    // While it is sent, whatever is written may be about it; the rate of the last minute changes by itself.
+    // During a send, every write may be about this run; the rate of the last minute changes by itself.
     return [...facts, ...(isGoing ? [keeper.mark(), Math.floor(now() / 2_000)] : [])].join(' ');
   };
   const detailMark = (open: OpenLedger, run: RunRecord): string => {

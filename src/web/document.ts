@@ -47,7 +47,7 @@ export function contentPolicy(script: ClientScript | undefined, more: readonly s
   return ["default-src 'none'", "style-src 'unsafe-inline'", ...scripts, ...more].join('; ');
 }
 
-/** What charts look like; part of the style of every page. Sizes of text are those that text-fit.ts reckons with. */
+/** The style of charts, part of every page. Sizes of text are those that `textWidth` in charts/chart.ts expects. */
 const CHART_STYLE: Html = new Html(`
 :root{--plain:#2f6fb5;--one:#2f6fb5;--two:#a8480f;--three:#1a8754;--four:#8a5fc0;--five:#8a6d00;--six:#b8336a}
 @media (prefers-color-scheme:dark){:root{--plain:#6fa8e8;--one:#6fa8e8;--two:#e08a4f;--three:#3fb37f;--four:#b59ae6;--five:#d3b13c;--six:#ee7fae}}

@@ -7,7 +7,7 @@ import { LedgerError } from '../ledger/ledger-error.ts';
 import { openExistingLedger, openRows } from '../ledger/open.ts';
 import { isPostgres, shownLedger } from '../util/ledger-address.ts';
 
-/** A ledger that pages are made from: opened to be read, whatever actions are allowed. */
+/** A ledger from which pages are made: opened for reading, even if actions are allowed. */
 export interface OpenLedger {
   readonly ledger: Ledger;
   /** A query of a page, prepared once. Pages ask for rows by their place, which no command does. */
@@ -22,9 +22,9 @@ export interface OpenLedger {
 export interface LedgerKeeper {
   readonly path: string;
   /**
-   * The ledger as it is now, or null where there is none yet.
+   * The ledger as it is now, or null if there is none yet.
    *
-   * @throws HandbillError what `openExistingLedger` throws
+   * @throws HandbillError as `openExistingLedger`
    */
   current(): OpenLedger | null;
   /** Changes whenever another process has written, or the file is another one. Never throws. */
@@ -115,7 +115,10 @@ function openBoth(path: string, file: string, nowMs: number): (OpenLedger & { re
   }
 }
 
-/** Which file lies at a path; empty for none. Looked at without opening it, which would drop locks of SQLite. */
+/**
+ * Identifies the file at a path; empty if there is none. The file is not opened, because that would drop locks of
+ * SQLite.
+ */
 function fileAt(path: string): string {
   if (isPostgres(path)) return 'shared';
   try {

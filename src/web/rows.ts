@@ -95,7 +95,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   const deliveries = openDeliveries(open.ledger, run);
   const lastLeg = Number(open.query(LAST_LEG).get(list)?.[0] ?? 0);
   const wanted = filter.outcome === null ? null : statesFor(filter.outcome, isHeld);
-  // A fallback has an address and an id of its own, which the first leg does not know.
+  // A fallback has an address and an id of its own, which the row of step 0 does not have.
   const names = search === null ? null : JSON.stringify(search.names);
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
   const anybody = [null, null, null, null, null, null] as const;

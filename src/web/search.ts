@@ -16,7 +16,7 @@ export interface Search {
 const SHORTEST_PART = 4;
 const LONGEST_TEXT = 300;
 
-/** @param phone reads a number however it is written; null where nothing is asked for */
+/** @param phone reads a number in any spelling; null if no search was given */
 export function readSearch(text: string, phone: PhoneReader): Search | null {
   const wanted = text.trim().slice(0, LONGEST_TEXT);
   if (wanted === '') return null;
@@ -37,7 +37,7 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
   };
 }
 
-/** Whether a recipient is meant, by what any of the legs says. */
+/** Whether a recipient matches, by any of its steps. */
 export function namesSomebody({ names, line, part }: Search, { legs, ...outcome }: Outcome): boolean {
   if (outcome.line === line) return true;
   const { key } = outcome;

@@ -46,7 +46,7 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   keepAliveTimeout: 5_000,
-  // Node looks at timeouts only every 30 seconds otherwise.
+  // By default, Node checks timeouts only every 30 seconds.
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
 };
@@ -147,7 +147,7 @@ type Req = Context<Env>;
 /** The largest form that is read. */
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** A page may wait so long for passes over lists; what is not there by then comes later. */
+/** How long a page may wait for scans of lists; later results come as an update. */
 const PATIENCE_MS = 1_000;
 
 /** The routes. `startPages` has checked the host and the method. */

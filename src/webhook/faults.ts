@@ -96,7 +96,7 @@ const ABOUT_CONTENT =
 const GONE =
   /\bunknown subscriber\b|\bunallocated\b|\b(?:not|no longer) (?:in (?:service|use)|assigned|active)\b|\b(?:number|subscriber|mailbox|user|address) (?:does not|doesn't|no longer) exists?\b|\bpermanently absent\b|\bdisconnected (?:number|subscriber)\b|\bnumber (?:is )?(?:disconnected|deactivated)\b/;
 
-/** What an event says of an error; null where it says that there is none, or nothing. */
+/** The error in an event; null if the event says that there is none, or nothing. */
 export interface SaidFault extends Fault {
   /** A field with errors only, so that its presence alone means an error. */
   readonly isPlain: boolean;
@@ -130,7 +130,7 @@ const TEXT_NAMES = ['message', 'description', 'detail', 'details', 'reason', 'te
 const NAME_NAMES = ['name', 'code', 'type', 'reason', 'title', 'subcode', 'groupname'];
 const PERMANENT_NAMES = ['permanent', 'ispermanent', 'ispermanentfailure'];
 
-/** An error as an object, a list of such, or a sentence; null for what says that there is none. */
+/** An error as an object, a list of such, or a sentence; null if it means that there is no error. */
 function partsOf(value: unknown): Fault | null {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof one !== 'object' || one === null) {
@@ -159,7 +159,7 @@ function partsOf(value: unknown): Fault | null {
   };
 }
 
-/** A longer name is none of ours. */
+/** Longer names are not compared. */
 const MAX_KEY = 64;
 
 function someError(read: (value: unknown) => string | null): (value: unknown) => string | null {

@@ -24,7 +24,7 @@ const INNER_FIELDS = [
   'group',
   /** Times that may be of something else: of what was sent, not of what became of it. */
   'otherTime',
-  /** Times whose name alone is a state. */
+  /** Times whose name is a state. */
   'readTime',
   'deliveredTime',
   /** Ids that senders may choose, which may be a reference of ours. */
@@ -130,7 +130,7 @@ const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
     ...at('channelType', 'messageChannel', 'integrationType', 'channelPrefix', 'from/type', 'service', 'messageType'),
     ...at('type', 'event', 'eventType'),
   ],
-  /** What is in it is found by names (`interpret-fault.ts`). */
+  /** Its fields are found by names (`faults.ts`). */
   fault: at(
     ...['recipients/0/error', 'recipients/0/errors', 'to/0/error', 'to/0/errors'],
     ...['error', 'errors', 'failureReason', 'failure', 'reason'],
@@ -146,8 +146,8 @@ const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
 };
 
 /**
- * Where the events of a body are: in arrays, of which every one counts that is not empty; else in an object that is
- * wrapped, where what surrounds it is no event of its own. Each is read in what surrounds it, and may hold others:
+ * Where the events of a body are: in arrays, of which every non-empty one counts; else in a wrapped object, if its
+ * envelope is not an event itself. Each is read together with its envelope, and may contain others:
  * `entry[].changes[].value.statuses[]`.
  */
 const ENVELOPES: readonly string[] = [
@@ -173,7 +173,7 @@ const ENVELOPES: readonly string[] = [
  */
 export interface CompiledFields {
   readonly tree: Node;
-  /** Pointer of each slot, as `shapes.ts` writes it. */
+  /** Pointer of each slot. */
   readonly pointers: readonly Pointer[];
   readonly slots: Readonly<Record<InnerField, readonly number[]>>;
   /** Of the fields that the project names itself: they take the place of the usual ones. */
@@ -313,7 +313,9 @@ export function takeField<T>(
   return null;
 }
 
-/** The `id` of an envelope is never a message's; it is the event's where it wraps that event alone. */
+/**
+ * The `id` of an envelope is never that of a message; it is that of the event if the envelope contains only this event.
+ */
 function isOwnId(field: InnerField, at: Level, level: Level): boolean {
   if (at === level) return true;
   for (let inner: Level | null = level; inner !== null && inner !== at; inner = inner.parent) {
@@ -342,7 +344,7 @@ function walk(value: unknown, node: Node, level: Level): void {
     walkArray(value as readonly unknown[], node, level);
     return;
   }
-  // Of names that fold to the same, one counts, and the same in whatever order they come.
+  // Of names that fold to the same, one counts, independent of their order.
   const nodes: Node[] = [];
   const names: string[] = [];
   for (const name of Object.keys(value)) {
@@ -404,7 +406,7 @@ function newNode(name: string): Node {
   return { name, slot: -1, children: new Map(), met: new Map(), isList: false };
 }
 
-/** A longer name is none of ours. */
+/** Longer names are not compared. */
 const MAX_NAME = 64;
 const MAX_MET = 256;
 

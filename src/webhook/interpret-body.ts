@@ -12,7 +12,7 @@ export interface BodyProblem {
   readonly status: 400 | 413;
 }
 
-/** A body taken apart: its documents, and the lines that are none. */
+/** A parsed body: its documents, and the lines that are not documents. */
 export interface ParsedBody {
   readonly form: BodyForm;
   readonly documents: readonly unknown[];
@@ -28,9 +28,9 @@ const MAX_DEPTH = 32;
 const MAX_FORM_FIELDS = 1_000;
 
 /**
- * Takes a body apart: JSON in UTF-8 or UTF-16, with or without a byte order mark; JSON lines; a form as Twilio posts
- * it. The body itself shows what it is; what a sender calls it decides nothing, because senders get it wrong. Bytes
- * that are no UTF-8 are windows-1252, which holds every byte.
+ * Parses a body: JSON in UTF-8 or UTF-16, with or without a byte order mark; JSON lines; a form as Twilio posts it. The
+ * body itself shows its format; the sender's content type is ignored, because it is often wrong. Bytes that are not
+ * valid UTF-8 are read as windows-1252, which has a character for every byte.
  */
 export function parseBody(bytes: Uint8Array): ParsedBody | BodyProblem {
   const text = decode(bytes);
@@ -58,7 +58,7 @@ const NOT_READABLE: BodyProblem = {
   status: 400,
 };
 
-/** JSON lines: several, and the first is JSON. A line that is none is kept, and the others are read. */
+/** JSON lines: several, and the first is JSON. A line that is not JSON is kept, and the others are read. */
 function parseLines(text: string): ParsedBody | null {
   if (!/^[[{]/.test(text) || !text.includes('\n')) return null;
   const documents: unknown[] = [];
@@ -74,7 +74,7 @@ function parseLines(text: string): ParsedBody | null {
   return { form: 'json-lines', documents, unreadable };
 }
 
-/** The first of fields with one name counts. A field that holds JSON alone is the document (`payload={...}`). */
+/** The first of fields with one name counts. If a field contains only JSON, it is the document (`payload={...}`). */
 function parseForm(text: string): ParsedBody | null {
   if (!FORM.test(text)) return null;
   const fields = Object.create(null) as Record<string, string>;

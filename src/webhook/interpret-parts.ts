@@ -15,7 +15,7 @@ export interface Naming {
   readonly state: { readonly state: DeliveryState; readonly word: string } | null;
 }
 
-/** Looks at the names of an event, then at those of what surrounds it. */
+/** Reads the names of an event, then those of its envelope. */
 export function namingOf(
   level: Level,
   fields: CompiledFields,
@@ -123,10 +123,7 @@ export function foldChannels(
   return new Map([...values].map(([value, channel]) => [foldName(value), channel]));
 }
 
-/**
- * The channel of a name such as `SMS`, `VIBER_BM`, `sms.inbound` or `delivery_report_sms`; null for what is none of
- * ours.
- */
+/** The channel of a name such as `SMS`, `VIBER_BM`, `sms.inbound` or `delivery_report_sms`; null for unknown names. */
 function channelOf(name: string, own: ReadonlyMap<string, Channel>): Channel | null {
   const folded = foldName(name);
   const known = own.get(folded) ?? TABLE.get(folded);

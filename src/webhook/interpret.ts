@@ -19,7 +19,7 @@ import { cutText, foldName, foldStates, textOf, wordOf } from './states.ts';
 
 export interface Interpretation {
   readonly events: readonly WebhookEvent[];
-  /** Why the whole body was refused: then there are no events. Empty where it is read. */
+  /** Why the whole body was refused: then there are no events. Empty if it was read. */
   readonly problems: readonly BodyProblem[];
   readonly form: BodyForm;
 }
@@ -27,7 +27,7 @@ export interface Interpretation {
 export interface Interpreter {
   /** Reads the bytes of a body, or of one line of a file. Never throws. */
   interpret(body: Uint8Array, nowMs: number): Interpretation;
-  /** Reads a document that was parsed elsewhere; it is no deeper than 32 levels. */
+  /** Reads a document that was parsed elsewhere; it is at most 32 levels deep. */
   interpretDocument(document: unknown, nowMs: number): Interpretation;
 }
 

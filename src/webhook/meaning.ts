@@ -1,10 +1,9 @@
 import type { ReplyMeaning, ReplyRules } from '../model.ts';
 
 /**
- * Words with which people say that they do not want to be written to, and the other way round. Spelling as in
- * `meaning-fold.ts`: case, accents, spaces and hyphens do not count. English words are those that US law names for
- * every sender (47 CFR 64.1200, since April 2025), with those that providers act upon themselves (docs/replies.md has
- * both).
+ * Words with which people opt out, and opt in. Case, accents, spaces and hyphens do not count (`foldText`). English
+ * words are those that US law names for every sender (47 CFR 64.1200, since April 2025), and those that providers act
+ * upon themselves (docs/replies.md has both).
  */
 
 /** These opt out as a whole text, and as the first word of a short one: `STOP please`, `STOP spring-sale`. */
@@ -139,7 +138,7 @@ const UNSEEN = /\p{Cf}|\u{34f}|[\u{180b}-\u{180f}]|[\u{fe00}-\u{fe0f}]|[\u{e0100
 /** Of Latin, Greek and Cyrillic letters, and the vowel signs of Arabic and Hebrew: elsewhere, marks are letters. */
 const ACCENTS = /[\u{300}-\u{36f}\u{591}-\u{5c7}\u{610}-\u{61a}\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6ed}]/gu;
 
-/** Letters that Unicode does not take for accented ones, and two ways to write one letter. */
+/** Letters that Unicode does not treat as accented ones, and two ways to write one letter. */
 const SPELLED: Readonly<Record<string, string>> = {
   ł: 'l',
   đ: 'd',
@@ -165,15 +164,15 @@ const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}‐_-]+/u;
 const BETWEEN_TOKENS = /[‐_-]+/u;
 
 /**
- * What a reply means, by words alone and without guessing:
+ * The meaning of a reply, by words only and without guessing:
  *
- * 1. A text that is nothing but words of opting out does so, also with a `please`, as does a short one (three words)
- *    whose first word is clear: `STOP spring-sale`.
- * 2. A text that is nothing but a word of opting in opts in.
- * 3. A text with such a word in it, or a wording that may mean it, is for a person to read: `please don't stop`.
+ * 1. A text of only opt-out words opts out, also with a `please`. So does a short text (three words) whose first word
+ * is clear: `STOP spring-sale`.
+ * 2. A text that is only an opt-in word opts in.
+ * 3. A text that contains such a word, or a wording that may mean it, is for a person to read: `please don't stop`.
  * 4. All others are answers: `no`, `cancel my order`, `end of May`.
  *
- * @param text as it came; of more than 2,000 characters the rest is not looked at
+ * @param text as it arrived; text after 2,000 characters is ignored
  */
 export function meaningOf(text: string, { stopWords }: Pick<ReplyRules, 'stopWords'>): ReplyMeaning {
   const { clear, first } = wordsOf(stopWords);
@@ -242,7 +241,7 @@ function withoutPoliteness(tokens: readonly string[]): readonly string[] {
   return tokens.slice(from, to);
 }
 
-/** `stop`, `s t o p`, `STOP STOP STOP`: one word of the list, however it is spaced, or several. */
+/** `stop`, `s t o p`, `STOP STOP STOP`: one word of the list, with any spacing, or several. */
 function consistsOf(tokens: readonly string[], list: ReadonlySet<string>): boolean {
   if (list.has(tokens.join(''))) return true;
   return tokens.length <= MOST_REPEATED && tokens.every((token) => list.has(token));

@@ -106,8 +106,8 @@ const LINGER_MS = 500;
 const LINGER_BYTES = 4 * 1024 * 1024;
 
 /**
- * Answers without a body: senders look at the status alone. Goes straight to Node's response, which costs half of what
- * a web `Response` does (as measured for the sandbox).
+ * Answers without a body: senders read only the status. Written to Node's response directly, which costs half of what a
+ * web `Response` does (as measured for the sandbox).
  */
 function answerEmpty(outgoing: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   if (outgoing.destroyed || outgoing.headersSent) return;
@@ -142,7 +142,7 @@ export function refuse(
     clearTimeout(timer);
     outgoing.end();
   };
-  // What is read from the connection: extensions of chunks are no part of a body.
+  // Bytes read from the connection: chunk extensions are not part of a body.
   const before = incoming.socket.bytesRead;
   incoming.on('data', () => {
     if (incoming.socket.bytesRead - before > LINGER_BYTES) cut();
@@ -192,7 +192,7 @@ export function createGroup(record: (events: readonly WebhookEvent[]) => void | 
   const takeSome = (): readonly Waiting[] => {
     let events = 0;
     let count = 0;
-    // At least one request, however many events it has: its events are held together or not at all.
+    // At least one request, however many events it has: its events are stored together or not at all.
     while (count < waiting.length && (count === 0 || events < MOST_EVENTS)) {
       events += waiting[count]?.events.length ?? 0;
       count++;

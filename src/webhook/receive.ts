@@ -20,7 +20,7 @@ import { createVerifier } from './verify.ts';
 
 interface ReceiverOptions {
   readonly receiver: Pick<Receiver, 'path' | 'scheme'>;
-  /** As `readWebhookSecrets` gives them: at least one, any of which counts. */
+  /** From `readWebhookSecrets`: at least one, and any of them is valid. */
   readonly secrets: readonly string[];
   /** Reads a body; never called for one whose sender did not prove itself. */
   readonly interpret: Interpret;
@@ -72,7 +72,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
     of(name) {
       const known = own.get(name);
       if (known !== undefined) return known;
-      // Two accounts may number their requests alike.
+      // Two accounts may use the same request numbers.
       const ids = rememberIds('toleranceMs' in scheme ? scheme.toleranceMs : 0);
       const made = { ids, group: createGroup((events) => options.record(events, name)) };
       own.set(name, made);
@@ -126,7 +126,7 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   keepAliveTimeout: 65_000,
-  // Node looks at timeouts only every 30 seconds otherwise.
+  // By default, Node checks timeouts only every 30 seconds.
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
 };

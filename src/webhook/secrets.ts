@@ -13,7 +13,7 @@ function secretFault(kind: Scheme['kind'], secret: string): SecretFault | null {
   return CHECKS[kind](secret);
 }
 
-/** The key of Standard Webhooks: base64, with `whsec_` before it or not. */
+/** The key of Standard Webhooks: base64, with or without `whsec_` before it. */
 export function standardKey(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }

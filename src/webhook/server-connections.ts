@@ -93,7 +93,7 @@ export function limitConnections(
     if (entry === undefined) return;
     entry.sinceMs = monotonicMs();
     entry.proven ||= state === 'idle';
-    // Another request of a known sender is no reason to let it go before others.
+    // A known sender is not closed before others because it sends another request.
     entry.state = state === 'receiving' && entry.proven ? 'idle' : state;
     if (state === 'idle') check();
   };

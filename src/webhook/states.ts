@@ -39,9 +39,7 @@ const GROUPS: ReadonlyMap<string, DeliveryState> = new Map([
   ['5', 'rejected'],
 ]);
 
-/**
- * Letter case and whatever is neither letter nor digit do not count: `DELIVERED_TO_HANDSET` is `delivered to handset`.
- */
+/** Only letters and digits count, and not their case: `DELIVERED_TO_HANDSET` is `delivered to handset`. */
 export function foldName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -69,7 +67,7 @@ export function stateOfGroup(group: string): DeliveryState | null {
   return GROUPS.get(group) ?? null;
 }
 
-/** A longer word is none. */
+/** A longer text is not a word. */
 const MAX_WORD = 100;
 const LAST_PART = /(?<=[.:/])[^.:/]+$/;
 
@@ -80,7 +78,7 @@ const MAX_ADDRESS = 320;
 const MAX_TEXT = 16_384;
 const MAX_ERROR = 500;
 
-/** An id as text; null for what is none. Ids have no control characters and no spaces around them. */
+/** An id as text; null if it is not one. Ids have no control characters and no spaces around them. */
 export function idOf(value: unknown): string | null {
   const text = scalarOf(value);
   return text !== null && text.length <= MAX_ID ? text : null;

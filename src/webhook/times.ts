@@ -1,10 +1,10 @@
 import { instantMs } from '../util/units.ts';
 
 /**
- * When something happened, as providers write it (DOMAIN, section 1.7), in ms since 1970: ISO 8601 with `Z`, `+00:00`,
- * `+0000` or `+00` and 0 to 9 digits of a fraction, Unix time in seconds, milliseconds or finer as a number or a
- * string, RFC 2822. A time without a zone is UTC. Null for what is none of these, and for times that cannot be: before
- * 2000, and more than a day ahead of `nowMs`, which allows for clocks that are wrong and for zones that were left out.
+ * When something happened, as providers write it, in ms since 1970: ISO 8601 with `Z`, `+00:00`, `+0000` or `+00` and 0
+ * to 9 digits of a fraction, Unix time in seconds, milliseconds or finer as a number or a string, RFC 2822. A time
+ * without a zone is UTC. Null for all other text, and for impossible times: before 2000, and more than a day ahead of
+ * `nowMs`, which allows for wrong clocks and missing zones.
  */
 export function readTime(value: unknown, nowMs: number): number | null {
   const ms = typeof value === 'number' ? unixMs(value) : typeof value === 'string' ? textMs(value) : null;

@@ -66,9 +66,9 @@ function timestampMs(text: string): number | null {
  * Standard Webhooks, version v1: HMAC-SHA256 over `id.timestamp.body` in base64
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
  *
- * The hash is node's and not that of the package `standardwebhooks`, with which the tests compare it: there 64 KiB take
- * 3 ms instead of 0.04 (measured), which any caller could make it spend; a body goes through a string, in which bytes that
- * are no UTF-8 are lost; and its clock cannot be handed in.
+ * The hash is Node's and not that of the package `standardwebhooks`, with which the tests compare it. In the package 64
+ * KiB take 3 ms instead of 0.04 (measured), which any caller could cause. The body goes through a string, in which
+ * invalid UTF-8 is lost, and its clock cannot be passed in.
  */
 function standardVerifier(toleranceMs: number, secrets: readonly string[]): Verifier {
   const keys = secrets.map(standardKey);
@@ -157,7 +157,7 @@ function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier 
 function betweenBodyAndId(signed: string): string | null {
   const [body, id] = [signed.indexOf('{body}'), signed.indexOf('{id}')];
   if (body === -1 || id < body) return null;
-  // A time has a form of its own, whose signs are none that separate.
+  // A time has a fixed form, whose characters do not separate it from an id.
   return signed.slice(body + '{body}'.length, id).replaceAll('{timestamp}', '');
 }
 

@@ -61,7 +61,7 @@ async function run(file: string, flags: ApproveFlags, context: CommandContext): 
     ...options,
     confirm: async (question) => {
       if (flags.yes === true) show(question);
-      // Who is asked must see what about, however quiet it is to be.
+      // A person who is asked must see the question, even with `--quiet`.
       else context.err(planFacts(question));
       return flags.yes === true || askYes('Type "yes" to sign this plan', context);
     },

@@ -24,7 +24,7 @@ const MAX_BYTES = 64_000;
 /** By this line a later comment finds the one that it replaces. */
 const MARKER = '<!-- handbill diff -->';
 
-/** A diff as the comment of a pull request. Whatever comes from files is shown as it is written, and does nothing. */
+/** A diff as the comment of a pull request. Text from files is shown as written, and is never markup. */
 export function diffMarkdown(diff: Diff): string {
   const fitted = createFitted();
   fitted.add(`${MARKER}\n### handbill: what this change means\n\n${plain(headline(diff))}\n`);

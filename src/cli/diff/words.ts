@@ -102,7 +102,7 @@ function countryWords(found: CountryFigures | undefined, currency: string | null
   ].join(', ');
 }
 
-/** `3 -> 4`; `3` where nothing changes, or where one side alone has a figure. */
+/** `3 -> 4`; `3` if nothing changes, or if only one side has a figure. */
 export function arrow(before: string, after: string, sign: string): string {
   if (before === NONE) return after;
   return before === after || after === NONE ? before : `${before} ${sign} ${after}`;

@@ -54,7 +54,7 @@ export function configure(command: Command, context: CommandContext): void {
   });
 }
 
-/** A command has a terminal to look at too, which a program has not. */
+/** Adds the check of the terminal, which a program does not have. */
 function withTerminal(checks: DoctorResult['checks'], { interactive, width }: CommandContext): readonly DoctorCheck[] {
   const terminal = interactive
     ? found('terminal', 'ok', `A terminal of ${width} columns: questions can be asked.`)

@@ -113,7 +113,7 @@ function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   });
 }
 
-/** What came of an answer; it may repeat the address, however it spells a number. */
+/** The answer of the API; it may repeat the address, in any spelling. */
 function answer({ error, to }: Doubt, full: boolean): string | null {
   if (error === null || full) return error;
   if (to === null || to.length < 6) return maskText(error);

@@ -152,7 +152,7 @@ export async function printItem(item: DueItem, printing: DuePrinting): Promise<v
   const { quiet, format, err, out, colour } = printing;
   if (item.action === 'none') return;
   if (quiet && item.exit === EXIT.done) {
-    // What is passed over once is never sent by itself: that is no wish of those who want quiet.
+    // An instant that was passed over is never sent automatically, so it is reported even with `--quiet`.
     const lost = item.diagnostics.filter(({ code }) => code === 'schedule-new');
     if (lost.length > 0) err(formatDiagnostics(lost, { colour: colour.err }));
     return;
@@ -203,7 +203,7 @@ function missedWords({ missed }: DueItem): string {
   return count === 1 ? `Missed before it: ${first}.` : `Missed before it: ${count} instants, ${first} to ${last}.`;
 }
 
-/** The last words: that nothing was due, and what comes next; or that not everything was looked at. */
+/** The last lines: that nothing was due, and what is next; or that some campaigns were not checked. */
 export function printLast(result: DueResult, { quiet, err }: DuePrinting): void {
   if (result.stopped) err('Stopped: not every campaign was looked at. The next call does the rest.\n');
   if (quiet || result.items.some(({ action }) => action !== 'none')) return;

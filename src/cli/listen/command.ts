@@ -40,7 +40,7 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** Receives until the process is told to stop, or the ledger cannot be written. */
+/** Receives until a signal, or until the ledger cannot be written. */
 async function serve(given: Given, context: CommandContext): Promise<void> {
   const quiet = given.quiet === true;
   const interrupts = watchInterrupts();

@@ -54,7 +54,7 @@ const MAX_BYTES = 1024 * 1024;
  * `handbill listen --explain`: opens no port and no ledger.
  *
  * @param file - path from the current folder, or `-` for standard input
- * @throws HandbillError exit 2: no such file, or what is wrong with handbill.yaml
+ * @throws HandbillError exit 2: the file does not exist, or handbill.yaml is wrong
  */
 export async function explainPayload(
   file: string,
@@ -244,7 +244,7 @@ interface Advice {
 interface Clues {
   /** What the event holds and nothing has read, with pointers from the event. */
   readonly unused: readonly Leaf[];
-  /** What was found of it, whatever became of it. */
+  /** The fields that were found, whatever the event became. */
   readonly found: ReadonlySet<string>;
   readonly address: (written: string) => string | null;
   readonly nowMs: number;
@@ -275,7 +275,7 @@ function adviceOnUnread(clues: Clues): Advice {
     return prepend('It says a state, but names neither message nor recipient.', missing(['messageId', 'to'], clues));
   const sentence = 'It is neither a delivery report nor a reply.';
   const advice = missing(['status', 'messageId', 'to', 'timestamp'], clues);
-  // Without a state it is no report, wherever its other parts are.
+  // Without a state it is not a report, wherever its other parts are.
   const isReport = advice.fields.status !== undefined && (advice.fields.messageId ?? advice.fields.to) !== undefined;
   return prepend(sentence, isReport ? { ...advice, says: [] } : NOTHING);
 }
@@ -313,7 +313,7 @@ function looksLike(field: EventField, { pointer, value }: Leaf, { address, nowMs
 
 const STATE_NAME = /(?:status|phase|outcome|result)$/i;
 const ID_NAME = /(?:id|ident(?:ifier)?|uuid|ref(?:erence)?|num(?:ber)?|no|key)$/i;
-/** `destNumber`, `phone_no`: a number of a person, whatever it ends in. */
+/** `destNumber`, `phone_no`: a number of a person, whatever the end of the name. */
 const PERSON_NAME = /dest|phone|mobile|msisdn|recipient|subscriber/i;
 
 const FORMS = { json: 'JSON', 'json-lines': 'JSON lines', form: 'a form', empty: 'empty' } as const;

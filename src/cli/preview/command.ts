@@ -14,7 +14,7 @@ import { writeResult } from '../shared/output-sink.ts';
 import { withProgress } from '../shared/progress.ts';
 import { PREVIEW_FORMATS, type PreviewFormat, previewWriter } from './formats.ts';
 
-/** What a preview is told on the command line, and `send --dry-run`. */
+/** The options of `preview`, and of `send --dry-run`. */
 export interface PreviewFlags {
   readonly env: string;
   readonly occurrence?: string;

@@ -139,7 +139,7 @@ function requestWith(preview: Preview, body: string): string {
   return `{"method":"POST","url":${url},"headers":{"content-type":"application/json"},"body":${body}}`;
 }
 
-/** What would go out if the leg before cannot be received; only for campaigns that have it. */
+/** The messages of later channel steps; only for campaigns that have fallbacks. */
 function fallbacksOf(preview: Preview, row: Previewed, send: SendDecision | null): string {
   if (send === null || row.fallbacks.length === 0) return '';
   const shown = send.fallbacks.map(({ channel, to, sms }, i) => {

@@ -21,7 +21,9 @@ import { readSecret, type SecretWords } from '../../util/secret.ts';
 import { share } from '../../util/units.ts';
 import { addExamples, wholeNumber } from '../shared/options.ts';
 
-/** The key that the sandbox takes when HANDBILL_API_KEY is not set. It opens nothing else, so it is no secret. */
+/**
+ * The key that the sandbox accepts when HANDBILL_API_KEY is not set. It is valid nowhere else, so it is not a secret.
+ */
 export const SANDBOX_KEY = 'sandbox';
 
 export function configure(command: Command, context: CommandContext): void {
@@ -69,7 +71,7 @@ interface Given extends WebhookGiven {
   readonly quiet?: true;
 }
 
-/** Serves until the process is told to stop: for a server that is the normal end. */
+/** Serves until a signal, which is the normal end of a server. */
 async function serve(given: Given, context: CommandContext): Promise<void> {
   const stopped = new Promise<void>((stop) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());

@@ -111,7 +111,7 @@ async function printCallers(
     }
     return EXIT.done;
   }
-  // Several files on one screen are told apart by their names, in a comment of all these formats.
+  // Several files on one screen are separated by their names, in a comment of all these formats.
   const shown = files.map(({ name, text }) => (files.length === 1 ? text : `# ${name}\n${text}`));
   await context.out(shown.join('\n'));
   return EXIT.done;

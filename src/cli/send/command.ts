@@ -196,7 +196,7 @@ async function run(
       ...(flags.format === 'text' ? [] : changedWarning(result.report)),
     ];
     telemetry?.said(said, { campaign: result.report.campaign, environment: result.report.environment });
-    // CONTRACT section 4: quiet prints nothing where the exit status is 0.
+    // With `--quiet`, nothing is printed if the exit status is 0.
     if (said.length > 0 && !(flags.quiet === true && result.exit === EXIT.done)) {
       context.err(formatDiagnostics(said, { colour: context.colour.err }));
     }
@@ -222,7 +222,7 @@ interface DryRun {
   readonly command: Command;
 }
 
-/** Shows the start as `preview` shows a campaign, with what this start is told. */
+/** Shows the start as `preview` shows a campaign, with the options of this start. */
 async function dryRun(target: string, { flags, sealed, command }: DryRun, context: CommandContext): Promise<void> {
   const { format, limit, winner, ledger, quiet } = flags;
   if (format === 'brief') {

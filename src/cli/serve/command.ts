@@ -39,7 +39,7 @@ interface Given {
   readonly quiet?: true;
 }
 
-/** Serves until the process is told to stop. */
+/** Serves until a signal. */
 async function run(given: Given, context: CommandContext): Promise<void> {
   const interrupts = watchInterrupts();
   const { allowRemote, campaigns } = given;

@@ -8,7 +8,8 @@ import { safeLine } from '../../util/safe.ts';
 import { askYes } from './prompt.ts';
 
 /**
- * Asks on the terminal, stating what will happen; without a terminal, or when `stopped` comes first, the answer is no.
+ * Asks on the terminal, after saying what will happen; without a terminal, or when `stopped` comes first, the answer is
+ * no.
  */
 export async function confirm(question: Confirmation, context: CommandContext, stopped: AbortSignal): Promise<boolean> {
   context.err(`${stating(question)}\n`);

@@ -8,18 +8,18 @@ import { createWriter } from './writer.ts';
 
 /** Where a result goes, as the options of a command say. */
 interface Destination {
-  /** File, relative to the working directory; stdout where there is none. */
+  /** File, relative to the working directory; stdout if absent. */
   readonly output?: string | undefined;
   /** Do not say what was written. */
   readonly quiet?: boolean | undefined;
 }
 
 /**
- * Writes a result to stdout, or to a file that is whole or not there, and says on stderr that it is.
+ * Writes a result to stdout, or to a file as a whole, and reports the file on stderr.
  *
  * Throws what `writeOutput` does, and what the source of the text throws; then there is no file.
  *
- * @param records - how many of what the file holds, such as `3 replies`, where that is known
+ * @param records - the content with its count, such as `3 replies`, if known
  */
 export async function writeResult(
   text: AsyncIterable<string> | Iterable<string>,
@@ -37,8 +37,8 @@ export async function writeResult(
 }
 
 /**
- * Hands `write` the place where results go, as `writeResult` does with what can be asked for piece by piece: this is for
- * what is written while it is found.
+ * Gives `write` the place for results. `writeResult` does the same for results that are pulled piece by piece; this is
+ * for results that are written as they are found.
  *
  * Throws what `writeResult` does, and what `write` throws; then there is no file.
  */

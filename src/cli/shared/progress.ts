@@ -70,7 +70,7 @@ function draw(context: ProgressContext, terminal: Terminal, line: () => string):
 
 interface Drawing {
   show(line: string): void;
-  /** Takes the line away; the next one is drawn below whatever is printed meanwhile. */
+  /** Removes the line; the next one is drawn below other output. */
   readonly clear: () => void;
   close(): void;
 }
@@ -140,7 +140,7 @@ interface ProgressLine {
   /** Told how far the list was checked, before anything is sent. */
   readonly meter: Meter;
   readonly start: (figures: Readonly<Figures>) => void;
-  /** Nothing is sent before this instant: said once where there is no line. */
+  /** Nothing is sent before this instant: printed once if there is no progress line. */
   readonly wait: OnWait;
   /** The line goes, until `start`. */
   stop(): void;
@@ -218,10 +218,10 @@ const BAR_LEAST = 8;
 const BAR_MOST = 24;
 
 /**
- * `Checking  ━━━━━━────────  1,200 of 5,000 (24 %)  350/s  11 s left  accepted 1,190`, of which a narrow terminal shows
- * what matters most: the share, the time left, the count, the rate.
+ * `Checking  ━━━━━━────────  1,200 of 5,000 (24 %)  350/s  11 s left  accepted 1,190`. A narrow terminal shows the most
+ * important parts: the share, the time left, the count, the rate.
  *
- * @param perSecond null where it is not known yet
+ * @param perSecond null if it is not known yet
  * @param width columns of the line
  */
 export function progressText(

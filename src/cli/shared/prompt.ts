@@ -6,12 +6,12 @@ import type { CommandContext, Terminal } from '../../operations/context.ts';
 import { safe, safeLine } from '../../util/safe.ts';
 import { createScreen, type Screen } from './screen.ts';
 
-/** What asking needs; without a terminal to ask on, or where stdin is none, nothing is asked and the answer is null. */
+/** The context of a question; without a terminal, or if stdin is not one, nothing is asked and the answer is null. */
 type PromptContext = Pick<CommandContext, 'env' | 'err' | 'colour' | 'interactive' | 'terminal'>;
 
 interface ConfirmQuestion {
   readonly question: string;
-  /** What Enter alone means. */
+  /** The meaning of Enter without an answer. */
   readonly initial: boolean;
   readonly stopped?: AbortSignal;
 }
@@ -20,7 +20,7 @@ interface TextQuestion {
   readonly question: string;
   /** An example of an answer, shown where nothing was typed yet. */
   readonly placeholder?: string;
-  /** What Enter alone means; shown where nothing was typed yet. */
+  /** The meaning of Enter without an answer; shown until something is typed. */
   readonly initial?: string;
   /** What is wrong with an answer, or null; who answered is asked again. */
   readonly check?: (answer: string) => string | null;
@@ -79,7 +79,7 @@ export async function askText(context: PromptContext, asked: TextQuestion): Prom
         ...(initial === undefined ? {} : { defaultValue: initial }),
         validate: (value) => check((value ?? '').trim() || (initial ?? '')) ?? undefined,
       });
-      // Enter alone gives undefined.
+      // Enter without an answer gives undefined.
       return typeof answer === 'symbol' ? answer : (answer ?? '').trim() || (initial ?? '');
     },
   });
@@ -222,8 +222,8 @@ async function askPlainly(
 }
 
 /**
- * Asks on the terminal for "yes" or "y", and the Enter key: one key, perhaps pressed before the question was there, is not
- * enough where something cannot be undone. Without a terminal, or when `stopped` comes first, the answer is no.
+ * Asks on the terminal for "yes" or "y", and the Enter key. One key, perhaps pressed before the question appeared, is
+ * not enough for an action that cannot be undone. Without a terminal, or when `stopped` comes first, the answer is no.
  */
 export async function askYes(question: string, context: PromptContext, stopped?: AbortSignal): Promise<boolean> {
   return /^y(es)?$/.test((await askLine(question, context, stopped)).trim());

@@ -57,7 +57,7 @@ function readAsked(command: Command, env: CommandContext['env']): AskedTelemetry
     quiet?: boolean;
     dryRun?: boolean;
   }>();
-  // What a dry run of `send` shows is no run: the figures of the last one stay.
+  // A dry run of `send` is not a run: the metrics of the last run stay.
   const counts = takes('--metrics-file') && !(command.name() === 'send' && given.dryRun === true);
   const logs = takes('--log');
   const log = logs ? (given.log ?? env['HANDBILL_LOG'] ?? '') : '';

@@ -27,7 +27,10 @@ export interface Kind {
   readonly count: number;
 }
 
-/** Gathers what `validate` finds for formats that are read as a whole. Memory stays flat however much is wrong. */
+/**
+ * Gathers the findings of `validate` for formats that are written as a whole. Memory stays flat, however many there
+ * are.
+ */
 interface Gatherer {
   add(diagnostic: Diagnostic, campaign: string | null): void;
   /** In the order in which the first of each kind was found. */
@@ -123,7 +126,7 @@ export interface Place {
   readonly column: number | null;
   /** UTF-16 units; null where the diagnostic does not say. */
   readonly length: number | null;
-  /** For people: `file:line:column`, also of a file outside; empty where there is none. */
+  /** For people: `file:line:column`, also of a file outside; empty if there is none. */
   readonly shown: string;
 }
 
@@ -133,13 +136,13 @@ export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
   const line = at.line ?? null;
   const column = line === null ? null : (at.column ?? null);
   const shown = [safeLine(path ?? at.file), line, column].filter((part) => part !== null).join(':');
-  // A line of another file would mark something else in whatever is shown in its place.
+  // A line of another file would mark the wrong line in the file that is shown instead.
   return path === null
     ? { path, line: null, column: null, length: null, shown }
     : { path, line, column, length: column === null ? null : (at.length ?? null), shown };
 }
 
-/** A file as its repository knows it: a path with `/` from its root, or null where the file lies outside. */
+/** A file by its path in the repository, with `/`, or null if it is outside. */
 type RepositoryPath = (file: string) => string | null;
 
 /**

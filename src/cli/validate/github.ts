@@ -34,12 +34,12 @@ function annotation({ diagnostic, message }: Finding, { path, line, column, leng
     endColumn: column === null || length === null ? null : column + length - 1,
     title: `handbill: ${diagnostic.code}`,
   }).flatMap(([key, value]) => (value === null ? [] : [`${key}=${property(String(value))}`]));
-  // The log shows the message alone: the place must be in it.
+  // The log shows only the message: the place must be in it.
   const text = [shown === '' ? message : `${shown}: ${message}`, diagnostic.hint ?? ''].filter((one) => one !== '');
   return `::${diagnostic.severity} ${properties.join(',')}::${data(text.join('\n').replaceAll(OLD_COMMAND, '## ['))}`;
 }
 
-/** Numbers and our own words only: nothing in it can be taken for a command. */
+/** Only numbers and our own words: nothing in it can be read as a command. */
 function lastLine({ validation }: ValidationDocument, shown: number): string {
   const { errors, warnings, files, total } = validation;
   const rest = total - shown;

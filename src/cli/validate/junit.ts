@@ -45,7 +45,7 @@ function campaignSuite(file: CheckedFile, kinds: readonly Kind[], document: Vali
   return suiteOf(path, kinds, properties, own, document);
 }
 
-/** A campaign whose errors are those of its project alone must not look as if it had passed. */
+/** A campaign whose only errors are those of its project must not look as if it had passed. */
 function elsewhere({ errors }: CheckedFile, path: string): JunitCase {
   return {
     name: 'errors of the project',

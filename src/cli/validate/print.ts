@@ -21,7 +21,7 @@ interface Printing {
   readonly context: CommandContext;
   /** Takes the results. */
   readonly out: CommandContext['out'];
-  /** Nothing is to be said where there are no errors. */
+  /** Nothing is printed if there are no errors. */
   readonly quiet: boolean;
   /** Results go to a file, which is written even on an error: its reader expects one. */
   readonly toFile: boolean;

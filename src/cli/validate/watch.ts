@@ -17,7 +17,7 @@ import { printValidation } from './print.ts';
 /** Time is asked for at each round. */
 export type WatchOptions = Omit<ValidateOptions, 'now' | 'keep' | 'onDiagnostic'> & { readonly now: () => number };
 
-/** One look at the campaigns. */
+/** One check of the campaigns. */
 interface Round {
   /** The files that changed before it, as the user would name them; none before the first. */
   readonly changed: readonly string[];
@@ -34,8 +34,8 @@ interface Round {
 const QUIET_MS = 100;
 
 /**
- * Checks campaigns, and again whenever one of the files changes that they are made of: those campaigns that the file
- * belongs to, where that is known, else all. Ends when `signal` says so.
+ * Checks campaigns, and checks them again whenever one of their files changes: the campaigns that the file belongs to,
+ * if known, else all. Ends on `signal`.
  *
  * @param paths - as `validate` takes them
  * @throws HandbillError when the system cannot watch that many folders
@@ -84,7 +84,7 @@ interface Known {
   readonly inputs: ReadonlySet<string> | null;
 }
 
-/** Such as that there is no campaign. */
+/** Errors without a file, such as that there is no campaign. */
 function errorsOfNoFile(validation: Validation | null): number {
   const { errors, files } = validation ?? { errors: 0, files: [] };
   return Math.max(
@@ -123,7 +123,7 @@ async function look(
   }
 }
 
-/** Where files of these campaigns lie: the projects, and wherever campaigns are looked for. */
+/** The folders of these campaigns' files: the projects, and the folders in which campaigns are searched. */
 async function foldersOf(paths: readonly string[], cwd: string): Promise<readonly string[]> {
   const folders = new Set<string>(paths.length === 0 ? [cwd] : []);
   for (const path of paths) {
@@ -134,7 +134,7 @@ async function foldersOf(paths: readonly string[], cwd: string): Promise<readonl
   for (const file of files) {
     const path = await realpath(file).catch(() => null);
     if (path === null) continue;
-    // Without a handbill.yaml the root is a whole repository, of which campaigns may be a small part.
+    // Without a handbill.yaml the root is the whole repository, and campaigns may be a small part of it.
     const project = await projectOf(cwd, { path, named: file }).catch(() => null);
     folders.add(project?.file == null ? dirname(path) : project.root);
   }
@@ -209,15 +209,15 @@ function clock({ now }: CommandContext): string {
   return `[${new Date(now()).toTimeString().slice(0, 8)}]`;
 }
 
-/** What happened to files since it was last asked, by their paths; `gone` where there is none any more. */
+/** Changes of files since the last call, by their paths; `gone` if the file does not exist any more. */
 type Changes = ReadonlyMap<string, 'changed' | 'gone'>;
 
 /** Folders that are watched, with everything below them. */
 interface WatchedFiles {
-  /** Watches these folders, and these files wherever they lie, from now on as well. */
+  /** Watches these folders too, and these files in any folder. */
   add(folders: Iterable<string>, files: Iterable<string>): void;
   /**
-   * Waits until something has changed and been quiet for a moment; null once `signal` says so.
+   * Waits until something has changed and then nothing for a moment; null after `signal`.
    *
    * @throws HandbillError when the system cannot watch that many folders
    */
@@ -245,7 +245,7 @@ async function watchFiles(folders: Iterable<string>, quietMs: number): Promise<W
       for (const folder of fresh) roots.add(folder);
       const news = [...files].filter((file) => !named.has(file));
       for (const file of news) named.add(file);
-      // What lies below a folder that is watched is watched, but for what is hidden there.
+      // Everything below a watched folder is watched, except hidden files and folders.
       const outside = news.filter(
         (file) => ![...roots].some((root) => isInside(root, file)) || isHidden(file, roots, NONE),
       );

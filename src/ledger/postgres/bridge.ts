@@ -42,7 +42,7 @@ export interface BridgeData {
 export interface Bridge {
   /** Null: no answer came within the time, and none will be heard any more. */
   ask(asked: Asked, waitMs: number): Said | null;
-  /** Asks without waiting; what came of it is said by the next `ask`, which is then not asked if this was refused. */
+  /** Asks without waiting. The next `ask` reports the result; if this was refused, that `ask` is not sent. */
   send(asked: Asked): void;
   close(): void;
 }
@@ -97,8 +97,8 @@ export function openBridge(address: string): Bridge {
 }
 
 /**
- * A script of its own beside this one, as sources and in a build, where this one is in a chunk (.scripts/bundle.ts). It
- * alone loads the driver.
+ * A script of its own beside this one, as sources and in a build, where this one is in a chunk (.scripts/bundle.ts).
+ * Only it loads the driver.
  */
 function scriptOfThread(): URL {
   const name = import.meta.url.endsWith('.ts') ? './thread.ts' : '../ledger/postgres/thread.js';

@@ -13,7 +13,7 @@ import { PostgresConnection } from './postgres-connection.ts';
 import { SCHEMA } from './schema.ts';
 
 /**
- * Opens a shared ledger to write, and makes its schema where there is none.
+ * Opens a shared ledger for writing, and makes its schema if there is none.
  *
  * @throws HandbillError with exit status 7: `ledger-unusable`; with exit status 2: `clock`
  */
@@ -40,7 +40,7 @@ export function openShared(
   });
 }
 
-/** Opens a shared ledger to be read, or null where there is none. It changes nothing. */
+/** Opens a shared ledger for reading, or null if there is none. It changes nothing. */
 export function openExistingShared(
   address: string,
   { busyTimeoutMs = BUSY_TIMEOUT_MS }: Pick<LedgerOptions, 'busyTimeoutMs'>,

@@ -10,8 +10,8 @@ import type { Asked, Bridge, Found, Given, Refusal } from './bridge.ts';
 import { workerStore } from './workers.ts';
 
 /**
- * Longest that a commit waits: longer than others may keep it waiting (30 s, after which the database says so). Then the
- * way to the database is cut.
+ * The longest wait for a commit: longer than other processes can block it (30 s, after which the database reports it).
+ * Then the connection is closed.
  */
 const COMMIT_MS = 35_000;
 
@@ -207,7 +207,9 @@ export class PostgresConnection implements Connection {
     return this.query('SELECT pg_try_advisory_lock(?::int, ?::int)').get(high, low)?.[0] === 1;
   }
 
-  /** The server takes a moment to notice that a process was killed, and one that is stopping lets go last of all. */
+  /**
+   * The server takes a moment to notice that a process was killed. A process that is stopping releases its lock last.
+   */
   #waitForLock(high: number, low: number): boolean {
     const wait = this.query(SET_LOCK_TIMEOUT);
     try {
@@ -437,7 +439,7 @@ function toPostgres(sql: string): string {
       .replaceAll(/\btemp\./g, 'pg_temp.')
       .replaceAll(/\bWITHOUT ROWID\b/g, '')
       .replaceAll(/\bINTEGER\b/g, 'BIGINT')
-      // PostgreSQL has to know what a parameter is, and by this alone it does not.
+      // PostgreSQL has to know the type of a parameter, and this test does not tell it.
       .replaceAll(/\?(\d+) IS NULL/g, 'CAST(?$1 AS TEXT) IS NULL')
       .replaceAll(/'[^']*'|\?(\d*)/g, (found, number?: string) => {
         if (found.startsWith("'")) return found;

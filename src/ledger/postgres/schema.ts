@@ -63,7 +63,7 @@ END $$`;
 
 /** Tables of runs that several workers share (workers.ts). */
 export const SHARED_RUNS: readonly string[] = [
-  // Ranges of rows of a run that is shared: each is one worker's at a time, and he alone claims in it.
+  // Ranges of rows of a shared run. Each belongs to one worker at a time, and only that worker claims in it.
   `CREATE TABLE handbill.shards (
   list BIGINT NOT NULL,
   number BIGINT NOT NULL,
@@ -114,7 +114,7 @@ export const SCHEDULES = `CREATE TABLE handbill.schedules (
   PRIMARY KEY (environment, campaign)
 )`;
 
-/** Which move between states is legal, as the trigger of schema-corrected.ts says it for a file. */
+/** Which move between states is legal: the same rules as the trigger in src/ledger/schema.ts. */
 const MOVES = `CREATE FUNCTION handbill.recipients_move() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE legal boolean;
 BEGIN
@@ -237,7 +237,7 @@ export const SCHEMA: readonly string[] = [
   since_at BIGINT NOT NULL,
   PRIMARY KEY (environment, campaign, occurrence)
 )`,
-  // No reference to the run: to look it up takes as long as the row itself, and lists are loaded under a run alone.
+  // No reference to the run: to look it up takes as long as the row itself, and lists are loaded only under a run.
   `CREATE TABLE handbill.recipients (
   list BIGINT NOT NULL,
   leg BIGINT NOT NULL DEFAULT 0,

@@ -43,7 +43,10 @@ export const COMPARE_SIGNATURES: Readonly<Record<string, Signature>> = {
 
 type Condition = string | boolean;
 
-/** What `{{#if}}` takes for yes: a text that is not empty, or a comparison that holds. `0`, `no`, `false` are texts. */
+/**
+ * The conditions that are true for `{{#if}}`: a text that is not empty, or a comparison that holds. `0`, `no`, `false`
+ * are texts.
+ */
 export function holds(condition: Condition): boolean {
   return typeof condition === 'string' ? !isEmpty(condition) : condition;
 }

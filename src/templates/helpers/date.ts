@@ -20,9 +20,9 @@ interface ReadDate {
 }
 
 /**
- * Reads `2026-01-02`, `20260102`, `2026-01-02 09:30` (a `T` will do; seconds and fractions too), the same with `Z` or
- * an offset, Unix seconds (9 or 10 digits) and Unix milliseconds (13 digits). Null for all else: `02/01/2026` is one
- * day in London and another in New York, and 30 February is none.
+ * Reads `2026-01-02`, `20260102`, `2026-01-02 09:30` (also with `T`; seconds and fractions too), the same with `Z` or
+ * an offset, Unix seconds (9 or 10 digits) and Unix milliseconds (13 digits). Null for all other text: `02/01/2026` is
+ * one day in London and another in New York, and 30 February does not exist.
  */
 export function readDate(value: string): ReadDate | null {
   const trimmed = value.trim();
@@ -140,7 +140,7 @@ function tokenOf(letters: string): Token | undefined {
   return Object.hasOwn(TOKENS, name) ? TOKENS[name] : undefined;
 }
 
-/** A date written after a pattern. Throws `RenderError` for a pattern that is none, which the check has refused. */
+/** A date written after a pattern. Throws `RenderError` for an invalid pattern, which the check has refused. */
 function patternFormat(pattern: string, locale: string, timeZone: string): DateFormat {
   const pieces = readPattern(pattern);
   if (typeof pieces === 'string') throw new RenderError(pieces);
@@ -278,7 +278,7 @@ function partsOf(names: CheckedCall['named']): ReadonlyMap<string, string> {
   return new Map(found.map(([name, value]) => [name, textOf(value) ?? '']));
 }
 
-/** What is shown: `hourCycle` alone shows nothing. */
+/** The parts that are shown: `hourCycle` by itself shows nothing. */
 function partsOptionsOf(names: CheckedCall['named']): Intl.DateTimeFormatOptions {
   const { hourCycle: _, ...shown } = Object.fromEntries(partsOf(names)) as Intl.DateTimeFormatOptions;
   return shown;

@@ -62,8 +62,8 @@ function isCurrency(code: string): boolean {
 }
 
 /**
- * The cell as a decimal number, digit for digit; null when it is none. Only digits, one decimal point and a sign:
- * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of something else.
+ * The cell as a decimal number, digit for digit; null if it is not one. Only digits, one decimal point and a sign:
+ * `1,234` is a thousand in London and one in Berlin, and `4.47E+11` is what a spreadsheet made of another value.
  */
 function readNumber(value: string): Intl.StringNumericLiteral | null {
   const trimmed = value.trim();
@@ -149,7 +149,7 @@ export const PLURAL_SIGNATURE: Signature = {
 
 type Words = readonly (string | null)[];
 
-/** The helper `plural`: count, locale, columns, then a word for each category, null where there is none. */
+/** The helper `plural`: count, locale, columns, then a word for each category, null if there is none. */
 export function createPlural(): (value: string, locale: string, label: string, ...words: Words) => string {
   const rules = createCache((key) => {
     const [decimals = '', locale = ''] = key.split('\0');

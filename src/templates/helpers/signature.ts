@@ -71,7 +71,7 @@ function isLocale(value: string): boolean {
   }
 }
 
-/** Throws `RenderError` for a language from a column that is none. */
+/** Throws `RenderError` if the value of a column is not a language. */
 export function localeOr(value: string): string {
   const trimmed = value.trim();
   if (isLocale(trimmed)) return trimmed;

@@ -18,7 +18,7 @@ import {
 
 interface Bar {
   readonly label: string;
-  /** At least 0; anything that is no number counts as 0. */
+  /** At least 0; a value that is not a number counts as 0. */
   readonly value: number;
   readonly tone?: Tone;
 }
@@ -75,7 +75,7 @@ function folded(bars: readonly Bar[], most: number): readonly Bar[] {
 
 interface Part {
   readonly label: string;
-  /** At least 0; anything that is no number counts as 0. */
+  /** At least 0; a value that is not a number counts as 0. */
   readonly value: number;
   readonly tone?: Tone;
 }

@@ -31,13 +31,13 @@ export interface ChartTable {
 }
 
 /**
- * A chart has no viewBox of its own: what lies across it is given in percent and what lies down it in pixels, so that
- * it fills any width while its text keeps its size. Everything is laid out to fit this width, which is what a screen
- * of 320 px leaves; anything wider only moves things apart.
+ * A chart has no viewBox of its own: positions across are in percent and positions down in pixels, so that it fills any
+ * width while its text keeps its size. The layout fits this width, which remains on a screen of 320 px; on a wider one
+ * there is only more space.
  */
 export const NARROWEST = 270;
 
-/** From this width on a chart has room for longer names; style.ts asks for the same. */
+/** From this width on a chart has room for longer names; CHART_STYLE in document.ts has the same width. */
 const WIDER = 416;
 
 /** What the figures on the left take of that, and half a label on the right. */
@@ -62,7 +62,7 @@ ${words.figures === 'elsewhere' ? null : tableOf(words.title, table)}</figure>
 `;
 }
 
-/** In the place of a chart that has nothing to show. */
+/** Shown instead of a chart without data. */
 export function emptyChart({ title }: ChartWords): Html {
   return html`<figure class="chart"><figcaption>${safeLine(title)}</figcaption><p class="soft">Nothing to show yet.</p></figure>
 `;
@@ -187,7 +187,7 @@ export function numberTicks(
 
 /**
  * The width in pixels that a text needs at most in the fonts of the pages: a generous guess, because it cannot be
- * measured before it is shown. Figures are 11 px, see style.ts.
+ * measured before it is shown. Figures are 11 px (document.ts).
  */
 export function textWidth(text: string, fontPx: number): number {
   let em = 0;

@@ -113,11 +113,11 @@ function path({ points, tone }: Line, index: number, { x, y, bottom, area }: Sha
   return html`<g class="${toneClass(tone)}">${area ? html`<path class="area" d="${filled}"/>` : null}<path class="line dash-${index % DASHES}" vector-effect="non-scaling-stroke" d="${drawn}"/></g>`;
 }
 
-/** As many patterns of dashes as style.ts has. */
+/** The number of dash patterns in CHART_STYLE (document.ts). */
 const DASHES = 4;
 /** Marks on a line, so that they do not run together. */
 const MOST_MARKS = 8;
-/** One line alone is told from no other: where it has more points than this, marks would be taken for events. */
+/** A single line need not be distinguished: with more points than this, marks would look like events. */
 const FEW_POINTS = 12;
 
 function marks({ points, tone, name }: Line, { x, y }: Shape): Html {
@@ -160,7 +160,7 @@ function most(values: readonly number[]): number {
   return values.reduce((a, b) => Math.max(a, b));
 }
 
-/** A value that was estimated, and where the true one probably lies. */
+/** An estimated value, and the interval in which the true one probably is. */
 interface Interval {
   readonly label: string;
   readonly value: number;
@@ -225,7 +225,7 @@ function row(
 `;
 }
 
-/** `count` of what lies from `from` to before `to`, both above 0. */
+/** `count` of values from `from` to before `to`, both above 0. */
 interface Bucket {
   readonly from: number;
   readonly to: number;

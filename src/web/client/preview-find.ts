@@ -4,8 +4,8 @@ import type { Rows } from './preview-data.ts';
 import { parseQuery, search } from './preview-search.ts';
 
 /**
- * How long a search goes on before whatever else waits has its turn. Below what a key press may take, and above what
- * 100,000 rows need: each turn may cost a frame, which on a slow machine takes longer than the search.
+ * How long a search may run before other work gets its turn. Less than a key press may take, and more than 100,000 rows
+ * need: each turn may cost a frame, which on a slow machine takes longer than the search.
  */
 const SLICE_MS = 40;
 

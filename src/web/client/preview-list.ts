@@ -15,7 +15,7 @@ const ROW_REM = 3.6;
 /** Browsers draw elements up to some 17 to 33 million pixels high. */
 const MOST_PX = 15_000_000;
 
-/** The list of those who fit: of however many there are, only those in sight are elements. */
+/** The list of matching rows: only those in sight are elements, however many there are. */
 interface List {
   /** Shows these, from the top. */
   show(hits: Uint32Array<ArrayBuffer>): void;
@@ -48,7 +48,7 @@ export function createList(rows: Rows, box: HTMLElement, onPick: (place: number)
     observeElementRect,
     observeElementOffset,
     overscan: 6,
-    // The chosen one is always there: a screen reader is told of it by its id.
+    // The chosen row is always an element: screen readers find it by its id.
     rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
       const places = defaultRangeExtractor(range);
       return places.includes(chosen) || chosen >= range.count ? places : [...places, chosen].sort((a, b) => a - b);
@@ -218,8 +218,8 @@ function quietEmail(html: string): string {
 }
 
 /**
- * Handlers of events are renamed before anything is parsed: Chromium names each one that it meets on the console. Where
- * quotes are out of order one may be left, which is then named there, and still does nothing.
+ * Event handlers are renamed before anything is parsed, because Chromium reports each one on the console. If quotes are
+ * out of order, one may be left; it is then reported there, and still does nothing.
  */
 function withoutHandlers(html: string): string {
   return html.replace(TAGS, (tag) => tag.replace(HANDLERS, 'data-'));

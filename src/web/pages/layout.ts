@@ -5,7 +5,7 @@ import type { ClientScript } from '../client-script.ts';
 import { contentPolicy, documentFrame } from '../document.ts';
 import type { Formats } from './format.ts';
 
-/** What every page knows of who looks at it. */
+/** What every page knows about its reader. */
 export interface View {
   readonly formats: Formats;
   /** Milliseconds since 1970. */

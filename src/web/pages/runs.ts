@@ -70,7 +70,7 @@ function lineOf(site: Site, run: RunRecord): Omit<RunLine, 'totals' | 'delivered
   };
 }
 
-/** Recipients: a leg that fell back is followed by another one. */
+/** Recipients: a step that fell back is followed by another one. */
 function own(legs: readonly LegCount[]): readonly LegCount[] {
   return legs.filter(({ fellBack }) => !fellBack);
 }
@@ -142,18 +142,15 @@ interface RunLine {
   readonly recipients: number;
   /** Null while it is being counted. */
   readonly totals: Totals | null;
-  /**
-   * Recipients with a report that the message was delivered; null if there are no reports, or it is not known
-   * yet.
-   */
+  /** Recipients with a report that the message was delivered; null if there are no reports, or it is not known yet. */
   readonly delivered: number | null;
 }
 
 interface RunsData {
   readonly runs: readonly RunLine[];
-  /** All of them, on whatever page. */
+  /** All of them, on all pages. */
   readonly total: number;
-  /** Of the page before and behind; null where there is none. */
+  /** Addresses of the pages before and after; null if there is none. */
   readonly newer: string | null;
   readonly older: string | null;
 }

@@ -3,7 +3,7 @@ import type { ListSpec, Row } from '../../model.ts';
 import { openList } from '../../recipients/read.ts';
 import { type Base, baseOf, deltaOf, FIELD_END, ROW_END } from './delta.ts';
 
-/* How rows lie in the page: the same names are read in src/pages/client/preview-data.ts. */
+/** The format of rows in the page: src/web/client/preview-data.ts reads the same names. */
 
 /** Rows of one block of the index, which the browser reads whole and at once. */
 const INDEX_ROWS = 4096;
@@ -28,7 +28,7 @@ export interface PackedRow {
 /** Rows become blocks, and blocks elements of the page. */
 interface Packer {
   add(row: PackedRow): void;
-  /** The elements that are full, as markup; empty where there are none. */
+  /** The elements that are full, as markup; empty if there are none. */
   ready(): string;
   /** The last ones. */
   rest(): string;
@@ -151,8 +151,8 @@ function createViews() {
 }
 
 /**
- * An element that no browser runs or shows; base64 has nothing in it that could end it. Compressed at once, although it
- * holds up the rest for some milliseconds: on other threads the same blocks leave holes in the memory, and 400,000 rows
+ * An element that no browser runs or shows; base64 contains nothing that could end it. Compressed at once, although
+ * that blocks other work for some milliseconds: on other threads the same blocks fragment the memory, and 400,000 rows
  * peaked at 240 MB instead of 165.
  */
 function element(kind: 'index' | 'views', first: number, block: Buffer): string {

@@ -1,6 +1,6 @@
 /**
- * Long texts that are much alike (emails made of one template) are kept as what differs from the first of them. Deflate
- * alone would not see it: it looks back 32 KB, and one email can be longer.
+ * Long texts that are similar (emails made of one template) are kept as their differences from the first of them.
+ * Deflate by itself would not find them: it looks back 32 KB, and one email can be longer.
  */
 
 /** Runs of the first text, as the index of a token and how many, and text that is not in it. */

@@ -107,7 +107,7 @@ function withNodes(node: PreviewNode, more: readonly PreviewNode[]): PreviewNode
   return typeof node === 'string' ? node : [...node, ...more];
 }
 
-/** Addresses of fallbacks; where a number could not be read, its digits, however they are spaced. */
+/** Addresses of fallbacks; if a number could not be read, its digits, with any spaces. */
 function searchedToo(to: string | null, cells: readonly string[], send: SendDecision | null): string {
   if (send !== null && send.fallbacks.length > 0) {
     return send.fallbacks.flatMap((message) => (message.to === to ? [] : [message.to])).join(' ');

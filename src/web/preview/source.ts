@@ -8,7 +8,7 @@ import type { Warner } from '../../plan/warnings.ts';
 export interface PreviewSource {
   readonly plan: Pick<Plan, 'campaign' | 'environment' | 'occurrence' | 'columns'>;
   readonly warn: Warner;
-  /** The leg that a message was written for. */
+  /** The step that a message was written for. */
   readonly legOf: (message: LegMessage, variant: string | null) => Leg;
   /** What is worth knowing about the campaign as a whole. */
   readonly warnings: readonly Diagnostic[];

@@ -7,7 +7,7 @@ import { barChart, stackedBar } from '../charts/bars.ts';
 import { CHANNEL_WORDS } from './message.ts';
 import type { PreviewSource } from './source.ts';
 
-/** What the whole list comes to, whatever part of it the page holds. */
+/** The totals of the whole list, also if the page has only a part of it. */
 export function summarySection(source: PreviewSource, facts: readonly (readonly [string, string])[]): Html {
   const { campaign, environment, occurrence } = source.plan;
   const { estimate, problems, problemCount } = source.result();

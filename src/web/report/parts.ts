@@ -53,7 +53,7 @@ export function coded(text: string): Html {
   return html`${parts}`;
 }
 
-/** A time as people read it, and exactly for machines; text from outside that is none stays text. */
+/** A time for readers, and exactly for machines; invalid text from outside stays text. */
 export function timeOf(iso: string): Html {
   return ISO.test(iso) ? html`<time datetime="${iso}">${instant(iso)}</time>` : html`${instant(iso)}`;
 }

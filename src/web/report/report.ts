@@ -11,9 +11,9 @@ import { deliveriesOf, paceOf, repliesOf, unmatchedOf, watchReturned } from './r
 import { headerOf, legsOf, outcomesOf, reasonsOf, stepsOf, variantsOf } from './summary.ts';
 
 /**
- * The report of a run as a page of its own, to attach to an email: no script, nothing loaded, no link to anywhere, and a
- * content security policy that forbids all three. Everything that came from a file, the API or the ledger is escaped.
- * It takes one pass over the outcomes, of which it keeps counts and the rows that it shows.
+ * The report of a run as a page of its own, to attach to an email: no script, nothing loaded, no links, and a content
+ * security policy that forbids all three. Everything from a file, the API or the ledger is escaped. It takes one pass
+ * over the outcomes, of which it keeps counts and the rows that it shows.
  */
 export async function* reportPage(
   summary: Report,
