@@ -49,6 +49,8 @@ export type {
   RunState,
   Significance,
   SkipReason,
+  SuppressionAnswer,
+  SuppressionEntry,
   Totals,
   VariantResult,
   WinnerDecision,
@@ -106,21 +108,6 @@ export {
   send,
 } from './operations/library/send.ts';
 export {
-  type AddSuppressionsOptions,
-  addSuppressions,
-  type CheckSuppressionsOptions,
-  checkSuppressions,
-  type ExportSuppressionsOptions,
-  exportSuppressions,
-  importSuppressions,
-  listSuppressions,
-  removeSuppressions,
-  type Suppression,
-  type SuppressionAnswer,
-  type SuppressionCheck,
-  type SuppressionEntry,
-} from './operations/library/suppressions.ts';
-export {
   type ValidatedFile,
   type ValidateOptions,
   type ValidateResult,
@@ -165,6 +152,23 @@ export {
   schedule,
   scheduleCallers,
 } from './operations/schedule.ts';
+export {
+  type AddSuppressionsOptions,
+  addSuppressions,
+  importSuppressions,
+  removeSuppressions,
+} from './operations/suppress-change.ts';
+export {
+  type CheckSuppressionsOptions,
+  checkSuppressions,
+  type SuppressionCheck,
+} from './operations/suppress-check.ts';
+export {
+  type ExportSuppressionsOptions,
+  exportSuppressions,
+  listSuppressions,
+  type Suppression,
+} from './operations/suppress-export.ts';
 export type { Task } from './operations/task.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';

@@ -6,7 +6,7 @@ import { type AddressProblem, createAddressReader } from '../recipients/address.
 import { listedForm } from '../suppression/form.ts';
 import { type Hasher, readHash, readHasher, type WrittenHash } from '../suppression/hash.ts';
 import { mask } from '../util/mask.ts';
-import type { CommandContext } from './context.ts';
+import type { Settled } from './options.ts';
 
 /** What was named on a command line, each once, in the form in which it is compared. */
 export interface NamedAddresses {
@@ -80,7 +80,7 @@ export function countryOf({ project, written }: Pick<ProjectReading, 'project' |
  *
  * @throws HandbillError exit 2: its key is not there
  */
-export async function hasherOf(project: Project, context: Pick<CommandContext, 'env'>): Promise<Hasher> {
+export async function hasherOf(project: Project, context: Pick<Settled, 'env'>): Promise<Hasher> {
   const reading = await readHasher(project.suppressionKey, context.env, project.root);
   if ('problem' in reading) throw refuse(reading.problem);
   return reading.hasher;
@@ -94,7 +94,7 @@ export async function hasherOf(project: Project, context: Pick<CommandContext, '
 export async function checkHashes(
   hashes: readonly WrittenHash[],
   project: Project,
-  context: Pick<CommandContext, 'env'>,
+  context: Pick<Settled, 'env'>,
 ): Promise<void> {
   if (hashes.length === 0) return;
   const hasher = await hasherOf(project, context);

@@ -9,105 +9,73 @@ import type { ListDigest } from '../recipients/read.ts';
 import { type HasherReading, readHasher } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
 import { displayPath, findFileAnywhere } from '../util/paths.ts';
-import { safeLine } from '../util/safe.ts';
-import type { CommandContext } from './context.ts';
+import { type ProjectOptions, type Settled, settle } from './options.ts';
 import { paced } from './paced.ts';
-import { projectHere, sayLedger } from './project-ledger.ts';
+import { projectHere } from './project-ledger.ts';
 import { checkHashes, countryOf, hasherOf, type NamedAddresses, readAddresses } from './suppress-addresses.ts';
 
-interface ChangeOptions {
-  readonly ledger?: string;
-  readonly quiet?: true;
-}
-
-interface AddOptions extends ChangeOptions {
+/** Why and how long an address is not sent to. */
+export interface AddSuppressionsOptions extends ProjectOptions {
+  /** For people who read the list. Default: none. */
   readonly reason?: string;
+  /** Until the end of a day (`2027-01-31`) or an instant (`2027-01-31T09:00:00Z`). Default: without end. */
   readonly until?: string;
 }
 
-/** How many of those who were named are on the list since, and how many were before. */
-interface Added {
-  readonly added: number;
-  readonly known: number;
-}
-
 /**
- * Puts addresses, contacts and hashes on the list of the ledger.
+ * `handbill suppress add`: never sends to these numbers, email addresses, `contact:ID`s or hashes again.
  *
+ * @returns how many were added, and how many had been there before
  * @throws HandbillError exit 2 with everything that is no address; 7 (ledger)
  */
 export async function addSuppressions(
-  raw: readonly string[],
-  given: Omit<AddOptions, 'quiet'>,
-  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
-): Promise<Added> {
-  const nowMs = context.now();
-  const reading = await projectHere(context, given.ledger);
+  addresses: readonly string[],
+  options: AddSuppressionsOptions = {},
+): Promise<{ readonly added: number; readonly known: number }> {
+  const settled = settle(options);
+  const { reason, until } = options;
+  const nowMs = settled.now();
+  const reading = await projectHere(settled, settled.ledger);
   const { project } = reading;
-  const untilMs = given.until === undefined ? null : await untilOf(given.until, project.timeZone, nowMs);
-  const { addresses, hashes } = readAddresses(raw, countryOf(reading));
-  await checkHashes(hashes, project, context);
+  const untilMs = until === undefined ? null : await untilOf(until, project.timeZone, nowMs);
+  const named = readAddresses(addresses, countryOf(reading));
+  await checkHashes(named.hashes, project, settled);
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
-    const facts = { reason: given.reason === '' ? null : (given.reason ?? null), untilMs, source: 'user' };
+    const facts = { reason: reason === '' ? null : (reason ?? null), untilMs, source: 'user' };
     const added = ledger.suppressAll(
-      addresses.map((address) => ({ address, ...facts })),
-      hashes.map((hash) => ({ ...hash, ...facts })),
+      named.addresses.map((address) => ({ address, ...facts })),
+      named.hashes.map((hash) => ({ ...hash, ...facts })),
       nowMs,
     );
-    return { added, known: addresses.length + hashes.length - added };
+    return { added, known: named.addresses.length + named.hashes.length - added };
   } finally {
     ledger.close();
   }
 }
 
-/** `handbill suppress add` */
-export async function addAll(raw: readonly string[], given: AddOptions, context: CommandContext): Promise<void> {
-  const { added, known } = await addSuppressions(raw, given, context);
-  const now = (given.reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
-  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
-  if (given.quiet === true) return;
-  await context.out(`${plural(added)} suppressed.${before}\n`);
-  await sayLedger(context, given.ledger);
-}
-
-/** How many of those who were named are off the list, and how many were not on it. */
-interface Removed {
-  readonly removed: number;
-  readonly absent: number;
-}
-
 /**
- * Takes addresses, contacts and hashes off the list of the ledger, the hashes of addresses too.
+ * `handbill suppress remove`: takes them off the list, and the hashes of them too.
  *
+ * @returns how many were removed, and how many were not there
  * @throws HandbillError exit 2 with everything that is no address, or without the key of the hashes; 7 (ledger)
  */
 export async function removeSuppressions(
-  raw: readonly string[],
-  given: Omit<ChangeOptions, 'quiet'>,
-  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
-): Promise<Removed> {
-  const nowMs = context.now();
-  const reading = await projectHere(context, given.ledger);
-  const named = readAddresses(raw, countryOf(reading));
-  const removed = await removeFrom(reading.project, named, context, nowMs);
+  addresses: readonly string[],
+  options: ProjectOptions = {},
+): Promise<{ readonly removed: number; readonly absent: number }> {
+  const settled = settle(options);
+  const reading = await projectHere(settled, settled.ledger);
+  const named = readAddresses(addresses, countryOf(reading));
+  const removed = await removeFrom(reading.project, named, settled, settled.now());
   return { removed, absent: named.addresses.length + named.hashes.length - removed };
-}
-
-/** `handbill suppress remove` */
-export async function removeAll(raw: readonly string[], given: ChangeOptions, context: CommandContext): Promise<void> {
-  const { removed, absent } = await removeSuppressions(raw, given, context);
-  const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
-  if (given.quiet === true) return;
-  await context.out(`${plural(removed)} removed.${rest}\n`);
-  await sayLedger(context, given.ledger);
 }
 
 /** How many were on the list, as they stand or as hashes. */
 async function removeFrom(
   project: Project,
   { addresses, hashes }: NamedAddresses,
-  context: Pick<CommandContext, 'env'>,
+  context: Pick<Settled, 'env'>,
   nowMs: number,
 ): Promise<number> {
   // Opened to read first: taking something off a list that does not exist must not make a ledger.
@@ -138,59 +106,42 @@ async function untilOf(text: string, timeZone: string, nowMs: number): Promise<n
   return ms;
 }
 
-function plural(count: number): string {
-  return `${count} ${count === 1 ? 'address' : 'addresses'}`;
-}
-
 /** Entries of one transaction: 30 ms, for which others wait. */
 const BATCH = 5000;
 
-/** Entries of a file: how many there were, and how many of them the ledger did not hold. */
-interface Imported {
-  /** The file as the user would name it. */
-  readonly file: string;
-  readonly entries: number;
-  readonly added: number;
-}
-
-/** `handbill suppress import` */
-export async function importFile(written: string, given: ChangeOptions, context: CommandContext): Promise<void> {
-  const { file, entries, added } = await importSuppressions(written, given, context);
-  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
-  if (given.quiet === true) return;
-  await context.out(said);
-  await sayLedger(context, given.ledger);
-}
-
 /**
- * Takes over a suppression file. It is read twice, so that a list of any length takes as much memory as a short one:
- * once to look at every row before anything is imported, and once to import, in steps between which others get the
- * ledger. Killed in between, it is done by doing it again: no entry ever gets weaker.
+ * `handbill suppress import`: adds all rows of a suppression file; a bad row refuses the file.
  *
+ * @param file - CSV with a column `msisdn`, `email`, `contact` or `hash`, relative to `cwd`
+ * @returns the file as the user would name it, how many entries it has, and how many of them were added
  * @throws HandbillError exit 2 with every row that is wrong; 7 (ledger)
  */
 export async function importSuppressions(
-  written: string,
-  given: Omit<ChangeOptions, 'quiet'>,
-  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
-): Promise<Imported> {
-  const reading = await projectHere(context, given.ledger);
+  file: string,
+  options: ProjectOptions = {},
+): Promise<{ readonly file: string; readonly entries: number; readonly added: number }> {
+  const settled = settle(options);
+  const { cwd, env } = settled;
+  const reading = await projectHere(settled, settled.ledger);
+  // Read twice, so that a list of any length takes as much memory as a short one: once to look at every row before
+  // anything is imported, and once to import, in steps between which others get the ledger. Killed in between, it is
+  // done by doing it again: no entry ever gets weaker.
   const { project } = reading;
-  const found = await findFileAnywhere(context.cwd, written);
+  const found = await findFileAnywhere(cwd, file);
   if ('fault' in found) {
     const { code, message, hint } = found.fault;
     throw refuse(problem(code, message, hint === undefined ? {} : { hint }));
   }
-  const file = displayPath(found.path, context.cwd);
-  const source = { path: found.path, file, defaultCountry: countryOf(reading), timeZone: project.timeZone };
-  const hasher = await readHasher(project.suppressionKey, context.env, project.root);
+  const name = displayPath(found.path, cwd);
+  const source = { path: found.path, file: name, defaultCountry: countryOf(reading), timeZone: project.timeZone };
+  const hasher = await readHasher(project.suppressionKey, env, project.root);
   const checked = await check(source, hasher);
-  const nowMs = context.now();
+  const nowMs = settled.now();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
     refuseOtherKey(ledger, checked.keyId);
     const { all, added } = await takeOver(ledger, source, checked.digest, nowMs);
-    return { file, entries: all, added };
+    return { file: name, entries: all, added };
   } finally {
     ledger.close();
   }

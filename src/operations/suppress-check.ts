@@ -1,77 +1,65 @@
 import { findCampaigns } from '../campaign/find.ts';
 import { readCampaign } from '../campaign/load.ts';
 import { findSuppressions } from '../campaign/read-suppressions.ts';
-import { type Diagnostic, EXIT } from '../errors.ts';
+import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { Project, SuppressionAnswer, SuppressionEntry } from '../model.ts';
 import {
   createKeyCheck,
-  type HashKeyState,
   hashKeyState,
   readSuppressionList,
   readSuppressions,
   type SuppressionSource,
   sourcesOf,
 } from '../plan/suppression.ts';
-import { instant, number } from '../report/words.ts';
 import type { Hasher } from '../suppression/hash.ts';
 import { type HasherReading, readHasher } from '../suppression/hash.ts';
-import { diagnosticRecord, formatDiagnostics } from '../util/diagnostic-text.ts';
 import { placeOfLedger } from '../util/ledger-address.ts';
-import { jsonText, safeLine } from '../util/safe.ts';
-import type { CommandContext } from './context.ts';
+import { type ProjectOptions, type Settled, settle } from './options.ts';
 import { projectHere } from './project-ledger.ts';
 import { checkHashes, countryOf, type Named, readEach } from './suppress-addresses.ts';
 
-interface CheckOptions {
-  readonly ledger?: string;
-  readonly format: 'text' | 'json';
-  readonly quiet?: true;
+/** The addresses to check. */
+export interface CheckSuppressionsOptions extends ProjectOptions {
+  /** Numbers, email addresses, `contact:ID`s or hashes, each of which gets an answer. Default: none. */
+  readonly addresses?: readonly string[];
 }
 
 /** What the lists of a project hold, and what would keep its campaigns from being sent. */
-interface SuppressionCheck extends Omit<HashKeyState, 'problem'> {
-  readonly version: 1;
+export interface SuppressionCheck {
   /** In the ledger, unchanged. */
   readonly addresses: number;
+  readonly hashes: number;
+  /** Id of the key of those hashes; null without any. */
+  readonly keyId: string | null;
+  /** Id of the key that handbill.yaml names; null where it is not there. */
+  readonly ownKeyId: string | null;
+  /** Lists that handbill.yaml names. */
   readonly files: readonly string[];
+  /** Empty: nothing would. */
   readonly problems: readonly Diagnostic[];
-  /** One for each address that was asked about, in their order; absent where none was. */
-  readonly answers?: readonly SuppressionAnswer[];
+  /** One for each of `addresses`, in their order. */
+  readonly answers: readonly SuppressionAnswer[];
 }
 
 /**
- * `handbill suppress check`: exit status 2 where a campaign would be refused, or an address is none; whether an address is
- * suppressed does not change it.
- */
-export async function checkAll(
-  addresses: readonly string[],
-  given: CheckOptions,
-  context: CommandContext,
-): Promise<void> {
-  const { checked, total } = await checkSuppressions(context, given.ledger, addresses);
-  if (given.format === 'json') await context.out(asJson(checked));
-  else {
-    if (checked.answers !== undefined) for (const one of checked.answers) await context.out(answerText(one));
-    else if (given.quiet !== true || total > 0) await context.out(asText(checked));
-    if (total > 0) context.err(formatDiagnostics(checked.problems, { colour: context.colour.err, limit: 20, total }));
-  }
-  context.exit(total > 0 ? EXIT.refused : EXIT.done);
-}
-
-/**
- * Reads the lists that handbill.yaml names and looks into the ledger. For addresses that are asked about, the lists of the
- * campaigns are read too; else `validate` does that.
+ * `handbill suppress check`: what the lists of the project hold, and whether the key of their hashes is there; for each of
+ * `addresses`, whether it is suppressed, why, and by which list.
  *
- * @throws HandbillError exit 2 with everything that is no address, and for hashes without their key; 7 (ledger)
+ * @throws HandbillError exit 2 (a project file that is wrong, what is no address), 7 (ledger)
  */
-export async function checkSuppressions(
-  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
-  option?: string,
-  addresses: readonly string[] = [],
+export async function checkSuppressions(options: CheckSuppressionsOptions = {}): Promise<SuppressionCheck> {
+  return (await lookAtSuppressions(options)).checked;
+}
+
+/** As `checkSuppressions`, and how many problems there are: `problems` has the first ones of each list. */
+export async function lookAtSuppressions(
+  options: CheckSuppressionsOptions,
 ): Promise<{ readonly checked: SuppressionCheck; readonly total: number }> {
-  const reading = await projectHere(context, option);
+  const { addresses = [] } = options;
+  const context = settle(options);
+  const reading = await projectHere(context, context.ledger);
   const { project } = reading;
   const { root } = project;
   const named = readEach(addresses, countryOf(reading));
@@ -108,8 +96,7 @@ export async function checkSuppressions(
     const { addresses: count } = held.suppressionCounts();
     const files = found.files.map(({ file }) => file);
     const answers = named.map((one, i) => answerOf(one, answered.found[i] ?? [], total === 0));
-    const checked = { version: 1 as const, addresses: count, ...state, files, problems };
-    return { checked: named.length === 0 ? checked : { ...checked, answers }, total };
+    return { checked: { addresses: count, ...state, files, problems, answers }, total };
   } finally {
     ledger?.close();
   }
@@ -122,45 +109,7 @@ function answerOf(named: Named, entries: readonly SuppressionEntry[], isComplete
   return { given: named.given, address, suppressed, entries };
 }
 
-/** The address is shown as it was given: who asks has it. */
-function answerText({ given, address, suppressed, entries }: SuppressionAnswer): string {
-  const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
-  const only = new Set(entries.flatMap(({ active, campaigns }) => (active ? (campaigns ?? []) : [])));
-  const verdict =
-    suppressed === true ? 'suppressed' : suppressed === null ? 'unknown, see the problems' : 'not suppressed';
-  const said = suppressed !== true && only.size > 0 ? `suppressed in ${[...only].join(', ')} only` : verdict;
-  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ''].join('\n');
-}
-
-function entryText({ list, line, hashed, reason, since, until, source, active }: SuppressionEntry): string {
-  const end = until === null ? 'no end' : `${active ? 'until' : 'ended'} ${instant(until)}`;
-  const facts = [
-    ...(since === null ? [] : [`since ${instant(since)}`]),
-    end,
-    ...(hashed ? ['as a hash'] : []),
-    ...(reason === null ? [] : [`reason: ${safeLine(reason)}`]),
-    ...(source === null ? [] : [`added by: ${safeLine(source)}`]),
-  ];
-  return `${safeLine(line === null ? list : `${list}:${line}`)}: ${facts.join(', ')}`;
-}
-
 const NO_LEDGER = { hashKeyId: () => null, suppressionCounts: () => ({ addresses: 0, hashes: 0 }) };
-
-/** Diagnostics as `validate --format json` has them. */
-function asJson(checked: SuppressionCheck): string {
-  const document = { ...checked, problems: checked.problems.map(diagnosticRecord) };
-  return `${jsonText(document, 2)}\n`;
-}
-
-function asText({ addresses, hashes, keyId, ownKeyId, files }: SuppressionCheck): string {
-  const under = keyId === null ? '' : ` (key ${keyId})`;
-  const lines = [
-    `Ledger  ${number(addresses)} ${addresses === 1 ? 'address' : 'addresses'}, ${number(hashes)} ${hashes === 1 ? 'hash' : 'hashes'}${under}`,
-    `Files   ${files.length === 0 ? 'none in handbill.yaml' : files.map(safeLine).join(', ')}`,
-    `Key     ${ownKeyId === null ? 'not there' : `${ownKeyId}${keyId === null || keyId === ownKeyId ? '' : ', another one'}`}`,
-  ];
-  return `${lines.join('\n')}\n`;
-}
 
 /** A list, and the campaigns that name it; null: the project does. */
 type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null };
@@ -168,7 +117,7 @@ type AnsweringList = SuppressionSource & { readonly campaigns: string[] | null }
 /** The lists that only campaigns name. A campaign that is wrong is left out: it cannot be sent either. */
 async function listsOfCampaigns(
   { root }: Project,
-  { cwd, now }: Pick<CommandContext, 'cwd' | 'now'>,
+  { cwd, now }: Pick<Settled, 'cwd' | 'now'>,
 ): Promise<readonly AnsweringList[]> {
   const lists = new Map<string, AnsweringList & { readonly campaigns: string[] }>();
   for (const file of (await findCampaigns([], root)).files) {

@@ -6,24 +6,80 @@ import { createAddressReader } from '../recipients/address.ts';
 import { kindOf, listedForm } from '../suppression/form.ts';
 import { type Hasher, writeHash } from '../suppression/hash.ts';
 import { csvCell } from '../util/csv-cell.ts';
-import type { CommandContext } from './context.ts';
+import { type ProjectOptions, settle } from './options.ts';
 import { projectHere } from './project-ledger.ts';
 import { hasherOf } from './suppress-addresses.ts';
 
 const EMPTY: Pick<Ledger, 'suppressions' | 'suppressedHashes'> = { suppressions: () => [], suppressedHashes: () => [] };
 
+/** In which form the list is written. */
+export interface ExportSuppressionsOptions extends ProjectOptions {
+  /** Keyed hashes instead of addresses, without reasons. Default: false. */
+  readonly hashed?: boolean;
+}
+
+/** One entry of the list. */
+export interface Suppression {
+  /** Null where only a hash of it is known. */
+  readonly address: string | null;
+  /** With the id of its key, as suppression files have it; null for an address that is known. */
+  readonly hash: string | null;
+  readonly reason: string | null;
+  /** ISO 8601 in UTC; null: without end. */
+  readonly until: string | null;
+  /** Where it comes from: `user`, a file, a reply. */
+  readonly source: string;
+  readonly createdAt: string;
+}
+
 /**
- * The list of the ledger as the text of a suppression file, in pieces; the ledger is open while they are read.
+ * `handbill suppress list`: the list in the ledger, addresses first. The ledger is closed when the loop ends or is left.
+ *
+ * @throws HandbillError exit 2 (a project file that is wrong), 7 (ledger)
+ */
+export async function* listSuppressions(options: ProjectOptions = {}): AsyncGenerator<Suppression, void, undefined> {
+  const settled = settle(options);
+  const { project } = await projectHere(settled, settled.ledger);
+  const ledger = openExistingLedger(project.ledger, { nowMs: settled.now() });
+  if (ledger === null) return;
+  try {
+    for (const { address, ...rest } of ledger.suppressions()) yield { address, hash: null, ...factsOf(rest) };
+    for (const { hash, keyId, ...rest } of ledger.suppressedHashes()) {
+      yield { address: null, hash: writeHash({ hash, keyId }), ...factsOf(rest) };
+    }
+  } finally {
+    ledger.close();
+  }
+}
+
+function factsOf({
+  reason,
+  untilMs,
+  source,
+  createdAtMs,
+}: {
+  readonly reason: string | null;
+  readonly untilMs: number | null;
+  readonly source: string;
+  readonly createdAtMs: number;
+}) {
+  const until = untilMs === null ? null : new Date(untilMs).toISOString();
+  return { reason, until, source, createdAt: new Date(createdAtMs).toISOString() };
+}
+
+/**
+ * `handbill suppress export`: the list as the text of a suppression file, in pieces. The ledger is closed when the loop
+ * ends or is left.
  *
  * @throws HandbillError exit 2: the key of hashes is not there, or is another one; 7 (ledger)
  */
 export async function* exportSuppressions(
-  given: { readonly ledger?: string; readonly hashed?: boolean },
-  context: Pick<CommandContext, 'cwd' | 'env' | 'now'>,
-): AsyncGenerator<string> {
-  const { project } = await projectHere(context, given.ledger);
-  const hasher = given.hashed === true ? await hasherOf(project, context) : null;
-  const ledger = openExistingLedger(project.ledger, { nowMs: context.now() });
+  options: ExportSuppressionsOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const settled = settle(options);
+  const { project } = await projectHere(settled, settled.ledger);
+  const hasher = options.hashed === true ? await hasherOf(project, settled) : null;
+  const ledger = openExistingLedger(project.ledger, { nowMs: settled.now() });
   try {
     // Hashes of two keys do not go together in one file.
     if (hasher !== null && ledger !== null) checkHashKey({ hasher: { hasher } }, ledger);

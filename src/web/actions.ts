@@ -93,16 +93,15 @@ async function suppress(site: Site, view: View, form: URLSearchParams): Promise<
   const who = (form.get('address') ?? '').trim();
   const to = '/suppressions';
   if (who === '') return refused('It is not said who is meant.', to);
-  const { ledger, ...options } = optionsOf(site);
-  const given = ledger === undefined ? {} : { ledger };
+  const options = optionsOf(site);
   if (form.get('do') === 'add') {
     const [reason, until] = [form.get('reason') ?? '', form.get('until') ?? ''].map((text) => text.trim());
-    const facts = { ...given, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };
-    const { added } = await addSuppressions([who], facts, options);
+    const facts = { ...options, ...(reason ? { reason } : {}), ...(until ? { until } : {}) };
+    const { added } = await addSuppressions([who], facts);
     return done(added === 1 ? `${who} is suppressed.` : `${who} was suppressed before.`, to);
   }
   if (form.get('do') === 'remove') {
-    const { removed } = await removeSuppressions([who], given, options);
+    const { removed } = await removeSuppressions([who], options);
     return done(removed === 1 ? `${who} is off the list.` : `${who} was not on the list.`, to);
   }
   return { question: removalQuestionPage(view, who) };

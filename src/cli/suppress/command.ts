@@ -3,9 +3,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { openExistingLedger } from '../../ledger/open.ts';
 import type { SuppressedHash, Suppression } from '../../ledger/records.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { projectHere } from '../../operations/project-ledger.ts';
-import { addAll, importFile, removeAll } from '../../operations/suppress-change.ts';
-import { checkAll } from '../../operations/suppress-check.ts';
+import { projectHere, sayLedger } from '../../operations/project-ledger.ts';
+import { addSuppressions, importSuppressions, removeSuppressions } from '../../operations/suppress-change.ts';
 import { asCsv, exportSuppressions } from '../../operations/suppress-export.ts';
 import { writeHash } from '../../suppression/hash.ts';
 import { mask } from '../../util/mask.ts';
@@ -13,6 +12,7 @@ import { jsonText, safeLine } from '../../util/safe.ts';
 import { type Column, table } from '../../util/table.ts';
 import { addExamples, addFormat, addLedger, addOutput } from '../shared/options.ts';
 import { writeResult } from '../shared/output-sink.ts';
+import { checkAll } from './check.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   addExamples(command, [
@@ -66,6 +66,54 @@ export function configure(command: Command, context: CommandContext): void {
   addLedger(addFormat(check, ['text', 'json'])).action((addresses: readonly string[], given) =>
     checkAll(addresses, given, context),
   );
+}
+
+interface ChangeFlags {
+  readonly ledger?: string;
+  readonly quiet?: true;
+}
+
+interface AddFlags extends ChangeFlags {
+  readonly reason?: string;
+  readonly until?: string;
+}
+
+function optionsOf({ ledger }: { readonly ledger?: string }, { cwd, env, now }: CommandContext) {
+  return { cwd, env, now, ...(ledger === undefined ? {} : { ledger }) };
+}
+
+/** `handbill suppress add` */
+async function addAll(raw: readonly string[], given: AddFlags, context: CommandContext): Promise<void> {
+  const { reason, until } = given;
+  const facts = { ...(reason === undefined ? {} : { reason }), ...(until === undefined ? {} : { until }) };
+  const { added, known } = await addSuppressions(raw, { ...facts, ...optionsOf(given, context) });
+  const now = (reason ?? '') === '' ? '' : `, and ${known === 1 ? 'has' : 'have'} this reason now`;
+  const before = known === 0 ? '' : ` ${plural(known)} ${known === 1 ? 'was' : 'were'} suppressed before${now}.`;
+  if (given.quiet === true) return;
+  await context.out(`${plural(added)} suppressed.${before}\n`);
+  await sayLedger(context, given.ledger);
+}
+
+/** `handbill suppress remove` */
+async function removeAll(raw: readonly string[], given: ChangeFlags, context: CommandContext): Promise<void> {
+  const { removed, absent } = await removeSuppressions(raw, optionsOf(given, context));
+  const rest = absent === 0 ? '' : ` ${plural(absent)} ${absent === 1 ? 'was' : 'were'} not on the list.`;
+  if (given.quiet === true) return;
+  await context.out(`${plural(removed)} removed.${rest}\n`);
+  await sayLedger(context, given.ledger);
+}
+
+/** `handbill suppress import` */
+async function importFile(written: string, given: ChangeFlags, context: CommandContext): Promise<void> {
+  const { file, entries, added } = await importSuppressions(written, optionsOf(given, context));
+  const said = `${entries} ${entries === 1 ? 'entry' : 'entries'} read from ${safeLine(file)}, ${added} new.\n`;
+  if (given.quiet === true) return;
+  await context.out(said);
+  await sayLedger(context, given.ledger);
+}
+
+function plural(count: number): string {
+  return `${count} ${count === 1 ? 'address' : 'addresses'}`;
 }
 
 export interface ListOptions {
@@ -171,5 +219,9 @@ export interface ExportOptions {
 
 /** `handbill suppress export` */
 export async function exportAll(given: ExportOptions, context: CommandContext): Promise<void> {
-  await writeResult(exportSuppressions(given, context), given, context);
+  await writeResult(
+    exportSuppressions({ ...optionsOf(given, context), hashed: given.hashed === true }),
+    given,
+    context,
+  );
 }

@@ -1,0 +1,72 @@
+import { EXIT } from '../../errors.ts';
+import type { SuppressionAnswer, SuppressionEntry } from '../../model.ts';
+import type { CommandContext } from '../../operations/context.ts';
+import { lookAtSuppressions, type SuppressionCheck } from '../../operations/suppress-check.ts';
+import { instant, number } from '../../report/words.ts';
+import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
+import { jsonText, safeLine } from '../../util/safe.ts';
+
+interface CheckFlags {
+  readonly ledger?: string;
+  readonly format: 'text' | 'json';
+  readonly quiet?: true;
+}
+
+/**
+ * `handbill suppress check`: exit status 2 where a campaign would be refused, or an address is none; whether an address is
+ * suppressed does not change it.
+ */
+export async function checkAll(
+  addresses: readonly string[],
+  given: CheckFlags,
+  { cwd, env, now, out, err, exit, colour }: CommandContext,
+): Promise<void> {
+  const ledger = given.ledger === undefined ? {} : { ledger: given.ledger };
+  const { checked, total } = await lookAtSuppressions({ cwd, env, now, ...ledger, addresses });
+  if (given.format === 'json') await out(asJson(checked));
+  else {
+    for (const one of checked.answers) await out(answerText(one));
+    if (addresses.length === 0 && (given.quiet !== true || total > 0)) await out(asText(checked));
+    if (total > 0) err(formatDiagnostics(checked.problems, { colour: colour.err, limit: 20, total }));
+  }
+  exit(total > 0 ? EXIT.refused : EXIT.done);
+}
+
+/** The address is shown as it was given: who asks has it. */
+function answerText({ given, address, suppressed, entries }: SuppressionAnswer): string {
+  const also = address === null || address === given ? '' : ` (${safeLine(address)})`;
+  const only = new Set(entries.flatMap(({ active, campaigns }) => (active ? (campaigns ?? []) : [])));
+  const verdict =
+    suppressed === true ? 'suppressed' : suppressed === null ? 'unknown, see the problems' : 'not suppressed';
+  const said = suppressed !== true && only.size > 0 ? `suppressed in ${[...only].join(', ')} only` : verdict;
+  return [`${safeLine(given)}${also}: ${said}`, ...entries.map((one) => `  ${entryText(one)}`), ''].join('\n');
+}
+
+function entryText({ list, line, hashed, reason, since, until, source, active }: SuppressionEntry): string {
+  const end = until === null ? 'no end' : `${active ? 'until' : 'ended'} ${instant(until)}`;
+  const facts = [
+    ...(since === null ? [] : [`since ${instant(since)}`]),
+    end,
+    ...(hashed ? ['as a hash'] : []),
+    ...(reason === null ? [] : [`reason: ${safeLine(reason)}`]),
+    ...(source === null ? [] : [`added by: ${safeLine(source)}`]),
+  ];
+  return `${safeLine(line === null ? list : `${list}:${line}`)}: ${facts.join(', ')}`;
+}
+
+/** Diagnostics as `validate --format json` has them; answers where there was a question. */
+function asJson({ answers, ...checked }: SuppressionCheck): string {
+  const asked = answers.length === 0 ? {} : { answers };
+  const document = { version: 1, ...checked, problems: checked.problems.map(diagnosticRecord), ...asked };
+  return `${jsonText(document, 2)}\n`;
+}
+
+function asText({ addresses, hashes, keyId, ownKeyId, files }: SuppressionCheck): string {
+  const under = keyId === null ? '' : ` (key ${keyId})`;
+  const lines = [
+    `Ledger  ${number(addresses)} ${addresses === 1 ? 'address' : 'addresses'}, ${number(hashes)} ${hashes === 1 ? 'hash' : 'hashes'}${under}`,
+    `Files   ${files.length === 0 ? 'none in handbill.yaml' : files.map(safeLine).join(', ')}`,
+    `Key     ${ownKeyId === null ? 'not there' : `${ownKeyId}${keyId === null || keyId === ownKeyId ? '' : ', another one'}`}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
