@@ -395,15 +395,15 @@ function createPreviewer(most: number, expand: Expander): Previewer {
     sharedWith: null,
     fallbacks: fallbacksOf(decision),
   });
-  const close = (parcel: readonly { readonly at: number; readonly decision: SendDecision }[]): void => {
-    const [head] = parcel;
+  const close = (batch: readonly { readonly at: number; readonly decision: SendDecision }[]): void => {
+    const [head] = batch;
     if (head === undefined) return;
-    if (parcel.length === 1) {
+    if (batch.length === 1) {
       waiting[head.at - first] = alone(head.decision);
       return;
     }
-    const body = expand.many(parcel.map(({ decision }) => decision)).body;
-    for (const { at, decision } of parcel) {
+    const body = expand.many(batch.map(({ decision }) => decision)).body;
+    for (const { at, decision } of batch) {
       const own = at === head.at;
       waiting[at - first] = {
         decision,
@@ -433,12 +433,12 @@ function createPreviewer(most: number, expand: Expander): Previewer {
       }
       const at = first + waiting.length;
       waiting.push(null);
-      const parcel = packer.add({ at, decision }, decision.variant);
-      if (parcel !== null) close(parcel);
+      const batch = packer.add({ at, decision }, decision.variant);
+      if (batch !== null) close(batch);
     },
     ready,
     rest() {
-      for (const parcel of packer.rest()) close(parcel);
+      for (const batch of packer.rest()) close(batch);
       return ready();
     },
   };

@@ -17,7 +17,7 @@ export interface Due {
 }
 
 /** Whom one request is for: usually one, more only where they get the same. */
-export type Parcel = readonly [Due, ...Due[]];
+export type Batch = readonly [Due, ...Due[]];
 
 /** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
 export function dueOf(decided: SendDecision, { leg, used, attempts, byReport, resend }: PendingRow): Due | undefined {
@@ -62,9 +62,9 @@ export function legFacts(
 
 /** Collects those who can share a request: same variant, and so the same text or template; in list order. */
 export interface Packer<T> {
-  /** A full parcel, or null. */
+  /** A full batch, or null. */
   add(item: T, variant: string | null): readonly T[] | null;
-  /** What is left, the parcels that were begun first coming first. */
+  /** What is left, the batches that were begun first coming first. */
   rest(): readonly (readonly T[])[];
 }
 

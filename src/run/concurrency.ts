@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
-import type { Parcel } from './batch.ts';
+import type { Batch } from './batch.ts';
 
 /** The deliveries that are under way or wait for their turn. */
 export interface Pool {
   /** Takes a batch. Resolves when there is room for another one, so that memory does not grow with the list. */
-  put(parcel: Parcel): Promise<void>;
+  put(batch: Batch): Promise<void>;
   /** Resolves when the last delivery has ended. */
   idle(): Promise<void>;
   /** Sets how many deliveries may be under way at once; those under way end first. */
@@ -21,7 +21,7 @@ export interface Pool {
  * @param deliver - brings one batch to its outcomes
  * @param onFailure - called when a delivery throws
  */
-export function createPool(most: number, deliver: (parcel: Parcel) => Promise<void>, onFailure: () => void): Pool {
+export function createPool(most: number, deliver: (batch: Batch) => Promise<void>, onFailure: () => void): Pool {
   const limit = pLimit(1);
   let failure: Error | null = null;
   let onEnded: (() => void) | null = null;
@@ -39,8 +39,8 @@ export function createPool(most: number, deliver: (parcel: Parcel) => Promise<vo
   };
 
   return {
-    put(parcel) {
-      void limit(deliver, parcel)
+    put(batch) {
+      void limit(deliver, batch)
         .catch(fail)
         .then(() => onEnded?.());
       return below(most);
@@ -61,7 +61,7 @@ export function createPool(most: number, deliver: (parcel: Parcel) => Promise<vo
  * each acceptance - which doubles them per round trip - up to the concurrency. A 429 halves them, after which they grow
  * by one per round trip. Too many retries bring them back to one (FAILURES rules 10 and 11, row F5).
  */
-export interface Ramp {
+export interface SlowStart {
   readonly width: number;
   accepted(): void;
   throttled(): void;
@@ -73,7 +73,7 @@ export interface Ramp {
 const RETRIES_FREE = 10;
 const RETRIES_SHARE = 0.1;
 
-export function createRamp(concurrency: number, onChange: (width: number) => void): Ramp {
+export function createSlowStart(concurrency: number, onChange: (width: number) => void): SlowStart {
   let width = 1;
   let congested = false;
   let credit = 0;

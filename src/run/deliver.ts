@@ -10,46 +10,46 @@ import type { Attempt, LegMessage, Recipient, SendRequest } from '../model.ts';
 import type { Closed } from '../plan/decide.ts';
 import type { Expander, SharedRequest } from '../plan/expand.ts';
 import type { WindowGate } from '../plan/window.ts';
-import { type Due, dueAfter, nextLeg, type Parcel } from './batch.ts';
-import type { Ramp } from './concurrency.ts';
+import { type Batch, type Due, dueAfter, nextLeg } from './batch.ts';
+import type { SlowStart } from './concurrency.ts';
 import type { GroupCommit, TimedAnswer, TimedClaim } from './group-commit.ts';
 import type { Progress } from './progress.ts';
-import type { Pace } from './rate-limiter.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { Stop } from './stop.ts';
 
 /**
- * Brings the recipients of a parcel to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
- * the channel gets the next leg, and a request that is too large is halved: both become parcels of their own, after
+ * Brings the recipients of a batch to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
+ * the channel gets the next leg, and a request that is too large is halved: both become batches of their own, after
  * this one.
  *
  * A request is made only when a connection stands (`ready`), and only after its claims are on disk; every attempt is
  * handed to the group commit before the next one begins (FAILURES rules 1, 3, 4, 11). One recipient on an open connection costs
  * three promises: the delivery, the claim and the request.
  */
-export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
-  const { stopped, endpoint } = shift;
-  let due: Parcel = parcel;
+export async function deliver(batch: Batch, context: SendContext): Promise<void> {
+  const { stopped, endpoint } = context;
+  let due: Batch = batch;
   // A request that is for one stays the same; who shares one is known when the claims are on disk.
-  const own = parcel.length === 1 ? shift.expand.one(parcel[0].decision, parcel[0].message) : null;
+  const own = batch.length === 1 ? context.expand.one(batch[0].decision, batch[0].message) : null;
   for (let attempt = 1; ; attempt++) {
-    if (shift.window !== null) {
-      const open = await whoIsOpen(due, shift);
+    if (context.window !== null) {
+      const open = await whoIsOpen(due, context);
       if (open === null) return;
       due = open;
     }
-    const turn = shift.pace.turn();
+    const turn = context.rateLimiter.turn();
     if (turn !== undefined) await turn;
     if (stopped.aborted) return;
     // Its turn may have come late: with a low rate, or after a long Retry-After.
-    if (shift.isLate()) return await expire(due, shift);
-    if (isAnyClosed(due, shift)) {
+    if (context.isLate()) return await expire(due, context);
+    if (isAnyClosed(due, context)) {
       attempt -= 1;
       continue;
     }
     const opening = endpoint.ready();
     const unopened = opening === null ? null : await opening;
-    const isOver = stopped.aborted || shift.isLate() || isAnyClosed(due, shift);
-    if (unopened === null && (isOver || !shift.pace.take())) {
+    const isOver = stopped.aborted || context.isLate() || isAnyClosed(due, context);
+    if (unopened === null && (isOver || !context.rateLimiter.take())) {
       // The connection was long in coming, and the turn is over. Nothing was tried, so it begins again.
       endpoint.release();
       attempt -= 1;
@@ -58,52 +58,52 @@ export async function deliver(parcel: Parcel, shift: Shift): Promise<void> {
     if (stopped.aborted) return;
     let posted: Posted;
     if (unopened === null) {
-      const answers = await claim(due, attempt - 1, shift);
+      const answers = await claim(due, attempt - 1, context);
       if (answers?.[0] === 'held') {
         // Then all are: a `Retry-After` came while the claim waited for others.
         endpoint.release();
         attempt -= 1;
         continue;
       }
-      const claimed = takeClaimed(due, answers, attempt, shift);
+      const claimed = takeClaimed(due, answers, attempt, context);
       if (claimed === null) return;
       due = claimed;
-      if (shift.isLate() || isAnyClosed(due, shift)) {
+      if (context.isLate() || isAnyClosed(due, context)) {
         // The commit took long. Nothing was sent, and the next claim is for another attempt.
-        for (const one of due) shift.groupCommit.record(unclaimed(one, attempt));
+        for (const one of due) context.groupCommit.record(unclaimed(one, attempt));
         endpoint.release();
         continue;
       }
-      const request = own ?? requestFor(due, shift);
-      shift.progress.posted();
-      posted = judge(await endpoint.post(request.body, request.reference), request, due, shift);
-    } else posted = unsent(unopened, due, shift);
-    const end = settle(due, attempt, unopened === null ? 'claimed' : 'pending', posted.facts, posted.verdicts, shift);
+      const request = own ?? requestFor(due, context);
+      context.progress.posted();
+      posted = judge(await endpoint.post(request.body, request.reference), request, due, context);
+    } else posted = unsent(unopened, due, context);
+    const end = settle(due, attempt, unopened === null ? 'claimed' : 'pending', posted.facts, posted.verdicts, context);
     if (end.again === null) {
-      if (end.more !== null) for (const next of end.more) await deliver(next, shift);
+      if (end.more !== null) for (const next of end.more) await deliver(next, context);
       return;
     }
     due = end.again;
-    const wait = backoffMs(attempt - 1, shift.random);
-    if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);
-    await shift.pace.pause(wait);
+    const wait = backoffMs(attempt - 1, context.random);
+    if (end.retryAfterMs !== null) context.rateLimiter.hold(end.retryAfterMs + wait);
+    await context.rateLimiter.pause(wait);
   }
 }
 
-async function expire(due: Parcel, shift: Shift): Promise<void> {
+async function expire(due: Batch, context: SendContext): Promise<void> {
   // Whoever was just refused, or fell back, is pending when that is written, and only then can expire.
-  await shift.groupCommit.written();
-  if (shift.stopped.aborted) return;
-  for (const { decision, leg } of due) shift.expire(decision.row, leg);
+  await context.groupCommit.written();
+  if (context.stopped.aborted) return;
+  for (const { decision, leg } of due) context.expire(decision.row, leg);
 }
 
 /** An answer for each of them; null where none can be had. It never rejects. */
-function claim(due: Parcel, made: number, shift: Shift): Promise<readonly TimedAnswer[] | null> | null {
+function claim(due: Batch, made: number, context: SendContext): Promise<readonly TimedAnswer[] | null> | null {
   const [first] = due;
   // It has arrived after all, while this one waited for its turn.
-  if (first.byReport !== undefined && !shift.isUnreached(first.byReport)) return null;
-  return shift.groupCommit.claim(
-    due.length === 1 ? [claimOf(first, made, shift)] : due.map((one) => claimOf(one, made, shift)),
+  if (first.byReport !== undefined && !context.isUnreached(first.byReport)) return null;
+  return context.groupCommit.claim(
+    due.length === 1 ? [claimOf(first, made, context)] : due.map((one) => claimOf(one, made, context)),
   );
 }
 
@@ -112,12 +112,12 @@ function claim(due: Parcel, made: number, shift: Shift): Promise<readonly TimedA
  * is given back, and the answer is null.
  */
 function takeClaimed(
-  due: Parcel,
+  due: Batch,
   answers: readonly TimedAnswer[] | null,
   attempt: number,
-  shift: Shift,
-): Parcel | null {
-  const isStopped = shift.stopped.aborted;
+  context: SendContext,
+): Batch | null {
+  const isStopped = context.stopped.aborted;
   if (due.length === 1 && !isStopped && due[0].byReport === undefined && answers?.[0] === 'claimed') return due;
   const claimed: Due[] = [];
   const closed: Due[] = [];
@@ -126,29 +126,29 @@ function takeClaimed(
     const one = due[i];
     if (one === undefined) continue;
     const answer = answers[i];
-    if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');
+    if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') context.progress.settled('skipped');
     if (answer === 'closed') closed.push(one);
     if (answer !== 'claimed') continue;
     if (!isStopped) claimed.push(one.byReport === undefined ? one : { ...one, byReport: undefined });
     // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was
     // (B9).
-    else shift.groupCommit.record(unclaimed(one, attempt));
+    else context.groupCommit.record(unclaimed(one, attempt));
   }
   const [first, ...rest] = claimed;
-  if (first === undefined) shift.endpoint.release();
-  if (!isStopped) for (const one of closed) setAside(one, shift);
+  if (first === undefined) context.endpoint.release();
+  if (!isStopped) for (const one of closed) setAside(one, context);
   return first === undefined ? null : [first, ...rest];
 }
 
-function claimOf(due: Due, made: number, shift: Shift): TimedClaim {
+function claimOf(due: Due, made: number, context: SendContext): TimedClaim {
   const { decision, message, before } = due;
-  const facts = shift.factsOf(due);
-  const caps = shift.capsOf === null ? null : shift.capsOf(decision.recipient);
+  const facts = context.factsOf(due);
+  const caps = context.capsOf === null ? null : context.capsOf(decision.recipient);
   const request = { row: decision.row, leg: due.leg, to: message.to, key: decision.key, attempts: before + made };
   const withFacts = facts === null ? request : { ...request, facts };
   const withFall = due.byReport === undefined ? withFacts : { ...withFacts, attempts: before, byReport: true };
   const withCaps = caps === null ? withFall : { ...withFall, caps };
-  const { window } = shift;
+  const { window } = context;
   return window === null ? withCaps : { ...withCaps, untilMs: window.closesAtMs(decision.recipient) };
 }
 
@@ -178,51 +178,51 @@ interface Posted {
 
 type Request = SendRequest | SharedRequest;
 
-function requestFor(due: Parcel, { expand }: Shift): Request {
+function requestFor(due: Batch, { expand }: SendContext): Request {
   return due.length === 1
     ? expand.one(due[0].decision, due[0].message)
     : expand.many(due.map(({ decision }) => decision));
 }
 
 /** What the answer to a request means for each of its recipients. */
-function judge(facts: Attempt, request: Request, due: Parcel, shift: Shift): Posted {
-  shift.progress.latency(facts.latencyMs);
+function judge(facts: Attempt, request: Request, due: Batch, context: SendContext): Posted {
+  context.progress.latency(facts.latencyMs);
   const addressees =
     'addressees' in request ? request.addressees : [{ to: due[0].message.to, reference: request.reference }];
-  const verdicts = shift.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(shift)));
+  const verdicts = context.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(context)));
   // One answer opens one lane and says once whether it is the API's: the best that it says of anybody.
   const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
-  if (told !== undefined) note(facts, told, shift);
+  if (told !== undefined) note(facts, told, context);
   return { facts, verdicts };
 }
 
-function unsent(facts: Attempt, due: Parcel, shift: Shift): Posted {
-  const verdict = note(facts, classify(facts, contextOf(shift)), shift);
+function unsent(facts: Attempt, due: Batch, context: SendContext): Posted {
+  const verdict = note(facts, classify(facts, contextOf(context)), context);
   return { facts, verdicts: due.map(() => verdict) };
 }
 
-function contextOf(shift: Shift): ClassifyContext {
+function contextOf(context: SendContext): ClassifyContext {
   return {
-    wire: shift.wire,
-    firstAnswer: !shift.progress.recognised,
-    nowMs: shift.now(),
-    stopping: shift.stopped.aborted,
+    wire: context.wire,
+    firstAnswer: !context.progress.recognised,
+    nowMs: context.now(),
+    stopping: context.stopped.aborted,
   };
 }
 
-function note(facts: Attempt, verdict: Verdict, shift: Shift): Verdict {
-  if (isRecognised(verdict)) shift.progress.recognised = true;
-  if (verdict.outcome === 'accepted') shift.ramp.accepted();
-  if (facts.status === 429) shift.ramp.throttled();
+function note(facts: Attempt, verdict: Verdict, context: SendContext): Verdict {
+  if (isRecognised(verdict)) context.progress.recognised = true;
+  if (verdict.outcome === 'accepted') context.slowStart.accepted();
+  if (facts.status === 429) context.slowStart.throttled();
   return verdict;
 }
 
 /** What one delivery works with; the same for all deliveries of a start. */
-export interface Shift {
+export interface SendContext {
   readonly groupCommit: GroupCommit;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
-  readonly pace: Pace;
-  readonly ramp: Ramp;
+  readonly rateLimiter: RateLimiter;
+  readonly slowStart: SlowStart;
   readonly stop: Stop;
   readonly progress: Progress;
   readonly wire: CompiledWire;
@@ -251,22 +251,22 @@ export interface Shift {
 }
 
 /** Is the window of anybody closed? */
-function isAnyClosed(due: Parcel, { window }: Shift): boolean {
+function isAnyClosed(due: Batch, { window }: SendContext): boolean {
   return window !== null && due.some(({ decision }) => window.closed(decision.recipient) !== null);
 }
 
 /** Sets aside whose window is closed, and gives the others back; null where nobody is left. */
-async function whoIsOpen(due: Parcel, shift: Shift): Promise<Parcel | null> {
-  if (!isAnyClosed(due, shift)) return due;
+async function whoIsOpen(due: Batch, context: SendContext): Promise<Batch | null> {
+  if (!isAnyClosed(due, context)) return due;
   // Whoever was just refused, or fell back, is pending when that is written, and only then can be set aside.
-  await shift.groupCommit.written();
-  if (shift.stopped.aborted) return null;
-  const [first, ...rest] = due.filter((one) => !setAside(one, shift));
+  await context.groupCommit.written();
+  if (context.stopped.aborted) return null;
+  const [first, ...rest] = due.filter((one) => !setAside(one, context));
   return first === undefined ? null : [first, ...rest];
 }
 
 /** Defers or skips somebody whose row is pending, and says whether it did: the window may be open. */
-function setAside({ decision, leg }: Due, { window, aside }: Shift): boolean {
+function setAside({ decision, leg }: Due, { window, aside }: SendContext): boolean {
   const closed = window?.closed(decision.recipient) ?? null;
   if (closed === null) return false;
   aside(decision.row, leg, closed);
@@ -274,12 +274,12 @@ function setAside({ decision, leg }: Due, { window, aside }: Shift): boolean {
 }
 
 /** What is to be sent to after a request: halves, and fallbacks. */
-type More = readonly Parcel[] | null;
+type More = readonly Batch[] | null;
 
 /** What is left of a request once its answer is known. */
 interface Settled {
   /** Who is to be tried again; null: nobody. */
-  readonly again: Parcel | null;
+  readonly again: Batch | null;
   readonly retryAfterMs: number | null;
   readonly more: More;
 }
@@ -288,20 +288,20 @@ const DONE: Settled = { again: null, retryAfterMs: null, more: null };
 
 /** Hands what became of everybody to the group commit, and says who is to be sent to next. */
 function settle(
-  due: Parcel,
+  due: Batch,
   attempt: number,
   from: 'claimed' | 'pending',
   facts: Attempt,
   verdicts: readonly Verdict[],
-  shift: Shift,
+  context: SendContext,
 ): Settled {
   if (due.length === 1) {
     const [verdict] = verdicts;
-    return verdict === undefined ? DONE : settleOne(due[0], attempt, from, facts, verdict, shift);
+    return verdict === undefined ? DONE : settleOne(due[0], attempt, from, facts, verdict, context);
   }
   const again: Due[] = [];
   const halves: Due[] = [];
-  const more: Parcel[] = [];
+  const more: Batch[] = [];
   let retryAfterMs: number | null = null;
   let noted: Verdict | null = null;
   for (let i = 0; i < due.length; i++) {
@@ -309,12 +309,12 @@ function settle(
     const verdict = verdicts[i];
     if (one === undefined || verdict === undefined) continue;
     if (verdict.split) {
-      record(one, attempt, from, facts, verdict, 'pending', shift);
+      record(one, attempt, from, facts, verdict, 'pending', context);
       halves.push({ ...one, before: one.before + attempt });
       continue;
     }
     // Several doubts of one request are one event for the rules that count events in a row, and so is another attempt.
-    const settled = settleOne(one, attempt, from, facts, verdict, shift, noted?.outcome === verdict.outcome);
+    const settled = settleOne(one, attempt, from, facts, verdict, context, noted?.outcome === verdict.outcome);
     noted = verdict;
     if (settled.again !== null) again.push(...settled.again);
     if (settled.more !== null) more.push(...settled.more);
@@ -335,33 +335,33 @@ function settleOne(
   from: 'claimed' | 'pending',
   facts: Attempt,
   verdict: Verdict,
-  shift: Shift,
+  context: SendContext,
   sameEvent = false,
 ): Settled {
   // Also when the run was stopped meanwhile: whoever could have been tried again waits for the next start.
-  if (verdict.again && verdict.halt === null && attempt < shift.attempts) {
-    record(due, attempt, from, facts, verdict, 'pending', shift);
-    if (!sameEvent && !shift.stopped.aborted) noteRetry(shift);
+  if (verdict.again && verdict.halt === null && attempt < context.attempts) {
+    record(due, attempt, from, facts, verdict, 'pending', context);
+    if (!sameEvent && !context.stopped.aborted) noteRetry(context);
     return { again: [due], retryAfterMs: verdict.retryAfterMs, more: null };
   }
   const next = verdict.reason === 'unsupported-channel' && from === 'claimed' ? dueAfter(due) : undefined;
   if (next !== undefined) {
-    record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);
-    if (due.leg === 0 && !shift.stopped.aborted) shift.stop.fellBack();
+    record(due, attempt, from, facts, verdict, verdict.outcome, context, next);
+    if (due.leg === 0 && !context.stopped.aborted) context.stop.fellBack();
     return { ...DONE, more: [[next]] };
   }
-  record(due, attempt, from, facts, verdict, verdict.outcome, shift);
-  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);
-  shift.progress.settled(verdict.outcome);
+  record(due, attempt, from, facts, verdict, verdict.outcome, context);
+  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);
+  context.progress.settled(verdict.outcome);
   // What still comes in after a signal did not end this start.
-  if (!shift.stopped.aborted) shift.stop.note(verdict, due.leg, sameEvent);
+  if (!context.stopped.aborted) context.stop.note(verdict, due.leg, sameEvent);
   return DONE;
 }
 
 /** Once for a request, however many it is for: figures and lanes are those of requests. */
-function noteRetry({ progress, ramp }: Shift): void {
+function noteRetry({ progress, slowStart }: SendContext): void {
   progress.retried();
-  ramp.retried(progress.figures.retried, progress.figures.posted);
+  slowStart.retried(progress.figures.retried, progress.figures.posted);
 }
 
 function record(
@@ -371,7 +371,7 @@ function record(
   facts: Attempt,
   verdict: Verdict,
   state: ResultRecord['state'],
-  shift: Shift,
+  context: SendContext,
   next?: Due,
 ): void {
   // A fallback that was never claimed has no row yet: the leg before is accepted as it was.
@@ -387,7 +387,7 @@ function record(
     messageId: verdict.messageId,
     error: verdict.error,
   };
-  if (next !== undefined) shift.groupCommit.record({ ...result, next: nextLeg(next, shift.costOf) });
-  else if (state !== 'in-doubt' || message.text === null) shift.groupCommit.record(result);
-  else shift.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
+  if (next !== undefined) context.groupCommit.record({ ...result, next: nextLeg(next, context.costOf) });
+  else if (state !== 'in-doubt' || message.text === null) context.groupCommit.record(result);
+  else context.groupCommit.record({ ...result, textHash: hash('sha256', message.text) });
 }

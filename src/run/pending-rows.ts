@@ -4,7 +4,7 @@ import type { Channel } from '../model.ts';
 import type { RowSet } from '../util/row-set.ts';
 
 /** The rows that are still to do, walked along with the list: both are in list order, so no row needs a look-up. */
-export interface Todo {
+export interface PendingRows {
   /** Asked with ascending rows, once each. */
   wants(row: number): boolean;
   /** What the ledger holds of a wanted row, until `wants` has gone a batch further; null where it holds somebody else. */
@@ -18,7 +18,7 @@ export interface Todo {
 /** Few, so that V8 is done with them while they are young: two batches are kept at a time. */
 const BATCH = 400;
 
-export function createTodo(pending: (afterRow: number, limit: number) => readonly PendingRow[]): Todo {
+export function createPendingRows(pending: (afterRow: number, limit: number) => readonly PendingRow[]): PendingRows {
   let ahead: readonly PendingRow[] = [];
   let next = 0;
   let last = -1;
@@ -69,7 +69,7 @@ const NONE: readonly Channel[] = [];
  *
  * @param loaded - the rows of which none was left out
  */
-export function createFirstTodo(loaded: Pick<RowSet, 'has'>): Todo {
+export function createFirstPendingRows(loaded: Pick<RowSet, 'has'>): PendingRows {
   let asked = -1;
   return {
     wants(row) {
@@ -84,7 +84,7 @@ export function createFirstTodo(loaded: Pick<RowSet, 'has'>): Todo {
 }
 
 /** The shards that a worker has, and the rows in them that are still to do, walked along with the list. */
-interface ShardTodo extends Todo {
+interface ShardPendingRows extends PendingRows {
   /** The list is read from its beginning again. */
   restart(): void;
   add(shard: Shard): void;
@@ -103,14 +103,14 @@ interface ShardTodo extends Todo {
 
 interface Part {
   readonly shard: Shard;
-  readonly todo: Todo;
+  readonly pendingRows: PendingRows;
   /** Where the walk was when it was added: one that lies behind that is for the next walk. */
   readonly from: number;
 }
 
-export function createShardTodo(
+export function createShardPendingRows(
   pending: (afterRow: number, limit: number, lastRow: number) => readonly PendingRow[],
-): ShardTodo {
+): ShardPendingRows {
   // By their rows. There are never more than a few: whoever is past one is soon done with it.
   let parts: Part[] = [];
   let asked = -1;
@@ -126,15 +126,17 @@ export function createShardTodo(
   const partFor = (shard: Shard): Part => ({
     shard,
     from: asked,
-    todo: createTodo((after, limit) => pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow)),
+    pendingRows: createPendingRows((after, limit) =>
+      pending(Math.max(after, shard.firstRow - 1), limit, shard.lastRow),
+    ),
   });
 
   return {
     wants(row) {
       asked = row;
-      return partOf(row)?.todo.wants(row) ?? false;
+      return partOf(row)?.pendingRows.wants(row) ?? false;
     },
-    find: (row, key) => partOf(row)?.todo.find(row, key) ?? null,
+    find: (row, key) => partOf(row)?.pendingRows.find(row, key) ?? null,
     get lastRow() {
       return asked;
     },

@@ -6,14 +6,14 @@ import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Suppressions, suppressionView } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
-import { createPacker, type Due, dueOf, type Packer, type Parcel } from './batch.ts';
+import { type Batch, createPacker, type Due, dueOf, type Packer } from './batch.ts';
 import type { Gate } from './canary.ts';
 import type { Pool } from './concurrency.ts';
-import type { Shift } from './deliver.ts';
-import type { Todo } from './pending-rows.ts';
+import type { SendContext } from './deliver.ts';
+import type { PendingRows } from './pending-rows.ts';
 import { TIMERS, type Timers } from './timers.ts';
 
-export interface FeedOptions {
+export interface ProducerOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
   readonly run: RunRecord;
@@ -25,8 +25,8 @@ export interface FeedOptions {
   /** Recipients that are posted to in this start; null: all. */
   readonly limit: number | null;
   readonly now: () => number;
-  readonly shift: Shift;
-  readonly todo: Todo;
+  readonly context: SendContext;
+  readonly pendingRows: PendingRows;
   readonly pool: Pool;
   /** Null without a canary. */
   readonly gate: Gate | null;
@@ -45,7 +45,7 @@ const REMOVED_BATCH = 1000;
 /**
  * Takes the decisions whose rows are still to do, in list order, and puts them into the pool; returns when it is empty.
  */
-export async function feed(options: FeedOptions): Promise<void> {
+export async function feed(options: ProducerOptions): Promise<void> {
   const { lists, pool } = options;
   const ended = new AbortController();
   // As long as anything is claimed, also after the last row was taken.
@@ -60,9 +60,9 @@ export async function feed(options: FeedOptions): Promise<void> {
   }
 }
 
-async function feedAll(options: FeedOptions): Promise<void> {
-  const { plan, ledger, run, todo, pool, shift, gate, lists, between } = options;
-  const { stopped } = shift;
+async function feedAll(options: ProducerOptions): Promise<void> {
+  const { plan, ledger, run, pendingRows, pool, context, gate, lists, between } = options;
+  const { stopped } = context;
   const packer = createPacker<Due>(plan.recipientsPerRequest);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let isLater = false;
@@ -70,14 +70,14 @@ async function feedAll(options: FeedOptions): Promise<void> {
   try {
     await lists.renew();
     const view = {
-      wanted: todo.wants,
+      wanted: pendingRows.wants,
       expected: options.list,
       // The claims look again; whoever is known to be left out need not wait for a turn.
       ...suppressionView(lists.current, ledger, options.now),
       ...options.reached?.view(options.now),
-      ...(shift.window === null ? {} : { closed: shift.window.closed }),
+      ...(context.window === null ? {} : { closed: context.window.closed }),
       get expired() {
-        return shift.isLate();
+        return context.isLate();
       },
       skipInvalid: true,
       winner: run.winner,
@@ -97,14 +97,14 @@ async function feedAll(options: FeedOptions): Promise<void> {
         // The gate is not decided in this start: whoever is left waits for the next one.
         if (isLater && isGated) {
           aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
-          shift.progress.settled('deferred');
+          context.progress.settled('deferred');
           continue;
         }
         left -= 1;
         if (isGated) gate.put(1);
         // A fallback is a request of its own; who else gets the same may share one.
-        const parcel = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
-        if (parcel !== null) await put(pool, parcel);
+        const batch = due.leg > 0 ? [due] : packer.add(due, due.decision.variant);
+        if (batch !== null) await put(pool, batch);
       }
       if (aside.skipped.length > 0) ledger.skip(run, aside.skipped, options.now());
       if (aside.deferred.length > 0) ledger.defer(run, aside.deferred, options.now());
@@ -114,7 +114,7 @@ async function feedAll(options: FeedOptions): Promise<void> {
         break;
       }
     }
-    for (const parcel of stopped.aborted ? [] : packer.rest()) await put(pool, parcel);
+    for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);
     if (!stopped.aborted && left > 0 && !isOver && between === undefined) skipRemoved(options);
   } catch (error) {
     pool.fail(error);
@@ -123,9 +123,9 @@ async function feedAll(options: FeedOptions): Promise<void> {
 }
 
 /** Nothing is in flight when a gate is judged: what waits for others to share a request goes first. */
-async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: FeedOptions): Promise<boolean> {
+async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: ProducerOptions): Promise<boolean> {
   do {
-    for (const parcel of packer.rest()) await put(pool, parcel);
+    for (const batch of packer.rest()) await put(pool, batch);
     await pool.idle();
     if (!(await gate.turn())) return false;
     // It may have paused for hours. Whoever is on a list since is seen by the claims.
@@ -138,7 +138,7 @@ async function put(pool: Pool, dues: readonly Due[]): Promise<void> {
   if (isParcel(dues)) await pool.put(dues);
 }
 
-function isParcel(dues: readonly Due[]): dues is Parcel {
+function isParcel(dues: readonly Due[]): dues is Batch {
   return dues.length > 0;
 }
 
@@ -149,39 +149,39 @@ interface Aside {
 }
 
 /** Whose turn it is; null where a rule came between. */
-function whoseTurn(decision: Decision, { todo, shift }: FeedOptions, aside: Aside): Due | null {
+function whoseTurn(decision: Decision, { pendingRows, context }: ProducerOptions, aside: Aside): Due | null {
   const { row, line } = decision;
-  const pending = todo.find(row, decision.key);
-  if (pending === null && todo.isLost?.(row) === true) return null;
+  const pending = pendingRows.find(row, decision.key);
+  if (pending === null && pendingRows.isLost?.(row) === true) return null;
   if (pending === null) throw unexpected(line);
   const { leg } = pending;
-  if (pending.byReport !== undefined) return reportedDue(decision, pending, shift);
+  if (pending.byReport !== undefined) return reportedDue(decision, pending, context);
   // A rule leaves them out by now: they opted out, others wrote to them, or the campaign was amended.
-  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);
   // It was decided with its batch, which may have been long ago.
-  if (shift.isLate()) return skip(pending, 'expired', aside, shift);
+  if (context.isLate()) return skip(pending, 'expired', aside, context);
   if (decision.decision === 'defer') {
     aside.deferred.push({ row, leg, reason: decision.reason });
-    shift.progress.settled('deferred');
-    if (decision.untilMs !== undefined) shift.progress.opens(decision.untilMs);
+    context.progress.settled('deferred');
+    if (decision.untilMs !== undefined) context.progress.opens(decision.untilMs);
     return null;
   }
   if (decision.decision !== 'send') throw unexpected(line);
   // The fallback was begun, and an amended campaign has it no more.
-  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, shift);
+  return dueOf(decision, pending) ?? skip(pending, 'removed', aside, context);
 }
 
 /**
  * A fallback that a report asks for. Whoever a rule leaves out keeps the message that was accepted: their row has
  * not moved, and does so only when the fallback is claimed.
  */
-function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: Shift): Due | null {
+function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): Due | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
   if (decision.decision !== 'send' || isLate()) return null;
   return dueOf(decision, pending) ?? null;
 }
 
-function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress }: Shift): null {
+function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress }: SendContext): null {
   aside.skipped.push({ row, leg, reason });
   progress.settled('skipped');
   return null;
@@ -191,12 +191,12 @@ function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress
  * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
  * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
  */
-function skipRemoved({ ledger, run, now, shift, todo }: FeedOptions): void {
+function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
   const next = () =>
-    ledger.pending(run, todo.lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
+    ledger.pending(run, pendingRows.lastRow, REMOVED_BATCH).map(({ row, leg }) => ({ row, leg, reason: 'removed' }));
   for (let rows = next(); rows.length > 0; rows = next()) {
     ledger.skip(run, rows, now());
-    for (const _ of rows) shift.progress.settled('skipped');
+    for (const _ of rows) context.progress.settled('skipped');
   }
 }
 

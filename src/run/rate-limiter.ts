@@ -5,7 +5,7 @@ import { TIMERS, type Timers } from './timers.ts';
  * Paces a whole run: no more than `ratePerSecond` requests a second, and none before the time that the API asked for.
  * Waits use the monotonic clock, so that a step of the wall clock neither stalls nor floods.
  */
-export interface Pace {
+export interface RateLimiter {
   /** The turn of one request; undefined when it may go at once. Ends early when the run stops. */
   turn(): Promise<void> | undefined;
   /**
@@ -27,7 +27,11 @@ export interface Pace {
  */
 const CATCH_UP_MS = 20;
 
-export function createPace(ratePerSecond: number | null, stopped: AbortSignal, timers: Timers = TIMERS): Pace {
+export function createRateLimiter(
+  ratePerSecond: number | null,
+  stopped: AbortSignal,
+  timers: Timers = TIMERS,
+): RateLimiter {
   const { monotonicMs, sleep } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
   /** The next turn that nobody has. */
@@ -77,7 +81,7 @@ export function createPace(ratePerSecond: number | null, stopped: AbortSignal, t
   };
 }
 
-interface SharedPaceOptions {
+interface SharedRateLimiterOptions {
   /** The lowest rate that holds for this run: that of the environment, or a lower one. */
   readonly ratePerSecond: number;
   /** Those of all who send to the environment, of all who share the run, or both: the later one counts. */
@@ -96,12 +100,12 @@ const BLOCK_MS = 50;
  * taken from the ledger as they are needed, some at once: so one that ends or waits for its API leaves nearly all of the
  * rate to the others. Never more at once than who stands in line, nor than goes out in so short a time.
  *
- * The ledger that cannot be asked ends the run at its next commit; until then the run keeps its own pace.
+ * The ledger that cannot be asked ends the run at its next commit; until then the run keeps its own rateLimiter.
  */
-export function createSharedPace(options: SharedPaceOptions): Pace {
+export function createSharedRateLimiter(options: SharedRateLimiterOptions): RateLimiter {
   const { turns, stopped, timers = TIMERS } = options;
   const { monotonicMs } = timers;
-  const own = createPace(options.ratePerSecond, stopped, timers);
+  const own = createRateLimiter(options.ratePerSecond, stopped, timers);
   const intervalMs = 1000 / options.sharedPerSecond;
   const most = Math.max(1, Math.floor((BLOCK_MS * options.ratePerSecond) / 1000));
   const line: (() => void)[] = [];

@@ -7,7 +7,7 @@ import { asksReports, createCanary, createGate, type Gate, judgeReports, type On
 import { returnedIn, unreachedRows, withUnreached } from './deliveries.ts';
 import { joinReplies, settleByReports } from './evidence.ts';
 import type { Memory } from './memory.ts';
-import { createFirstTodo, createTodo } from './pending-rows.ts';
+import { createFirstPendingRows, createPendingRows } from './pending-rows.ts';
 import { addFigures, answersIn, type Figures, type Progress, stateAfter, sumOf } from './progress.ts';
 import type { Sharing } from './sharing.ts';
 import { inputHalt, ledgerHalt } from './stop.ts';
@@ -52,7 +52,7 @@ export interface RunEnd {
 
 /**
  * One start of a run, under its lock: sends to everybody who is still to do, in list order, and records what happened.
- * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the ramp's.
+ * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the slowStart's.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
@@ -70,16 +70,18 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { progress, groupCommit, stop } = work;
 
   const pending = (after: number, count: number) => ledger.pending(run, after, count);
-  const todo = () =>
-    createTodo(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
+  const pendingRows = () =>
+    createPendingRows(options.unreached ? withUnreached(pending, unreachedRows(ledger, run, plan.campaign)) : pending);
   const isAnyLeft = (): boolean => pending(-1, 1).length > 0 || (options.unreached ?? 0) > 0;
   progress.figures.toDo = loaded?.size ?? sumOf(before, 'pending') + (options.unreached ?? 0);
   options.onStart?.(part === null ? progress.figures : part.figures(progress.figures));
   const gate = createCanaryGate({ options, run, work }, before);
-  const first = loaded === null ? todo : () => createFirstTodo(loaded);
-  if (part === null) await work.feed({ todo: first(), limit: options.limit, gate });
+  const first = loaded === null ? pendingRows : () => createFirstPendingRows(loaded);
+  if (part === null) await work.feed({ pendingRows: first(), limit: options.limit, gate });
   else
-    await part.feed(work, { todo, isAnyLeft, limit: options.limit, gate }).catch((error: unknown) => work.fail(error));
+    await part
+      .feed(work, { pendingRows, isAnyLeft, limit: options.limit, gate })
+      .catch((error: unknown) => work.fail(error));
   await groupCommit.flush();
   await part?.rest(work);
   if (remembered !== null) {

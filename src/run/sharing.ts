@@ -6,8 +6,8 @@ import type { Pulse, Share, WorkerFacts, WorkerStore } from '../ledger/worker-st
 import type { Halt, Json } from '../model.ts';
 import { readLatency } from '../report/latency.ts';
 import { settleByReports } from './evidence.ts';
-import { createShardTodo, type Todo } from './pending-rows.ts';
-import type { FeedOptions } from './producer.ts';
+import { createShardPendingRows, type PendingRows } from './pending-rows.ts';
+import type { ProducerOptions } from './producer.ts';
 import {
   addFigures,
   createProgress,
@@ -51,15 +51,15 @@ interface SharedStart {
   readonly halt: Halt | null;
   /** As a progress line shows them: of everybody. */
   figures(own: Figures): Figures;
-  feed(work: Work, options: SharedFeed): Promise<void>;
+  feed(work: Work, options: SharedProducer): Promise<void>;
   /** Ends the run for everybody, and waits for them. */
   rest(work: Work): Promise<void>;
   /** What everybody did. */
   sum(own: ProgressWithLatency): ProgressWithLatency;
 }
 
-interface SharedFeed extends Pick<FeedOptions, 'limit' | 'gate'> {
-  readonly todo: () => Todo;
+interface SharedProducer extends Pick<ProducerOptions, 'limit' | 'gate'> {
+  readonly pendingRows: () => PendingRows;
   /** Somebody is pending, or due for a fallback. */
   readonly isAnyLeft: () => boolean;
 }
@@ -77,10 +77,10 @@ export function createSharing(options: SharingOptions): Sharing {
           return part.halt;
         },
         figures: (own) => figuresOfAll(own, part),
-        async feed(work, { todo, isAnyLeft, limit, gate }) {
+        async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
           part.begin(work);
-          // The ramp of a canary is one sender's: whoever it lets through last is for everybody.
-          if (gate !== null) await work.feed({ todo: todo(), limit, gate, untilWide: true });
+          // The slowStart of a canary is one sender's: whoever it lets through last is for everybody.
+          if (gate !== null) await work.feed({ pendingRows: pendingRows(), limit, gate, untilWide: true });
           const left = limit === null ? null : limit - triedIn(work.progress.figures.settled);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
           const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
@@ -93,7 +93,7 @@ export function createSharing(options: SharingOptions): Sharing {
           await part.walk(work, null);
           // Fallbacks that a report made due, and whoever is not on the list any more: nobody, as a rule.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
-          if (!isAll) await work.feed({ todo: todo(), limit, gate: null });
+          if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
         },
         async rest(work) {
           await part.rest(work);
@@ -227,8 +227,8 @@ interface Part {
 
 export function openPart(options: PartOptions): Part {
   const { ledger, workers, worker, run, queue, now, timers } = options;
-  const todo = createShardTodo((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
-  const held = { worker: worker.id, of: (row: number) => todo.shardOf(row) };
+  const pendingRows = createShardPendingRows((after, limit, lastRow) => ledger.pending(run, after, limit, lastRow));
+  const held = { worker: worker.id, of: (row: number) => pendingRows.shardOf(row) };
   let inShards = false;
   let working: Work | null = null;
   /** A claim was refused in this walk, and with it others that came together. */
@@ -267,7 +267,7 @@ export function openPart(options: PartOptions): Part {
   };
   const taken = async (offer: Offer): Promise<boolean> => {
     const shard = workers.take(run, offer.shard, worker, now());
-    if (shard !== null) todo.add(shard);
+    if (shard !== null) pendingRows.add(shard);
     // Whose it is stands in the ledger from here on.
     await queue.done(run, offer);
     return shard !== null;
@@ -284,35 +284,35 @@ export function openPart(options: PartOptions): Part {
 
   /** Those that the walk is past, once nobody in them is pending or claimed. */
   const finishPast = (isOver: boolean): void => {
-    for (const { number } of todo.passed(isOver)) {
+    for (const { number } of pendingRows.passed(isOver)) {
       // Whoever was refused a claim is pending still, and is sent to in the next walk.
-      if (workers.finish(run, number, worker.id, isOver && !wasStopped)) todo.remove(number);
+      if (workers.finish(run, number, worker.id, isOver && !wasStopped)) pendingRows.remove(number);
       // It was called back, or taken over, and nobody was left in it to be refused.
-      else if (isOver && !workers.holds(run.list, number, worker.id)) todo.remove(number);
+      else if (isOver && !workers.holds(run.list, number, worker.id)) pendingRows.remove(number);
     }
   };
   /** One walk along the list: shards ahead are taken while there is something to do. */
   const walkOnce = async (work: Work): Promise<void> => {
-    todo.restart();
+    pendingRows.restart();
     wasStopped = false;
     let batch = 0;
     let before = -1;
     let finishedAt = timers.monotonicMs();
     const between = async (): Promise<boolean> => {
-      batch = Math.max(batch, todo.lastRow - before);
-      before = todo.lastRow;
+      batch = Math.max(batch, pendingRows.lastRow - before);
+      before = pendingRows.lastRow;
       const nowMs = timers.monotonicMs();
       if (nowMs - finishedAt >= PULSE_MS) {
         finishedAt = nowMs;
         finishPast(false);
       }
       // The next batch may be past the last of these: whoever is in it must be known before.
-      const isNearEnd = todo.end - todo.lastRow <= 2 * batch;
+      const isNearEnd = pendingRows.end - pendingRows.lastRow <= 2 * batch;
       const isDrained = drainedAt !== null && nowMs - drainedAt < PULSE_MS;
       if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
-      return todo.end > todo.lastRow;
+      return pendingRows.end > pendingRows.lastRow;
     };
-    await work.feed({ todo, gate: null, limit: null, between });
+    await work.feed({ pendingRows, gate: null, limit: null, between });
     if (work.stopped.aborted) return;
     await work.groupCommit.written();
     finishPast(true);
@@ -325,8 +325,8 @@ export function openPart(options: PartOptions): Part {
       onStopped() {
         wasStopped = true;
         try {
-          for (const { number } of todo.shards) {
-            if (!workers.holds(run.list, number, worker.id)) todo.lose(number);
+          for (const { number } of pendingRows.shards) {
+            if (!workers.holds(run.list, number, worker.id)) pendingRows.lose(number);
           }
         } catch (error) {
           working?.fail(error);
@@ -355,11 +355,11 @@ export function openPart(options: PartOptions): Part {
       inShards = true;
       if (first !== null) await taken(first);
       while (!work.stopped.aborted) {
-        const had = todo.shards.length;
+        const had = pendingRows.shards.length;
         if (had > 0 || (await takeNext())) {
           await walkOnce(work);
           // Somebody in it waits for another claim of this worker, say: not at once again.
-          if (todo.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
+          if (pendingRows.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
         } else if (workers.left(run) === 0) break;
         else await timers.sleep(PULSE_MS, work.stopped);
       }

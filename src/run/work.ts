@@ -12,8 +12,8 @@ import type { Suppressions } from '../plan/suppression.ts';
 import { createWindowGate } from '../plan/window.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { legFacts } from './batch.ts';
-import { createPool, createRamp } from './concurrency.ts';
-import type { Shift } from './deliver.ts';
+import { createPool, createSlowStart } from './concurrency.ts';
+import type { SendContext } from './deliver.ts';
 import { deliver } from './deliver.ts';
 import { isUnreached } from './deliveries.ts';
 import {
@@ -24,9 +24,9 @@ import {
   type TimedClaim,
 } from './group-commit.ts';
 import type { RunMemory } from './memory.ts';
-import { createLists, type FeedOptions, feed, type ListsAgain } from './producer.ts';
+import { createLists, feed, type ListsAgain, type ProducerOptions } from './producer.ts';
 import { createProgress, type ProgressWithLatency } from './progress.ts';
-import { createPace, createSharedPace, type Pace } from './rate-limiter.ts';
+import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
 
@@ -83,7 +83,7 @@ export interface Work {
   /** What went wrong besides the ledger. */
   readonly trouble: Error | null;
   /** Sends to everybody who is to do in these rows, and returns when nothing is in flight. */
-  feed(rows: Pick<FeedOptions, 'todo' | 'limit' | 'gate'> & Partial<FeedOptions>): Promise<void>;
+  feed(rows: Pick<ProducerOptions, 'pendingRows' | 'limit' | 'gate'> & Partial<ProducerOptions>): Promise<void>;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
   /** Ends it all, for instance because the ledger failed elsewhere. */
@@ -106,11 +106,11 @@ export async function openWork(
   if (options.interrupt.aborted) halt();
   options.interrupt.addEventListener('abort', halt, { once: true });
 
-  const pool = createPool(2 * concurrency, (parcel) => deliver(parcel, shift), halt);
+  const pool = createPool(2 * concurrency, (batch) => deliver(batch, context), halt);
   const progress = createProgress();
   const lists = createLists(options.suppressions, options.listsAgain ?? null, now, timers);
-  const ramp = createRamp(concurrency, pool.setWidth);
-  const { pace, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
+  const slowStart = createSlowStart(concurrency, pool.setWidth);
+  const { rateLimiter, heldByOthers } = pacesOf(options, stopping.signal, timers, shared !== null);
   const committed: NonNullable<GroupCommitLedger['committed']> = (results, claims, answers) => {
     remembered?.committed(results, claims, answers);
     if (onCommitted !== undefined) onCommitted(results, claims);
@@ -121,7 +121,7 @@ export async function openWork(
         const nowMs = now();
         const { rules } = lists.current;
         const held = shared?.held() ?? null;
-        const answers = claimInTime(claims, nowMs, pace.isHeld(), (inTime) =>
+        const answers = claimInTime(claims, nowMs, rateLimiter.isHeld(), (inTime) =>
           ledger.commit(run, results, inTime, nowMs, rules, reached?.reach, held),
         );
         if (held !== null && answers.includes('stopped')) shared?.onStopped();
@@ -151,13 +151,13 @@ export async function openWork(
   const startMs = run.startedAtMs ?? now();
   // Nothing waits where there is no window: the turns of the event loop are those of a run without.
   const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
-  const shift = createShift({
+  const context = createShift({
     options,
     run,
     startMs,
     groupCommit,
-    ramp,
-    pace,
+    slowStart,
+    rateLimiter,
     stop,
     window,
     progress,
@@ -172,7 +172,7 @@ export async function openWork(
     get trouble() {
       return pool.failure;
     },
-    feed: (rows) => feed({ plan, ledger, run, list: options.list, lists, reached, now, shift, pool, ...rows }),
+    feed: (rows) => feed({ plan, ledger, run, list: options.list, lists, reached, now, context, pool, ...rows }),
     heldByOthers,
     fail: (error) => pool.fail(error),
     halt,
@@ -181,7 +181,7 @@ export async function openWork(
 }
 
 interface Paces {
-  readonly pace: Pace;
+  readonly rateLimiter: RateLimiter;
   readonly heldByOthers: (ms: number) => void;
 }
 
@@ -199,21 +199,24 @@ function pacesOf(
   const turns = [environment, own].filter((one) => one !== null);
   const sharedPerSecond = own === null ? environmentPerSecond : ratePerSecond;
   if (turns.length === 0 || sharedPerSecond === null) {
-    const pace = createPace(ratePerSecond, stopped, timers);
-    return { pace: isShared ? heldTogether(pace, ledger, run) : pace, heldByOthers: (ms) => pace.hold(ms) };
+    const rateLimiter = createRateLimiter(ratePerSecond, stopped, timers);
+    return {
+      rateLimiter: isShared ? heldTogether(rateLimiter, ledger, run) : rateLimiter,
+      heldByOthers: (ms) => rateLimiter.hold(ms),
+    };
   }
   const shared = { turns, sharedPerSecond, ratePerSecond: ratePerSecond ?? sharedPerSecond };
   // Whoever takes turns hears with them that all are held back.
-  return { pace: createSharedPace({ ...shared, stopped, timers }), heldByOthers: () => undefined };
+  return { rateLimiter: createSharedRateLimiter({ ...shared, stopped, timers }), heldByOthers: () => undefined };
 }
 
 /** Without a rate nobody takes turns: what the API asks of one, the others hear with their next pulse. */
-function heldTogether(pace: Pace, ledger: Ledger, run: RunRecord): Pace {
+function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord): RateLimiter {
   const turns = ledger.turns(turnsOf(run), 1);
   return {
-    ...pace,
+    ...rateLimiter,
     hold(ms) {
-      pace.hold(ms);
+      rateLimiter.hold(ms);
       try {
         turns?.hold(ms);
       } catch {
@@ -229,14 +232,15 @@ function turnsOf({ number }: RunRecord): string {
 }
 
 /** What a start is made of, beside its list. */
-interface Start extends Pick<Shift, 'groupCommit' | 'ramp' | 'pace' | 'stop' | 'window' | 'progress' | 'stopped'> {
+interface Start
+  extends Pick<SendContext, 'groupCommit' | 'slowStart' | 'rateLimiter' | 'stop' | 'window' | 'progress' | 'stopped'> {
   readonly options: WorkOptions;
   readonly run: RunRecord;
   /** The run's first start, in ms since 1970: it dates a relative validity. */
   readonly startMs: number;
 }
 
-function createShift({ options, run, startMs, progress, ...parts }: Start): Shift {
+function createShift({ options, run, startMs, progress, ...parts }: Start): SendContext {
   const { plan, ledger, now, reached = null, costOf = () => null } = options;
   const { notAfterMs, attempts } = plan.campaign.send;
   // Who waited for the winner has no variant in the ledger yet.

@@ -97,8 +97,8 @@ export const KEEPING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/run/deliver.ts',
-        was: 'shift.isLate() || isAnyClosed(due, shift)) {\n        // The commit',
-        is: 'shift.isLate()) {\n        // The commit',
+        was: 'context.isLate() || isAnyClosed(due, context)) {\n        // The commit',
+        is: 'context.isLate()) {\n        // The commit',
       },
     ],
     proof: { in: 'run/window.test.ts', only: 'during the commit of the claim' },

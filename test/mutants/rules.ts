@@ -25,12 +25,12 @@ export const RULES: readonly Mutant[] = [
     edits: [
       {
         file: FEED,
-        was: "if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);",
+        was: "if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);",
         is: `if (decision.decision === 'skip' && decision.reason === 'frequency-cap') {
     aside.deferred.push({ row, leg, reason: decision.reason });
     return null;
   }
-  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, shift);`,
+  if (decision.decision === 'skip') return skip(pending, decision.reason, aside, context);`,
       },
     ],
     proof: SEVERAL,

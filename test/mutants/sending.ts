@@ -4,18 +4,18 @@ const DELIVER = 'src/run/deliver.ts';
 const SETTLE = 'src/run/deliver.ts';
 const GROUP_COMMIT = 'src/run/group-commit.ts';
 
-const CLAIM = `      const answers = await claim(due, attempt - 1, shift);
+const CLAIM = `      const answers = await claim(due, attempt - 1, context);
       if (answers?.[0] === 'held') {
         // Then all are: a \`Retry-After\` came while the claim waited for others.
         endpoint.release();
         attempt -= 1;
         continue;
       }
-      const claimed = takeClaimed(due, answers, attempt, shift);
+      const claimed = takeClaimed(due, answers, attempt, context);
       if (claimed === null) return;
       due = claimed;
 `;
-const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, due, shift);
+const POST = `      posted = judge(await endpoint.post(request.body, request.reference), request, due, context);
 `;
 const READY = `    const opening = endpoint.ready();
 `;
@@ -41,12 +41,12 @@ export const SENDING: readonly Mutant[] = [
       {
         file: DELIVER,
         was: CLAIM,
-        is: '      const claiming = claim(due, attempt - 1, shift);\n',
+        is: '      const claiming = claim(due, attempt - 1, context);\n',
       },
       {
         file: DELIVER,
         was: POST,
-        is: POST + CLAIM.replace('claim(due, attempt - 1, shift)', 'claiming'),
+        is: POST + CLAIM.replace('claim(due, attempt - 1, context)', 'claiming'),
       },
     ],
     proof: { in: 'run/suppressed.test.ts' },
@@ -93,7 +93,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') shift.progress.settled('skipped');`,
+        was: `if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') context.progress.settled('skipped');`,
         is: `if (answer === 'suppressed') claimed.push(one);`,
       },
     ],
@@ -105,7 +105,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: SETTLE,
-        was: `    record(due, attempt, from, facts, verdict, 'pending', shift);\n    if (!sameEvent &&`,
+        was: `    record(due, attempt, from, facts, verdict, 'pending', context);\n    if (!sameEvent &&`,
         is: `    if (!sameEvent &&`,
       },
     ],
@@ -114,7 +114,7 @@ export const SENDING: readonly Mutant[] = [
   {
     name: 'one-attempt-too-many',
     planted: 'send.attempts counts retries and not attempts',
-    edits: [{ file: SETTLE, was: 'attempt < shift.attempts)', is: 'attempt <= shift.attempts)' }],
+    edits: [{ file: SETTLE, was: 'attempt < context.attempts)', is: 'attempt <= context.attempts)' }],
     proof: { in: 'run/retry-after.test.ts', only: 'three attempts' },
   },
   {
@@ -123,7 +123,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: 'if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);',
+        was: 'if (end.retryAfterMs !== null) context.rateLimiter.hold(end.retryAfterMs + wait);',
         is: '',
       },
     ],
@@ -135,8 +135,8 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `    if (end.retryAfterMs !== null) shift.pace.hold(end.retryAfterMs + wait);\n`,
-        is: `    if (end.retryAfterMs !== null) await shift.pace.pause(end.retryAfterMs);\n`,
+        was: `    if (end.retryAfterMs !== null) context.rateLimiter.hold(end.retryAfterMs + wait);\n`,
+        is: `    if (end.retryAfterMs !== null) await context.rateLimiter.pause(end.retryAfterMs);\n`,
       },
     ],
     proof: { in: 'run/retry-after.test.ts', only: 'F5' },
@@ -147,7 +147,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: SETTLE,
-        was: '  if (verdict.retryAfterMs !== null) shift.pace.hold(verdict.retryAfterMs);\n',
+        was: '  if (verdict.retryAfterMs !== null) context.rateLimiter.hold(verdict.retryAfterMs);\n',
         is: '',
       },
     ],
@@ -178,21 +178,29 @@ export const SENDING: readonly Mutant[] = [
     name: 'no-slowing-down',
     planted: 'a 429 does not make the run narrower',
     edits: [{ file: 'src/run/concurrency.ts', was: 'set(Math.floor(width / 2));', is: 'set(width);' }],
-    proof: { in: 'run/pace.test.ts', only: 'ramp' },
+    proof: { in: 'run/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'retries-without-bound',
     planted: 'retries may be more than a tenth of the requests',
     edits: [{ file: 'src/run/concurrency.ts', was: 'single = retries > ', is: 'single = retries > 1000 + ' }],
-    proof: { in: 'run/pace.test.ts', only: 'ramp' },
+    proof: { in: 'run/pace.test.ts', only: 'slowStart' },
   },
   {
     name: 'sent-after-not-after',
     planted: 'whoever waits for a turn is sent to after notAfter',
     edits: [
-      { file: DELIVER, was: 'if (shift.isLate()) return await expire(due, shift);', is: '' },
-      { file: DELIVER, was: 'stopped.aborted || shift.isLate() || isAnyClosed', is: 'stopped.aborted || isAnyClosed' },
-      { file: DELIVER, was: 'if (shift.isLate() || isAnyClosed(due, shift)) {', is: 'if (isAnyClosed(due, shift)) {' },
+      { file: DELIVER, was: 'if (context.isLate()) return await expire(due, context);', is: '' },
+      {
+        file: DELIVER,
+        was: 'stopped.aborted || context.isLate() || isAnyClosed',
+        is: 'stopped.aborted || isAnyClosed',
+      },
+      {
+        file: DELIVER,
+        was: 'if (context.isLate() || isAnyClosed(due, context)) {',
+        is: 'if (isAnyClosed(due, context)) {',
+      },
     ],
     proof: { in: 'run/late.test.ts', only: 'waiting for their turn' },
   },

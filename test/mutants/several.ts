@@ -54,8 +54,8 @@ const FALLBACKS: readonly Mutant[] = [
       },
       {
         file: SETTLE,
-        was: 'record(due, attempt, from, facts, verdict, verdict.outcome, shift, next);',
-        is: `record(due, attempt, from, facts, verdict, 'rejected', shift, next);`,
+        was: 'record(due, attempt, from, facts, verdict, verdict.outcome, context, next);',
+        is: `record(due, attempt, from, facts, verdict, 'rejected', context, next);`,
       },
     ],
     proof: fallbacks('500 with the code|408 with the code'),
@@ -78,8 +78,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '      const request = own ?? requestFor(due, shift);\n',
-        is: `      const request = own ?? requestFor(due, shift);
+        was: '      const request = own ?? requestFor(due, context);\n',
+        is: `      const request = own ?? requestFor(due, context);
       if (due[0].leg > 0) await endpoint.post(request.body, request.reference);
 `,
       },
@@ -146,8 +146,8 @@ const FALLBACKS: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: '  await shift.groupCommit.written();\n  if (shift.stopped.aborted) return;\n',
-        is: '  if (shift.stopped.aborted) return;\n',
+        was: '  await context.groupCommit.written();\n  if (context.stopped.aborted) return;\n',
+        is: '  if (context.stopped.aborted) return;\n',
       },
     ],
     proof: fallbacks('passes between the legs'),
@@ -284,8 +284,8 @@ const SHARED: readonly Mutant[] = [
     edits: [
       {
         file: FEED,
-        was: 'for (const parcel of stopped.aborted ? [] : packer.rest()) await put(pool, parcel);',
-        is: 'for (const parcel of stopped.aborted || left > 0 ? [] : packer.rest()) await put(pool, parcel);',
+        was: 'for (const batch of stopped.aborted ? [] : packer.rest()) await put(pool, batch);',
+        is: 'for (const batch of stopped.aborted || left > 0 ? [] : packer.rest()) await put(pool, batch);',
       },
     ],
     proof: shared('each request is full'),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClaimRequest } from '../../src/ledger/records.ts';
 import type { SendDecision } from '../../src/model.ts';
-import type { Shift } from '../../src/run/deliver.ts';
+import type { SendContext } from '../../src/run/deliver.ts';
 import { deliver } from '../../src/run/deliver.ts';
 import { createGroupCommit } from '../../src/run/group-commit.ts';
 import { fates, givenRun, open, scratchPath } from '../ledger/scratch.ts';
@@ -17,7 +17,7 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
   );
   const { to, key } = claimOf(0);
   let released = 0;
-  const shift = {
+  const context = {
     groupCommit: {
       ...groupCommit,
       claim(requests: readonly ClaimRequest[]) {
@@ -33,7 +33,7 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
         released += 1;
       },
     },
-    pace: { turn: () => undefined, take: () => true },
+    rateLimiter: { turn: () => undefined, take: () => true },
     expand: { one: () => ({ reference: 'r', body: '{}' }) },
     factsOf: () => null,
     isLate: () => false,
@@ -41,9 +41,9 @@ it('B9: a claim that is written in the very turn of a stop is given back, in the
     capsOf: null,
     attempts: 3,
     stopped: stopping.signal,
-  } as unknown as Shift;
+  } as unknown as SendContext;
   const decision = { decision: 'send', row: 0, leg: 0, to, key, fallbacks: [] } as unknown as SendDecision;
-  await deliver([{ decision, message: decision, leg: 0, used: [], before: 0 }], shift);
+  await deliver([{ decision, message: decision, leg: 0, used: [], before: 0 }], context);
   await groupCommit.flush();
   expect(fates(ledger, run)).toEqual(['pending(stopped)', 'pending']);
   expect(ledger.pending(run, -1, 10)).toHaveLength(2);

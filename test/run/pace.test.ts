@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { createRamp } from '../../src/run/concurrency.ts';
-import { createPace } from '../../src/run/rate-limiter.ts';
+import { createSlowStart } from '../../src/run/concurrency.ts';
+import { createRateLimiter } from '../../src/run/rate-limiter.ts';
 
 const never = () => new AbortController().signal;
 
 describe('pace', () => {
   it('lets everybody go at once without a rate', () => {
-    const pace = createPace(null, never());
+    const pace = createRateLimiter(null, never());
     expect(pace.turn()).toBeUndefined();
     expect(pace.turn()).toBeUndefined();
   });
 
   it('spreads turns over the time that the rate asks for', async () => {
-    const pace = createPace(200, never());
+    const pace = createRateLimiter(200, never());
     const began = performance.now();
     const turns = Array.from({ length: 61 }, () => pace.turn() ?? Promise.resolve());
     await Promise.all(turns);
@@ -23,7 +23,7 @@ describe('pace', () => {
 
   it('holds back everybody, with and without a rate', async () => {
     for (const rate of [null, 1000]) {
-      const pace = createPace(rate, never());
+      const pace = createRateLimiter(rate, never());
       pace.hold(60);
       const began = performance.now();
       await Promise.all([pace.turn(), pace.turn(), pace.turn()]);
@@ -32,7 +32,7 @@ describe('pace', () => {
   });
 
   it('holds back those who were waiting for their turn already', async () => {
-    const pace = createPace(50, never());
+    const pace = createRateLimiter(50, never());
     const began = performance.now();
     const turns = [pace.turn(), pace.turn(), pace.turn(), pace.turn()];
     pace.hold(150);
@@ -42,7 +42,7 @@ describe('pace', () => {
 
   it('wakes up when the run stops', async () => {
     const stopping = new AbortController();
-    const pace = createPace(null, stopping.signal);
+    const pace = createRateLimiter(null, stopping.signal);
     pace.hold(60_000);
     const waiting = pace.turn();
     expect(waiting).toBeInstanceOf(Promise);
@@ -52,21 +52,21 @@ describe('pace', () => {
   });
 });
 
-describe('ramp', () => {
-  const ramp = (concurrency: number) => {
+describe('slowStart', () => {
+  const slowStart = (concurrency: number) => {
     const widths: number[] = [];
-    return { ramp: createRamp(concurrency, (width) => widths.push(width)), widths };
+    return { slowStart: createSlowStart(concurrency, (width) => widths.push(width)), widths };
   };
 
   it('keeps one request in flight until the first acceptance, then adds one with each', () => {
-    const { ramp: r, widths } = ramp(4);
+    const { slowStart: r, widths } = slowStart(4);
     expect(r.width).toBe(1);
     for (let i = 0; i < 10; i++) r.accepted();
     expect(widths).toEqual([2, 3, 4]);
   });
 
   it('halves after a 429, and then grows by one per round trip', () => {
-    const { ramp: r } = ramp(16);
+    const { slowStart: r } = slowStart(16);
     for (let i = 0; i < 20; i++) r.accepted();
     r.throttled();
     expect(r.width).toBe(8);
@@ -79,7 +79,7 @@ describe('ramp', () => {
   });
 
   it('leaves one lane while retries are more than a tenth of the requests', () => {
-    const { ramp: r } = ramp(16);
+    const { slowStart: r } = slowStart(16);
     for (let i = 0; i < 20; i++) r.accepted();
     r.retried(10, 50);
     expect(r.width).toBe(16);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PendingRow } from '../../src/ledger/records.ts';
 import type { Shard } from '../../src/ledger/worker-store.ts';
-import { createShardTodo } from '../../src/run/pending-rows.ts';
+import { createShardPendingRows } from '../../src/run/pending-rows.ts';
 
 const shard = (number: number, firstRow: number, lastRow: number): Shard => ({ number, firstRow, lastRow });
 
@@ -19,7 +19,7 @@ function pendingBut(settled: ReadonlySet<number>, rows: number) {
 
 describe('the shards of a worker', () => {
   it('are walked along with the list, and nothing else of it is wanted', () => {
-    const todo = createShardTodo(pendingBut(new Set([12]), 100));
+    const todo = createShardPendingRows(pendingBut(new Set([12]), 100));
     todo.add(shard(1, 10, 14));
     todo.add(shard(3, 30, 31));
     const wanted = Array.from({ length: 100 }, (_, row) => row).filter((row) => todo.wants(row));
@@ -29,7 +29,7 @@ describe('the shards of a worker', () => {
   });
 
   it('wait for the next walk where they lie behind this one', () => {
-    const todo = createShardTodo(pendingBut(new Set(), 100));
+    const todo = createShardPendingRows(pendingBut(new Set(), 100));
     todo.add(shard(5, 50, 59));
     for (let row = 0; row <= 55; row++) todo.wants(row);
     todo.add(shard(2, 20, 29));
@@ -45,7 +45,7 @@ describe('the shards of a worker', () => {
   });
 
   it('that are lost are nobody’s who was wanted before', () => {
-    const todo = createShardTodo(pendingBut(new Set(), 100));
+    const todo = createShardPendingRows(pendingBut(new Set(), 100));
     todo.add(shard(0, 0, 9));
     todo.add(shard(1, 10, 19));
     expect([5, 12].map((row) => todo.wants(row))).toEqual([true, true]);
@@ -70,7 +70,7 @@ describe('the shards of a worker', () => {
         const edges = [0, ...[...cuts].sort((a, b) => a - b), 200];
         const shards = edges.slice(0, -1).map((first, at) => shard(at, first, (edges[at + 1] ?? 0) - 1));
         const done = new Set(settled);
-        const todo = createShardTodo(pendingBut(done, 200));
+        const todo = createShardPendingRows(pendingBut(done, 200));
         const given = new Set<number>();
         const sent: number[] = [];
         for (let walk = 0; walk < 30 && (walk < 2 || todo.shards.length > 0); walk++) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SharedTurns } from '../../src/ledger/connection.ts';
-import { createSharedPace } from '../../src/run/rate-limiter.ts';
+import { createSharedRateLimiter } from '../../src/run/rate-limiter.ts';
 import type { Timers } from '../../src/run/timers.ts';
 
 /** Time that passes as soon as everybody waits for it. */
@@ -68,7 +68,7 @@ async function play(ratePerSecond: number, senders: readonly Sender[], forMs: nu
     const stopping = new AbortController();
     await timers.sleep(sender.fromMs, stopping.signal);
     const given = { turns: [turns], sharedPerSecond: ratePerSecond, stopped: stopping.signal, timers };
-    const pace = createSharedPace({ ...given, ratePerSecond: sender.ratePerSecond ?? ratePerSecond });
+    const pace = createSharedRateLimiter({ ...given, ratePerSecond: sender.ratePerSecond ?? ratePerSecond });
     void timers.sleep(sender.untilMs - sender.fromMs, stopping.signal).then(() => stopping.abort());
     const lane = async (): Promise<void> => {
       while (!stopping.signal.aborted) {
@@ -149,7 +149,7 @@ describe('the rate of an environment, shared', () => {
     const turns = createTurns(now, 100);
     const stopped = new AbortController().signal;
     const given = { turns: [turns], sharedPerSecond: 100, ratePerSecond: 100, stopped, timers };
-    const [one, other] = [createSharedPace(given), createSharedPace(given)];
+    const [one, other] = [createSharedRateLimiter(given), createSharedRateLimiter(given)];
     const went: number[] = [];
     const begin = now();
     const lane = async (): Promise<void> => {
@@ -173,7 +173,7 @@ describe('the rate of an environment, shared', () => {
       throw new Error('gone');
     };
     const given = { turns: [{ take: broken, hold: broken }], sharedPerSecond: 100, ratePerSecond: 100 };
-    const pace = createSharedPace({ ...given, stopped: new AbortController().signal, timers });
+    const pace = createSharedRateLimiter({ ...given, stopped: new AbortController().signal, timers });
     let count = 0;
     const begin = now();
     const lane = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { send } from '../../src/operations/send.ts';
-import { createFirstTodo, createTodo } from '../../src/run/pending-rows.ts';
+import { createFirstPendingRows, createPendingRows } from '../../src/run/pending-rows.ts';
 import { createRowSet } from '../../src/util/row-set.ts';
 import { readReceipts } from '../oracle/receipts.ts';
 import { CANARY_KEY, createScene } from '../oracle/scene.ts';
@@ -16,7 +16,7 @@ it('walks the rows that are still to do along with the list, over the borders of
     attempts: i % 2,
     used: [],
   }));
-  const todo = createTodo((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
+  const todo = createPendingRows((after, limit) => pending.filter((p) => p.row > after).slice(0, limit));
   const wanted: number[] = [];
   for (let row = 0; row < 27_100; row++) {
     if (!todo.wants(row)) continue;
@@ -33,7 +33,7 @@ it('walks the rows that are still to do along with the list, over the borders of
 it('a first start wants the rows that were loaded, and reads none of them', () => {
   const loaded = createRowSet();
   for (const row of [0, 2, 70_000]) loaded.add(row);
-  const todo = createFirstTodo(loaded);
+  const todo = createFirstPendingRows(loaded);
   expect(todo.lastRow).toBe(-1);
   const wanted = Array.from({ length: 70_002 }, (_, row) => row).filter((row) => todo.wants(row));
   expect([wanted, todo.lastRow]).toEqual([[0, 2, 70_000], 70_001]);

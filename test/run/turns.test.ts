@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from '../../src/run/rate-limiter.ts';
+import { createRateLimiter } from '../../src/run/rate-limiter.ts';
 import type { Timers } from '../../src/run/timers.ts';
 
 /** A clock that goes only when it is told to. */
@@ -34,7 +34,7 @@ const never = new AbortController().signal;
 describe('a turn is used when the request can go', () => {
   it('keeps to the rate when several connections come at once, long after their turns', async () => {
     const time = clock();
-    const pace = createPace(2, never, time.timers);
+    const pace = createRateLimiter(2, never, time.timers);
     const turns = [pace.turn(), pace.turn(), pace.turn()];
     await time.to(3000);
     await Promise.all(turns);
@@ -45,7 +45,7 @@ describe('a turn is used when the request can go', () => {
 
   it('is not used while everybody is held back', async () => {
     const time = clock();
-    const pace = createPace(null, never, time.timers);
+    const pace = createRateLimiter(null, never, time.timers);
     expect([pace.turn(), pace.take()]).toEqual([undefined, true]);
     pace.hold(5000);
     expect(pace.take()).toBe(false);
@@ -55,7 +55,7 @@ describe('a turn is used when the request can go', () => {
 
   it('F5: those who were held back go one after the other, not all at once', async () => {
     const time = clock();
-    const pace = createPace(2, never, time.timers);
+    const pace = createRateLimiter(2, never, time.timers);
     const went: number[] = [];
     expect(pace.turn()).toBeUndefined();
     for (let i = 0; i < 3; i++) void pace.turn()?.then(() => went.push(time.timers.monotonicMs()));
@@ -66,7 +66,7 @@ describe('a turn is used when the request can go', () => {
 
   it('goes on at a low rate although each connection takes its time', async () => {
     const time = clock();
-    const pace = createPace(1 / 60, never, time.timers);
+    const pace = createRateLimiter(1 / 60, never, time.timers);
     const went: number[] = [];
     for (let i = 0; i < 3; i++) {
       const turn = pace.turn();
