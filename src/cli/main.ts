@@ -7,8 +7,8 @@ import { createWriter } from './shared/writer.ts';
 import { overviewFor } from './table.ts';
 
 /**
- * Runs the command line in this process and sets its exit status. The only place where an error ends: one that handbill
- * expects is shown as its diagnostics, any other as one line that asks for a report.
+ * Runs the command line in this process and sets its exit status. Every error ends here: an expected one is printed as
+ * its diagnostics, any other as one line that asks for a report.
  */
 export async function main(args: readonly string[]): Promise<void> {
   let last = async (): Promise<boolean> => true;

@@ -44,7 +44,7 @@ export async function runProgram(args: readonly string[], given: CommandContext)
   await Promise.all(written);
 }
 
-/** `suppress list` where that is what was called: the help of `suppress` does not show what `list` takes. */
+/** `suppress list` if that was called: the help of `suppress` does not show the options of `list`. */
 function fullName(program: Command, name: string, args: readonly string[]): string {
   const below = args[args.indexOf(name) + 1];
   const group = program.commands.find((command) => command.name() === name);

@@ -151,9 +151,9 @@ const KEEP_GONE = `INSERT INTO main.recipients (list, row, line, key, address, c
     o.resolved_by, o.delivery, o.text_hash, o.resend
   FROM temp.gone AS g CROSS JOIN main.recipients AS o ON o.list = ?1 AND o.leg = 0 AND o.row = g.old_row`;
 
-// A second message that was asked for and did not go out is not asked for any more: the recipient is as the message before
-// left it, and the list may have a third address by now. One that was refused stays, unless the list has an address again
-// that was sent to before: nothing is to be tried there. Found by the few messages that went to earlier addresses.
+// A requested second message that did not go out is withdrawn: the recipient returns to the outcome of the message
+// before, and the list may have a third address by now. One that was refused stays, unless the list has an earlier
+// address again, where nothing is to be sent. Found by the few messages that went to earlier addresses.
 const TAKE_BACK = `UPDATE main.recipients AS n
   SET state = 'accepted', reason = r.reason, address = r.address, message_id = r.message_id, http_status = r.http_status,
     error = r.error, claimed_at = r.doubt_at, updated_at = r.doubt_at, resolved_by = NULL, attempts = o.attempts,

@@ -37,7 +37,8 @@ export function changedStore(
       for (const row of query(EARLIER).all(run.number)) {
         const key = String(row[0]);
         const before = found.get(key) ?? [];
-        // One that was not sent in the end was taken back by an amendment: the message before it is noted again later.
+        // A second message that was never sent was withdrawn by an amendment: the message before it is recorded again
+        // later.
         if (before.some(({ to }) => to === row[2])) continue;
         found.set(key, [...before, toEarlier(row, run, before.length)]);
       }

@@ -223,7 +223,7 @@ export function commitStore(
 
   return {
     commit(run, results, claims, nowMs, rules, reach = null, held = null) {
-      // A run that another process began is read before the transaction, in which others would have to wait for it.
+      // A run that another process began is read before the transaction, so that other processes do not wait for it.
       if (claims.length > 0) reach?.refresh();
       const batch: Batch = { results, claims, rules, reach, held };
       const resultsAlone: Batch = { ...batch, claims: [] };
@@ -248,7 +248,7 @@ export function commitStore(
   };
 }
 
-/** Ends a transaction in which a row is not the recipient that was to be claimed: row by row it is said which. */
+/** Ends a transaction in which a row belongs to another recipient; writing row by row then finds which. */
 const SOMEBODY_ELSE = new Error('a row has another recipient');
 
 /**

@@ -67,7 +67,7 @@ export interface Connection {
   turns(environment: string, ratePerSecond: number): SharedTurns | null;
   /** Runs that several workers share; null: those of a file are one process's. */
   workers(recordOf: (number: number) => RunRecord): WorkerStore | null;
-  /** The disk is full: gives back what was kept for this. */
+  /** The disk is full: frees the space that was reserved for this. */
   makeRoom(): void;
   readonly purge: ConnectionPurge;
   /** The hot path for many recipients at once, where a statement for each would be a journey for each; else null. */
@@ -147,7 +147,7 @@ export interface SharedTurns {
 }
 
 interface Taken {
-  /** Below 0 by at most what a late turn may catch up. */
+  /** Negative for a late token; bounded, so that only a few late tokens may be made up for. */
   readonly inMs: number;
   /** How long all senders must wait. 0 or less: they need not. */
   readonly heldMs: number;

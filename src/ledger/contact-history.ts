@@ -183,7 +183,7 @@ function createTimes(): Times {
   };
 }
 
-/** What there is to know of another run before its rows are looked at. */
+/** The facts about another run before its rows are read. */
 interface OtherRun extends RunIdentity {
   readonly number: number;
   readonly list: number;

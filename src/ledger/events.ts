@@ -13,7 +13,7 @@ import type { DeliveryRecord, EventStore } from './ledger.ts';
 import type { MessageIds, SentMessage } from './records.ts';
 import { optOuts } from './replies.ts';
 
-/** A report, as far as it says which message it is about. */
+/** The parts of a report that say which message it is about. */
 interface Naming {
   /** The environment that it came in for. Empty: unknown. */
   readonly environment: string;

@@ -72,7 +72,7 @@ export interface DiskFacts {
   readonly network: string | null;
 }
 
-/** @throws what the system says where the disk cannot be asked */
+/** @throws the system's error if the disk cannot be examined */
 export function examineDisk(ledger: string): DiskFacts {
   let folder = dirname(ledger);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);

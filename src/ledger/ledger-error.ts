@@ -100,7 +100,7 @@ const KINDS: ReadonlyMap<number, LedgerErrorKind> = new Map([
 
 const HINTS: Readonly<Record<LedgerErrorKind, string>> = {
   busy: 'Another process has been writing to it for long. Run the command again when it is done.',
-  // SQLite does not say which of the two it was: long lists are sorted and compared in temporary files.
+  // SQLite does not say which of the two is full: long lists are sorted and compared in temporary files.
   full: 'Make room on this disk and in the folder for temporary files (TMPDIR), then run it again: it continues where it stopped.',
   io: 'Look at the disk and at the limits of this process, then run the command again: it continues where it stopped.',
   readonly: 'Make the ledger and its folder writable for this user.',

@@ -120,7 +120,7 @@ export interface Ledger {
    * kept in `earlier`. No address gets the message twice. Only when the user asks for it. Returns how many.
    */
   resendChanged(run: RunRecord, nowMs: number): number;
-  /** Messages that went to earlier addresses of recipients, by key and in the order in which they went. */
+  /** Messages that went to earlier addresses of recipients, by key and in their order. */
   earlier(run: RunRecord): ReadonlyMap<string, readonly EarlierRow[]>;
   /** Says which variant those get who are not in the test; the run is given back with it. */
   setWinner(run: RunRecord, variant: string): RunRecord;
@@ -209,7 +209,7 @@ export interface Ledger {
    * A claimed row is shown as pending while the process that holds the run is alive, and as in doubt (`crash`) after
    * that.
    */
-  /** Recipients by what became of them; they add up to the rows of the run. */
+  /** Recipients by outcome; they add up to the rows of the run. */
   counts(run: RunRecord): CountRecord[];
   /** As `counts`, with the steps that fell back. Both take one scan of the list. */
   legs(run: RunRecord): LegCount[];
@@ -225,7 +225,7 @@ export interface Ledger {
   outcomes(run: RunRecord, filter?: OutcomeFilter): Iterable<readonly Outcome[]>;
   /** When a row of this run was last claimed, in ms since 1970; null: none was. One scan of the list. */
   lastClaimMs(run: RunRecord): number | null;
-  /** Looks up what became of a row while the list is unchanged; null where row and key do not belong together. */
+  /** Looks up the state of a row while the list is unchanged; null if row and key do not belong together. */
   stateOf(run: RunRecord): (row: number, key: string) => RowState | null;
 
   // ------------------------------------------------------------------------------------------------- other runs
@@ -271,7 +271,7 @@ export interface Ledger {
   // ------------------------------------------------------------------------------------------------------ privacy
   readonly purge: PurgeStore;
 
-  /** Writes all that it holds at this moment to another file, which is empty. */
+  /** Writes its present content to another file, which must be empty. */
   copyTo(path: string): void;
   /** Idempotent. */
   close(): void;
@@ -281,9 +281,12 @@ export interface LedgerOptions {
   /** `read` never creates or changes anything. */
   readonly mode: 'write' | 'read';
   readonly nowMs: number;
-  /** Begin with an empty ledger although the marker says that there was one. It never replaces one that exists. */
+  /** Begin with an empty ledger although the marker says that there was one. An existing ledger is never replaced. */
   readonly newLedger?: boolean;
-  /** Told of a shared one that another server took over, before it is refused: what this process knows can be said. */
+  /**
+   * Called with a shared ledger that another server took over, before it is refused, so that this process can add what
+   * it knows.
+   */
   readonly witness?: (ledger: Ledger) => void;
   /** A missing shared ledger is not made, unless `newLedger` is set. */
   readonly mustExist?: boolean;
@@ -298,7 +301,7 @@ export interface LedgerOptions {
 /** What can be said of a ledger that is in order. */
 export interface LedgerFacts {
   readonly version: number;
-  /** The one that this handbill writes. */
+  /** The version that this handbill writes. */
   readonly newestVersion: number;
   readonly bytes: number;
   /** The newest time in it, ms since 1970. */
@@ -410,7 +413,7 @@ export interface PurgeStore {
    * Returns how many reports were deleted.
    */
   keepDeliveries(run: RunRecord, kept: readonly KeptDelivery[]): number;
-  /** Deletes the replies to a marked run, in steps; what they said must have been kept with its rows. */
+  /** Deletes the replies to a marked run, in steps; their meaning must have been kept in its rows. */
   forgetReplies(run: RunRecord): Iterable<number>;
   /** Events from before an instant that still contain personal data, or belong to no run that is kept. */
   oldEvents(beforeMs: number): EventCounts;
@@ -520,7 +523,7 @@ export type Judged = (report: number, mismatch: UnmatchedReason | null) => void;
 
 /** A report as the ledger holds it. */
 export interface DeliveryRecord extends Omit<DeliveryReport, 'kind' | 'eventId'> {
-  /** In the order in which they came in. */
+  /** In the order of their arrival. */
   readonly number: number;
   readonly receivedAtMs: number;
   readonly source: string;
@@ -582,7 +585,7 @@ export interface RecordFacts {
   readonly startLifts?: boolean;
 }
 
-/** A message that is in doubt, or is to be sent to again after a doubt: a report may say that it was received. */
+/** A message in doubt, or one to be sent again after a doubt: a report may show that it was received. */
 export interface UnsettledRow {
   /** Number of the run, and what its references are made of. */
   readonly run: number;

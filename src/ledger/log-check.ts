@@ -82,7 +82,7 @@ function readIndex(file: string): Index | null {
   };
 }
 
-/** What is wrong with the log, as the end of a sentence; null where it holds all that the index knows of. */
+/** The fault of the log, as the end of a sentence; null if it contains all that the index lists. */
 function faultOf(file: string, index: Index): string | null {
   if (index.lastFrame === 0) return null;
   const fd = openOrNull(file);

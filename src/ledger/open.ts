@@ -126,7 +126,7 @@ function checkFiles(path: string): Stats | null {
 /** `half-made`: killed, or without power, while SQLite wrote the first page of a new file. */
 type Found = 'empty' | 'half-made' | 'ours';
 
-/** Lets SQLite go back to the empty file that its journal speaks of: the page is all that was ever written. */
+/** Lets SQLite roll back to the empty file in its journal: only the first page was ever written. */
 function undoFirstPage(path: string): void {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, defensive: true });
   try {
@@ -221,7 +221,7 @@ export function isAtLeast(version: string, wanted: readonly number[]): boolean {
   return true;
 }
 
-/** Errors of SQLite and of the file system, as what they mean for the ledger. */
+/** Translates errors of SQLite and of the file system into errors of the ledger. */
 function guarded<T>(path: string, work: () => T): T {
   try {
     return work();

@@ -23,7 +23,7 @@ import { codeOf, createPrivateFile, ensurePrivateFolder, syncFolder } from './pr
  * SQLite holds on it.
  */
 
-/** What became of the files of an open ledger; null: its name still leads to them. */
+/** What happened to the files of an open ledger; null: its name still leads to them. */
 export type Displacement = 'removed' | 'replaced' | null;
 
 /**
@@ -43,7 +43,7 @@ export function rememberPlace(path: string): () => Displacement {
   };
 }
 
-/** Device and inode of what a name leads to; null: nothing. */
+/** Device and inode of the file with this name; null: there is none. */
 function fileAt(path: string): string | null {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false });
   return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
@@ -70,7 +70,9 @@ export function displaced(path: string, how: Exclude<Displacement, null>): Ledge
   return new LedgerError('displaced', problem('ledger-replaced', message, { at: { file: path }, hint }));
 }
 
-/** Keeps other starts from sending by a ledger that lacks what this process knows. The copy itself is made at the end. */
+/**
+ * Keeps other starts from sending with a ledger that lacks what this process knows. The copy itself is made at the end.
+ */
 export function holdOff(path: string): void {
   ensurePrivateFolder(dirname(path));
   createPrivateFile(rescuedOf(path));
@@ -137,7 +139,7 @@ export function dropPurgeNote(ledger: string): void {
   rmSync(purgeNoteOf(ledger), { force: true });
 }
 
-/** Makes the reserve, durably, unless it is there. Throws what the file system says, for instance ENOSPC. */
+/** Makes the reserve, durably, unless it exists. Throws errors of the file system, for instance ENOSPC. */
 export function keepReserve(ledger: string): void {
   const file = reserveOf(ledger);
   try {
@@ -199,11 +201,11 @@ export function rememberSendingWith(root: string, address: string): void {
     ensurePrivateFolder(dirname(place));
     leaveMarker(place);
   } catch {
-    // It is a second net: what decides who is sent to is the ledger.
+    // An additional protection: the ledger decides who is sent to.
   }
 }
 
-/** A shared ledger was given up for a file: from now on, that is what this project sends with. */
+/** The project has changed from a shared ledger to a file: from now on it sends with the file. */
 export function forgetShared(root: string): void {
   const folder = join(root, '.handbill');
   for (const name of readdirSync(folder).filter((one) => SHARED_MARKER.test(one))) rmSync(join(folder, name));

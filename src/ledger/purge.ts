@@ -33,7 +33,7 @@ export function purgeStore(connection: Connection, runs: RunStore): PurgeStore {
       .all()
       .map(([number]) => runs.record(Number(number)));
 
-  /** One step; what it frees is overwritten. The setting is the connection's, and costs others nothing. */
+  /** One step; the space that it frees is overwritten. The setting is per connection and does not affect others. */
   const step = <T>(rows: number, work: () => T): T => {
     connection.purge.overwrite();
     return connection.write(0, rows, work);
@@ -152,7 +152,7 @@ const COUNT_OLD = `SELECT count(*) FILTER (WHERE until_at < ?1), count(*) FILTER
 const NEXT_OLD = `SELECT address, until_at, source, created_at FROM suppressions WHERE created_at < ? AND address > ?
   ORDER BY address LIMIT ?`;
 
-// Of two entries the one that lasts longer stays; the reason is free text, and may say whose number it is.
+// Of two entries the longer one stays; the reason is free text, and may contain personal data.
 const KEEP_HASH = `INSERT INTO suppressed_hashes (hash, key_id, reason, until_at, source, created_at)
   VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (hash) DO UPDATE
   SET until_at = excluded.until_at, source = excluded.source

@@ -10,7 +10,7 @@ const BATCH_ROWS = 1000;
 
 type Fate = Omit<RowState, 'leg'>;
 
-/** What became of the rows. */
+/** Reads the outcomes of rows. */
 export function reader(
   connection: Connection,
   runs: RunStore,
@@ -100,7 +100,7 @@ export function reader(
         if (page.first.length === 0) break;
         after = Number(page.first.at(-1)?.[0]);
         const found = outcomesOf(page, run, claimed);
-        // Of those who fell back, some may be of another outcome in the end, but all of them have one.
+        // Some recipients who fell back may have another outcome, but each has one.
         if (found.length < page.first.length && wanted === null) throw amendedMeanwhile(connection.path);
         if (found.length > 0) yield found;
       }
@@ -198,7 +198,7 @@ function toOutcome(row: LegRow, run: RunRecord, claimed: Fate): Outcome {
   };
 }
 
-/** What an outcome says of an address that was corrected. */
+/** The part of an outcome about a corrected address. */
 export function changedOf(listTo: unknown, resend: unknown): Pick<Outcome, 'listTo' | 'resend'> {
   return { ...(typeof listTo === 'string' ? { listTo } : {}), ...resendOf(resend) };
 }

@@ -90,7 +90,7 @@ export interface LoadRow {
   readonly channel?: Channel | null;
 }
 
-/** What a row says of the message. */
+/** The facts about the message in a row. */
 export interface LegFacts {
   readonly channel: Channel;
   readonly variant: string | null;
@@ -99,13 +99,13 @@ export interface LegFacts {
   readonly costMicros: number | null;
 }
 
-/** By what a report says which message it is about; at least one of them. */
+/** The ids by which a report names its message; at least one of them. */
 export interface MessageIds {
   readonly reference: string | null;
   readonly messageId: string | null;
 }
 
-/** A message that was sent, with all that a report about it must agree with. */
+/** A message that was sent, with everything that a report about it must agree with. */
 export interface SentMessage extends MessageIds {
   /** Of its run. */
   readonly environment: string;
@@ -244,7 +244,7 @@ export interface DoubtRow {
   readonly resend?: number;
 }
 
-/** What became of a recipient in doubt; `resend`: the next send posts once more. */
+/** A person's decision about a doubt; `resend`: the next send posts once more. */
 export type DoubtVerdict = 'accepted' | 'rejected' | 'resend';
 
 export interface Resolution {

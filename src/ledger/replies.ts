@@ -162,7 +162,7 @@ function replyJoiner(
         else joined++;
         const meaning = query(MEANING).get(number)?.[0];
         if (meaning !== 'opt-out' && meaning !== 'opt-in') continue;
-        // The id of a contact, or another address of the same person: what was said counts for it too.
+        // A contact id, or another address of the same person: the opt-out or opt-in applies to it too.
         const word = startLifts ? lastWord(sender) : meaning;
         const [own, any] = [found, bestOf(reply.any)].map((one) =>
           one?.address == null ? sender : listed(one.address),
@@ -213,7 +213,7 @@ interface Candidate {
   readonly messageId: string | null;
   readonly resend: number;
   readonly claimedAtMs: number;
-  /** The person may have got it: of what was refused, only what the reply itself names. */
+  /** Whether the person may have got it: a refused message only counts if the reply itself names it. */
   readonly mayBeThere: boolean;
 }
 
@@ -226,7 +226,7 @@ interface Wanted {
   readonly receivedAtMs: number;
   /** The environment that it came in for. Empty: unknown. */
   readonly environment: string;
-  /** The best of its environment: what it answers. */
+  /** The best match in its own environment, which it answers. */
   readonly own: Best;
   /** The best of all. */
   readonly any: Best;
@@ -318,7 +318,7 @@ function bestsFor({ own, any, environment }: Wanted, found: Candidate): readonly
   return environment === found.environment ? [own, any] : [any];
 }
 
-/** Whether no run that was last at work before an instant can say better. */
+/** Whether no run that was last active before an instant can be a better match. */
 function isOver({ replies }: Search, untilMs: number): boolean {
   return replies.every(
     ({ own: { named, before }, reference, messageId }) =>
@@ -390,7 +390,7 @@ const MEANING = 'SELECT coalesce(reviewed_as, meaning) FROM replies WHERE number
 interface OptOuts {
   /** Never again, in any campaign. Returns whether the address was not suppressed for good before. */
   optOut(address: string, by: 'reply' | 'report', nowMs: number): boolean;
-  /** Takes back what a reply said, and nothing else. Returns whether there was such an entry. */
+  /** Takes back an opt-out by reply, and no other entry. Returns whether there was one. */
   lift(address: string): boolean;
   /** The sender's last opt-out or opt-in, by the time that it carries; null: there is none. */
   lastWord(sender: string): 'opt-out' | 'opt-in' | null;

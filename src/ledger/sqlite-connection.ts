@@ -374,7 +374,7 @@ function rewrite(connection: FileConnection, runs: () => readonly RunRecord[]): 
   const isAtWork = ({ state }: RunRecord) => state === 'running' || state === 'loading';
   if (bytes > SMALL_LEDGER_BYTES && runs().some((run) => isAtWork(run) && isRunHeld(path, run))) return 'in-use';
   const { bavail, bsize } = statfsSync(dirname(path));
-  // A copy of it, and the log in which that comes back.
+  // The copy, and the log through which it is written back.
   if (bavail * bsize < 2 * bytes + ROOM_BYTES) return 'no-room';
   // The copy is made in the folder of the ledger, not in a temporary folder that all users share. Its name is removed
   // at once, so that a kill leaves nothing of it.

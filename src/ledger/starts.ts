@@ -121,7 +121,7 @@ export function claimRestorer(connection: Connection): Pick<Ledger, 'restoreClai
     `SELECT row FROM recipients WHERE list = ? AND leg = ? AND row > ?
       AND (state = 'pending' OR state = 'failed' OR state = 'deferred') ORDER BY row LIMIT 4000`,
   );
-  // Only a start makes them pending, which this server may not know of.
+  // Only a start makes them pending, and this server may lack that start.
   const makePending = connection.statement(
     `UPDATE recipients SET state = 'pending', reason = NULL, http_status = NULL, error = NULL
       WHERE list = ? AND leg = ? AND row = ? AND (state = 'failed' OR state = 'deferred')`,

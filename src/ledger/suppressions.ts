@@ -30,9 +30,9 @@ export function suppressionStore(connection: Connection): SuppressionStore {
   const activeHash = connection.query(
     'SELECT 1 FROM suppressed_hashes WHERE hash = ? AND (until_at IS NULL OR until_at > ?)',
   );
-  // The entry that lasts longer stays: an import must not take back what a person asked for. Of two without an end it is
-  // the one that START does not take back. A reason is never lost: one that a user gives replaces the old one, and the
-  // reason of an import only fills a gap.
+  // The longer entry stays: an import must not end what a person asked for. Of two without an end, the one that START
+  // does not take back stays. A reason is never lost: one from a user replaces the old one, and one from an import is
+  // only used if there is none.
   const add = connection.statement(
     `INSERT INTO suppressions (address, reason, until_at, source, created_at) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT (address) DO UPDATE SET

@@ -24,7 +24,7 @@ export interface WorkerFacts {
   readonly leaseMs: number;
 }
 
-/** What one worker did in one run since its start; recipients by what became of them. */
+/** What one worker did in one run since its start: recipients by outcome. */
 export interface Share {
   readonly posted: number;
   readonly retried: number;
@@ -79,13 +79,13 @@ export interface WorkerStore {
   beat(worker: WorkerFacts): void;
   /** The same while it works on a run, with its counts; returns the state of the run. */
   pulse(worker: WorkerFacts, run: RunRecord, share: Share): Pulse;
-  /** Its part of a run has ended: what is in flight is recorded. `latency` is kept with the run's figures. */
+  /** Its part of a run has ended: the requests in flight are recorded. `latency` is kept with the run's figures. */
   rest(worker: WorkerFacts, run: RunRecord, share: Share, latency: string): void;
-  /** It is not there any more: what it left claimed is in doubt, and its shards are open again. */
+  /** The worker has left: rows that it left claimed are in doubt, and its shards are open again. */
   leave(id: string): void;
   workers(): WorkerRecord[];
 
-  /** Shards of a former start, and what was done in it. */
+  /** Deletes shards of a former start, with their counts. */
   forget(run: RunRecord): void;
   /**
    * Cuts the pending rows into shards of so many recipients; there were none before.

@@ -12,7 +12,7 @@ interface Env {
 }
 
 /**
- * The routes. No answer carries a CORS header: a page on the web must not read what was received here.
+ * The routes. No answer carries a CORS header: a page on the web must not read the received messages.
  *
  * @param url gives the sandbox's own origin, which is known only when it listens
  */
@@ -53,8 +53,8 @@ export function createApp(counter: Counter, url: () => string): Hono<Env> {
 }
 
 /**
- * Paths that exist, with what they take. Routes for all methods would say the same, but a path with two routes goes
- * through Hono's chain of middleware, which the hot one can do without.
+ * Paths that exist, with their methods. Routes for all methods would do the same, but a path with two routes goes
+ * through Hono's chain of middleware, which would slow down the hot path.
  */
 const ALLOWED: ReadonlyMap<string, string> = new Map([
   ['/v2/messages', 'POST'],

@@ -110,8 +110,8 @@ const TAGGED_EMAIL = /\+(\d{3})@(?:(example\.(?:com|net|org))|[^@]*)$/;
 const TAGGED_CONTACT = /^(sandbox)?[^+]*\+(\d{3})$/;
 
 /**
- * The three digits by which an address chooses what is played, or null. Numbers choose by their last digits, email
- * addresses and contacts by a tag: `zoe+404@example.com`, `sandbox-1+404`. Others do only where `whose` says `all`.
+ * The three digits by which an address chooses its script, or null. Numbers choose by their last digits, email
+ * addresses and contacts by a tag: `zoe+404@example.com`, `sandbox-1+404`. Others only if `whose` is `all`.
  */
 export function scriptedDigits(address: string, isContact: boolean, whose: ScriptedNumbers): string | null {
   if (whose === 'none') return null;

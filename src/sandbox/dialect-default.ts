@@ -36,7 +36,7 @@ function statusOf(count: number, refused: number): string {
   return refused === count ? 'rejected' : 'partially-accepted';
 }
 
-/** An error with a code has a type of its own; for others the status says it all. */
+/** An error with a code has a type of its own; for others the status is enough. */
 function error(status: number, { code, ...rest }: ErrorRest): string {
   const type = code === undefined ? 'about:blank' : `http://sandbox.invalid/problems/${code}`;
   const title = code === undefined ? statusTitle(status) : titleOf(code);

@@ -15,8 +15,8 @@ export interface Dialect {
   /** Status where the recipient's device does not take the channel. */
   readonly unsupportedStatus: number;
   /**
-   * When an answer of success can say that a recipient was refused: where there are several, always, or never. Where
-   * it cannot, the refusal is one of the whole request.
+   * When a success response can refuse a recipient: if there are several, always, or never. Otherwise the whole request
+   * is refused.
    */
   readonly results: 'several' | 'always' | 'never';
   /** JSON of an answer of success; `refusals` by position of the recipient. */

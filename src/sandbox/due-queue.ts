@@ -1,6 +1,6 @@
 import TinyQueue from 'tinyqueue';
 
-/** Things that are due at a time; those of one time in the order in which they came. */
+/** Entries that are due at a time; those of the same time in the order in which they were added. */
 export interface DueQueue<T> {
   add(dueMs: number, thing: T): void;
   /** When the next is due; null where nothing waits. */

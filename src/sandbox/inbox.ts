@@ -22,7 +22,7 @@ export interface ReceivedFacts {
   readonly taken: boolean;
 }
 
-/** One completely received request and what it was answered. */
+/** One completely received request and its answer. */
 interface Received extends ReceivedFacts {
   /** The body exactly as it came. */
   readonly bytes: Buffer;
@@ -102,7 +102,7 @@ function refill(slot: Slot | undefined, facts: ReceivedFacts, bytes: Buffer): Sl
   return slot;
 }
 
-/** What `GET /sandbox/messages` and a receipt say of one request. */
+/** One request in `GET /sandbox/messages` and in a receipt. */
 export interface ReceivedView {
   /** Counts from 1. */
   readonly number: number;

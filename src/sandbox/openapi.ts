@@ -24,7 +24,7 @@ export function readDescription(): OpenApi {
 /** Says, beside a schema of alternatives, which of them a dialect means; beside an example, whose it is. */
 const BY_DIALECT = 'x-dialects';
 
-/** The description of one dialect: where the file shows several forms of a body, the one that this dialect has. */
+/** The description of one dialect: if the file has several forms of a body, the one of this dialect. */
 export function describeDialect(name: DialectName, url: string): Node {
   const description = readDescription();
   const narrowed = narrow(description.paths, name);

@@ -194,7 +194,7 @@ export interface Acquaintance {
 interface Verdict {
   /** The first scenario that is about the whole request; null without one. */
   readonly scenario: Scenario | null;
-  /** Who is refused, by position. */
+  /** The refused recipients, by position. */
   readonly refusals: Refusals;
 }
 
@@ -273,7 +273,7 @@ const MAX_THROTTLED = 10_000;
 
 const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
 
-/** The reply that a scenario asks for. `text` is the request's body, by which a repeated request is known. */
+/** The reply that a scenario asks for. `text` is the request's body, by which a repeated request is recognised. */
 function playScenario(stage: Stage, scenario: Scenario, taken: Taken, text: string): Reply {
   const { play } = scenario;
   switch (play.kind) {
@@ -350,7 +350,7 @@ function plain({ digits }: Scenario, status: number, taken: Taken, write: Reply[
 
 const SLOW_MS = 3_000;
 const DRIP_MS = 200;
-/** A reset throws away what the other side has not read yet: the half answer gets this long to arrive. */
+/** A reset drops data that the client has not read yet: the half answer gets this long to arrive. */
 const ARRIVE_MS = 50;
 const LARGE_BYTES = 1_048_576;
 

@@ -14,14 +14,14 @@ export interface Reply {
   readonly id: string | null;
   /** null where the body is not a message. */
   readonly message: Message | null;
-  /** Who is refused inside an answer of success, by position. */
+  /** The recipients refused inside a success response, by position. */
   readonly refusals: Refusals;
   /** What the API goes on with, whether the client learns of it or not; null where it took nothing. */
   readonly taken: Taken | null;
   readonly write: (outgoing: ServerResponse) => void;
 }
 
-/** What a script has to know of the message that it plays for. */
+/** The facts about a message that its script needs. */
 export interface Taken {
   readonly id: string;
   readonly message: Message;
@@ -35,7 +35,7 @@ export function accept(dialect: Dialect, taken: Taken, digits: string | null, st
   return { status, digits, id, message, refusals, taken, write: (outgoing) => answerJson(outgoing, status, json) };
 }
 
-/** The request is not one that the API takes. */
+/** The answer to a request that the API does not accept. */
 export function refusal(dialect: Dialect, status: number, detail: string, errors?: readonly MessageFault[]): Reply {
   const rest = errors === undefined ? { detail } : { detail, errors };
   const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);

@@ -33,7 +33,7 @@ export interface ReportCounts extends PostCounts {
 export interface Followers {
   /** The reply to give instead, where a story loses the answer. */
   readonly reply: Reply;
-  /** Begins to post. What it returns is to be waited for before the answer; null: nothing is. */
+  /** Begins to post. Wait for the result before the answer; null: no need to wait. */
   begin(): Promise<unknown> | null;
 }
 
@@ -215,15 +215,15 @@ function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
-/** What became of the events that a postman was given. */
+/** The results of the events that were given to a postman. */
 export interface PostCounts {
-  /** Events that are neither acknowledged nor given up: they wait, are on their way, or will be posted again. */
+  /** Events that are neither acknowledged nor given up: waiting, in flight, or to be posted again. */
   readonly pending: number;
   readonly acknowledged: number;
   readonly givenUp: number;
   /** Posts that were made, repeated ones too. */
   readonly posts: number;
-  /** Those of them that repeat one that was not answered 200. */
+  /** Those that repeat a post that was not answered with 200. */
   readonly retried: number;
   /** How often each status was answered; `none` counts broken connections and silence. */
   readonly answers: Readonly<Record<string, number>>;
@@ -333,7 +333,7 @@ export class Postman {
       if (post === null) break;
       void this.#carry(post);
     }
-    // Where all connections are busy, the next one that is free looks again.
+    // If all connections are busy, the next free one continues here.
     if (this.#closed || this.#busy >= this.#settings.atOnce) return;
     const nextMs = Math.min(this.#repeats.nextMs ?? Infinity, this.#events.nextMs ?? Infinity);
     if (nextMs === Infinity) return;
@@ -418,7 +418,7 @@ function lineOf({ events, attempts }: Post, answer: string, waitMs: number | und
 /** The headers that prove who posts. The id stays the same when a post is repeated, the time does not. */
 export type Sign = (id: string, nowMs: number, body: string) => Readonly<Record<string, string>>;
 
-/** How posts are signed, the other side of what a receiver verifies. */
+/** How posts are signed: the counterpart of the receiver's verification. */
 export function signerOf({ scheme, secret, hmac }: Pick<WebhookSettings, 'scheme' | 'secret' | 'hmac'>): Sign {
   switch (scheme) {
     case 'standard':

@@ -224,7 +224,7 @@ function spellingOf({ respelled }: Shares, chance: Chance): Spelling {
 /** A beat with its times, in milliseconds since the message was taken. */
 export interface TimedBeat {
   readonly beat: Beat;
-  /** When it happened, which is what the event says. */
+  /** The time of the event, as written in it. */
   readonly happenedMs: number;
   /** When it is posted; null: before the request is answered. */
   readonly postedMs: number | null;

@@ -71,7 +71,7 @@ export interface Story {
 
 const PLAIN = { isDoubled: false, isReordered: false, isEarly: false, isLate: false, losesAnswer: false } as const;
 
-/** A story as it is usually posted, but for what is said. */
+/** A story with the usual posting, except for the given settings. */
 export function storyOf(beats: readonly Beat[], posted: Partial<Omit<Story, 'beats'>> = {}): Story {
   return { beats, ...PLAIN, ...posted };
 }

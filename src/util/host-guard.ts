@@ -24,9 +24,9 @@ export function isKnownHost(header: string | undefined, names: readonly string[]
 }
 
 /**
- * Whether a form was sent by one of these pages, as the browser says it. Browsers write `Origin: null` for forms of a
- * page that sends no referrer, as these are; `Sec-Fetch-Site` is missing where the connection is not trustworthy. What
- * neither says is left to the cookie, which no other site can have sent, and to the token in the form.
+ * Whether a form was sent by one of these pages, according to the browser. Browsers send `Origin: null` for forms of a
+ * page without a referrer, such as these; `Sec-Fetch-Site` is missing if the connection is not trustworthy. If both are
+ * missing, the cookie decides, which no other site can have sent, and the token in the form.
  */
 export function isOwnForm(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];

@@ -8,7 +8,7 @@ export interface JunitSuite {
   readonly name: string;
   readonly properties: Readonly<Record<string, string | number>>;
   readonly cases: readonly JunitCase[];
-  /** ISO 8601 without a zone is what the schema wants; UTC. */
+  /** The schema asks for ISO 8601 without a zone; UTC. */
   readonly timestamp?: string;
   readonly seconds?: number;
   /** Information that is not a case. */

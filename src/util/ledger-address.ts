@@ -1,6 +1,6 @@
 import { displayPath } from './paths.ts';
 
-/** What the name of a ledger means, as `--ledger`, HANDBILL_LEDGER or handbill.yaml say it. */
+/** The ledger that `--ledger`, HANDBILL_LEDGER or handbill.yaml names. */
 export type LedgerName =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'shared'; readonly address: string }
@@ -36,7 +36,7 @@ const BLANKS_AROUND = /^[\s\p{Z}\p{Cf}\p{Cc}]+|[\s\p{Z}\p{Cf}\p{Cc}]+$/gu;
 function isPath(name: string): boolean {
   if (/:\/|^[/\\]{2}/.test(name) && !/^[a-z]:\//i.test(name)) return false;
   if (/^(?:\.{0,2}[/\\]|[a-z]:[/\\])/i.test(name)) return true;
-  // Letters, digits and what is in names of files. None of `:`, `@`, `=`, `?`, `#`, `%`, or a slash after a slash.
+  // Letters, digits and the characters of file names. None of `:`, `@`, `=`, `?`, `#`, `%`, or a slash after a slash.
   return /^[\p{L}\p{M}\p{N} ._~+,()/\\-]+$/u.test(name) && !name.includes('//');
 }
 
@@ -88,7 +88,7 @@ export function markerOf(ledger: string): string {
 /** The name, in the folder of a project's ledger, of what remembers that it was sent with a shared one. */
 export const SHARED_MARKER = /^shared-[0-9a-f]{16}\.marker$/;
 
-/** Where a ledger is, as messages say it: a file as it is seen from the current folder. */
+/** The place of a ledger in messages: a file by its path from the current folder. */
 export function placeOfLedger(ledger: string, cwd: string): string {
   return isPostgres(ledger) ? shownLedger(ledger) : displayPath(ledger, cwd);
 }

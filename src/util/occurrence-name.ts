@@ -69,7 +69,7 @@ export function readOccurrence(text: string, rules: OccurrenceRules): Occurrence
   return unread(shown, look, rules.scheduled);
 }
 
-/** Of the names that are used, the one that means this occurrence; itself where none does. */
+/** The used name with the meaning of this occurrence; the occurrence itself if there is none. */
 export function spellingIn(used: readonly string[], occurrence: string, rules: OccurrenceRules): string {
   if (used.includes(occurrence)) return occurrence;
   return used.find((name) => canonicalName(name, rules) === occurrence) ?? occurrence;
@@ -261,7 +261,7 @@ function readWords(plain: string, timeZone: string): Instant {
   const [clock = '', fraction = ''] = time.split(/[.,]/);
   const inDay = timeOfDay(twelveHours(clock, half), fraction);
   if (number === null || inDay === null) return null;
-  // 1 January 1970 was a Thursday. A weekday that does not fit says that one of the two is wrong.
+  // 1 January 1970 was a Thursday. If the weekday does not fit the date, one of the two is wrong.
   if (weekday !== undefined && WEEKDAYS[Number((number + 4n) % 7n)] !== weekday.slice(0, 3).toLowerCase()) return null;
   return atZone(number * 24n * UNIT_NS.hour + inDay, zone, timeZone);
 }

@@ -12,7 +12,7 @@ const SHORTEST_PIECE = 8;
  * @param secrets empty ones are ignored
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  // The longest first, so that one that begins like another is taken whole.
+  // The longest first, so that a secret that begins like another is replaced as a whole.
   const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   if (longestFirst.length === 0) return (text) => text;
   const pattern = new RegExp(longestFirst.flatMap(patternsOf).join('|'), 'g');
@@ -48,7 +48,7 @@ const ENTITIES: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The secrets of an environment: the values of variables whose names say that they are one. Short values are left out,
+ * The secrets of an environment: the values of variables that are secrets by their names. Short values are left out,
  * because they could be a word of any text (the key of the sandbox is `sandbox`).
  */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -59,7 +59,10 @@ export function secretsIn(env: Readonly<Record<string, string | undefined>>): re
 const SECRET_NAME = /(?:^|_)(?:(?:API)?KEY|TOKEN|SECRET|PASSWORD)$/i;
 const SHORTEST_SECRET = 12;
 
-/** This one names the file of a key, and errors name it too. Who has put the key itself there by a slip is not shown it. */
+/**
+ * This variable names the file of a key, and errors name that file too. If the key itself was put there by mistake, it
+ * is not shown.
+ */
 function isPath(name: string, value: string | undefined): boolean {
   return name === 'HANDBILL_SIGNING_KEY' && !/\n|PRIVATE KEY/.test(value ?? '');
 }

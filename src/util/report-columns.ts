@@ -1,10 +1,10 @@
 /**
- * What the names of the columns begin with that a report puts beside those of the list. Such a file can be sent as a list
- * again; what it says of the last time is nothing that a provider's template needs.
+ * The prefix of the columns that a report adds to those of the list. Such a file can be sent as a list again, and no
+ * template needs the results of the last time.
  */
 export const REPORT_COLUMN_PREFIX = 'handbill_';
 
-/** Columns that together are in no list but one that handbill wrote: a report of a list, a report, replies. */
+/** Columns that occur together only in a file that handbill wrote: a report of a list, a report, replies. */
 const OWN_EXPORTS: readonly (readonly string[])[] = [
   ['handbill_key', 'handbill_reference', 'handbill_outcome'],
   ['key', 'reference', 'outcome', 'httpStatus', 'messageId', 'updatedAt'],

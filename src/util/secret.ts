@@ -13,7 +13,7 @@ type SecretOrProblem =
 export interface SecretWords {
   /** Follows on "the": `API key`. */
   readonly name: string;
-  /** Code of the diagnostic for one that is not there. */
+  /** Code of the diagnostic for a missing secret. */
   readonly missing: Code;
   /** The setting that names a file: `apiKey: { file: PATH }`. */
   readonly setting: string;
@@ -119,7 +119,7 @@ export function isSame(given: string | Uint8Array, expected: string | Uint8Array
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
 }
 
-/** Whether one of several is the same. All of them are looked at, so that time does not say which it was. */
+/** Whether one of several is the same. All of them are compared, so that the time does not show which it was. */
 export function isOneOf(given: string | Uint8Array, expected: readonly (string | Uint8Array)[]): boolean {
   return expected.reduce<boolean>((found, one) => isSame(given, one) || found, false);
 }

@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count.
- * Where two are equally near, the first one wins. A word that is itself a candidate was not misspelt: null.
+ * The candidate that was probably meant, or null: at most a third of the letters may differ, case does not count. Of
+ * two equally near ones, the first counts. A word that is itself a candidate was not misspelt: null.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   const wanted = word.toLowerCase();

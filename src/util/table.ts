@@ -8,7 +8,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
   /** The column may be cut, with an ellipsis, when the table is wider than the terminal. */
   readonly shrink?: boolean;
-  /** Colours a cell that is padded already; what it adds must take no room. */
+  /** Colours a cell that is padded already, without changing its width. */
   readonly style?: (cell: string, row: number) => string;
 }
 

@@ -1,6 +1,6 @@
 /** The characters with which progress and questions are drawn, each one column wide. */
 export interface TerminalChars {
-  /** What was done of a bar, and what is left of it. */
+  /** The done part of a bar, and the rest. */
   readonly done: string;
   readonly left: string;
   /** Between the parts of a line. */

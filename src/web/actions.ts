@@ -17,10 +17,10 @@ import { previewHtml } from './preview/preview.ts';
 import { runPage } from './report/run-page.ts';
 import type { Site } from './site.ts';
 
-/** What a form came to: a question that has to be answered first, or what was done and where to go on. */
+/** The result of a form: a question that has to be answered first, or what was done and the next page. */
 type Done = { readonly question: Content } | { readonly notice: Notice; readonly to: string };
 
-/** What a form of a page does: what the command of the same name does, by its own function. */
+/** The action of a form: it calls the operation of the command with the same name. */
 type Action = (site: Site, view: View, form: URLSearchParams) => Promise<Done>;
 
 export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([

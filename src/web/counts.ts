@@ -120,7 +120,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** What became of the recipients of a run, and how quickly. Parts and costs are not looked at. */
+/** Outcomes of the recipients of a run, and their rate. Parts and costs are not read. */
 export interface RunCounts {
   readonly legs: readonly LegCount[];
   /** Messages that came to an outcome in the last minute before `atMs`. */

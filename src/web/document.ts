@@ -2,7 +2,7 @@ import { Html, html } from '../util/html.ts';
 import { TONES } from './charts/chart.ts';
 import type { ClientScript } from './client-script.ts';
 
-/** What a page is made of. */
+/** The content of a page. */
 interface Document {
   readonly title: string;
   /** Additional rules, after those that all pages share. */

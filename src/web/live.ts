@@ -4,7 +4,7 @@ import type { LedgerKeeper } from './ledger.ts';
 import { partElement } from './pages/layout.ts';
 import type { Made } from './site.ts';
 
-/** Who has a page open that goes on, and is sent the parts that changed. */
+/** The open pages of runs in progress, which are sent the parts that changed. */
 export interface Live {
   /**
    * Begins a stream of events. Listeners with the same key share what is made for them.
@@ -115,7 +115,7 @@ export function createLive(keeper: Pick<LedgerKeeper, 'mark'>): Live {
       outgoing.on('close', () => leave(key, group, outgoing));
       outgoing.writeHead(200, STREAM_HEADERS);
       outgoing.write('retry: 2000\n\n');
-      // What it shows may be older than what the others have been sent since.
+      // Its content may be older than the updates that the others have got since.
       if (group.sent.size > 0) send(outgoing, partsEvent([...group.sent], group.said));
       timer ??= setInterval(tick, TICK_MS);
     },

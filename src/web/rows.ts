@@ -38,8 +38,8 @@ const MOST_ROWS = 1_000;
 const LONGEST_MS = 1_500;
 
 /**
- * A page of recipients, found by their place in the list: nothing is counted off, and nothing is sorted, so that the
- * last page of a million costs what the first does. A filter walks the list in steps, others being answered in between.
+ * A page of recipients, found by their place in the list: nothing is skipped or sorted, so the last page of a million
+ * takes no longer than the first. A filter walks the list in steps, and other requests are answered in between.
  */
 export async function readRows(
   open: OpenLedger,

@@ -40,10 +40,10 @@ export interface Serving extends AsyncDisposable {
 }
 
 /**
- * `handbill serve`: pages over the ledger of a project, live while a run is going. The ledger is read; only actions write.
+ * `handbill serve`: pages over the ledger of a project, live during a run. The ledger is only read, except by actions.
  *
- * @throws HandbillError exit 2: a project file that is wrong, an address of other machines without `allowRemote`, a port
- *   that cannot be had
+ * @throws HandbillError exit 2: a wrong project file, a `host` of other machines without `allowRemote`, a port that is
+ * not available
  */
 export async function serve(options: ServeOptions = {}): Promise<Serving> {
   checkNumbers(options, { port: PORT });

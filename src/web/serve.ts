@@ -53,11 +53,11 @@ export const DEFAULT_PORT = 4012;
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * `handbill serve`: pages over the ledger of a project. It is opened to be read; what an action changes is written as
- * the command writes it. A ledger that is not there yet is shown as empty, and picked up when it appears.
+ * `handbill serve`: pages over the ledger of a project. It is opened for reading; an action writes as its command does.
+ * A ledger that does not exist yet is shown as empty, and opened when it appears.
  *
- * @throws HandbillError (exit status 2): a project file that is wrong, an address of other machines without
- *   `allowRemote`, a port that cannot be had
+ * @throws HandbillError (exit status 2): a wrong project file, a `host` of other machines without `allowRemote`, a port
+ * that is not available
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { cwd, env, now = Date.now, host = DEFAULT_HOST, allowRemote = [], allowActions = false } = options;

@@ -54,7 +54,7 @@ const TIMEOUTS = {
 /**
  * Serves the pages.
  *
- * @throws HandbillError (exit status 2) when the port cannot be had
+ * @throws HandbillError (exit status 2) if the port is not available
  */
 export async function startPages({ host, port, names, needs: make }: PagesOptions): Promise<RunningPages> {
   const needs = make(() => portOf(server));
@@ -371,7 +371,7 @@ interface Session {
   notice: Notice | null;
 }
 
-/** Who may do more than others; all of it is forgotten when the process ends. */
+/** Signed-in users; all sessions end with the process. */
 interface Sessions {
   /** 192 bits, made at the start. */
   readonly token: string;

@@ -27,7 +27,7 @@ export interface Made {
   readonly isOld: boolean;
 }
 
-/** Who asks for which page. */
+/** The request for a page. */
 export interface Asked {
   readonly view: View;
   readonly query: URLSearchParams;

@@ -2,13 +2,13 @@ import type { DeliveryCause, DeliveryState } from '../model.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
 import { cutText, errorOf, foldName, idOf, isNoError, wordOf } from './states.ts';
 
-/** What an error says of itself, as far as a cause follows from it. */
+/** The parts of an error from which a cause follows. */
 interface Fault {
   readonly code: string | null;
   /** Names of errors and states, which are codes in words. */
   readonly names: readonly string[];
   readonly text: string | null;
-  /** The provider says that trying again is of no use. */
+  /** The provider says that a retry is useless. */
   readonly isPermanent: boolean;
 }
 

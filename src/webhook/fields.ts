@@ -12,7 +12,7 @@ import { foldName } from './states.ts';
 /** Parts that follow from others, and have no name in handbill.yaml. */
 const INNER_FIELDS = [
   ...EVENT_FIELDS,
-  /** Names that say which kind of event it is. */
+  /** Names that give the kind of an event. */
   'kind',
   /** The recipient of our messages, in names that mean the recipient in reports and in replies. */
   'person',
@@ -22,7 +22,7 @@ const INNER_FIELDS = [
   'ownNumber',
   /** A group of states by its number. */
   'group',
-  /** Times that may be of something else: of what was sent, not of what became of it. */
+  /** Times that may be about something else: the sending, not the outcome. */
   'otherTime',
   /** Times whose name is a state. */
   'readTime',
@@ -51,7 +51,7 @@ const ADDRESSES = ['msisdn', 'phoneNumber', 'number', 'address/msisdn', 'address
 /** Lists of recipients, each of which makes an event of its own. */
 const RECIPIENT_LISTS: readonly string[] = ['/recipients', '/to'];
 
-/** `error` is read where no `fault` says it. */
+/** `error` is read if no `fault` has it. */
 const SHAPES: Readonly<Record<InnerField, readonly string[]>> = {
   reference: [
     ...at('reference', 'metaData/handbill'),
@@ -167,9 +167,9 @@ const ENVELOPES: readonly string[] = [
 ];
 
 /**
- * The pointers of a mapping as one tree of names, made once for a project: an event is walked once, and only where the
- * tree leads. Everything that is found lands in a slot of its own, so that neither the order of keys nor the number of
- * pointers changes what is read.
+ * The pointers of a mapping as one tree of names, made once for a project: an event is walked once, and only along the
+ * tree. Every value found goes into a slot of its own, so neither the order of keys nor the number of pointers changes
+ * the result.
  */
 export interface CompiledFields {
   readonly tree: Node;
@@ -262,7 +262,7 @@ export function openLevel(
   return level;
 }
 
-/** Reads another entry of the list of recipients: what the first one said is gone. */
+/** Reads another entry of the list of recipients: the values of the one before are dropped. */
 export function turnTo(entry: number, level: Level): void {
   if (level.list === null) return;
   level.entry = entry;
@@ -276,10 +276,10 @@ export function turnTo(entry: number, level: Level): void {
 export type Trace = (field: InnerField, level: Level, pointer: Pointer) => void;
 
 /**
- * The first usable value of a field: in the event, else in what surrounds it.
+ * The first usable value of a field: in the event, else in its envelope.
  *
- * @param read - null for what is not usable
- * @param reach - `event`: what surrounds it does not count
+ * @param read - null for an unusable value
+ * @param reach - `event`: the envelope does not count
  */
 export function takeField<T>(
   field: InnerField,

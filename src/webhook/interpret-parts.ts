@@ -39,9 +39,7 @@ export function namingOf(
   return { direction, state };
 }
 
-/**
- * Whether a name speaks of what people write to us, or of what became of what we wrote; null for neither, and for both.
- */
+/** Whether a name is about messages to us, or about the state of our messages; null for neither, and for both. */
 function directionOf(word: string): Direction | null {
   const parts = word.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
   const inbound = INBOUND.test(parts);
@@ -52,7 +50,7 @@ const INBOUND = /(?:^|[^a-z])(?:inbound|incoming|received|receiving|mo|reply|rep
 const OUTBOUND =
   /(?:^|[^a-z])(?:outbound|outgoing|mt|to[_-]contact|deliver(?:y|ies)|dlr|receipts?|reports?|status(?:es)?|finalized)(?![a-z])/;
 
-/** What an event says of its state itself. */
+/** The state in an event. */
 export interface SaidState {
   readonly state: DeliveryState;
   readonly word: string;
@@ -134,7 +132,7 @@ function channelOf(name: string, own: ReadonlyMap<string, Channel>): Channel | n
 
 /** What a project's events are read with, beside its mapping. */
 export interface EventMeanings {
-  /** A number of any spelling as E.164, an email address as lists have it; null for what is neither. */
+  /** A number in any spelling as E.164, an email address as in lists; null for all other text. */
   readonly address: (written: string) => string | null;
   readonly meaningOf: (text: string) => ReplyMeaning;
   /** Values for channels that the environments have under `wire.channels`. */
@@ -152,7 +150,7 @@ export interface Reading {
   readonly meanings: EventMeanings;
 }
 
-/** A report of a state; null where it names neither a message nor a recipient. */
+/** A report of a state; null if it names neither a message nor a recipient. */
 export function readReport(
   level: Level,
   { state, word }: SaidState,

@@ -267,7 +267,7 @@ function envelopesOf(level: Level, fields: CompiledFields): readonly Envelope[] 
   return envelopes;
 }
 
-/** `{"MessageFailed": {...}}`: the name of the only key says what it is. */
+/** `{"MessageFailed": {...}}`: the name of the only key is the kind of event. */
 function onlyKey(level: Level, fields: CompiledFields): Envelope | null {
   const keys = Object.keys(level.value as object);
   const [name] = keys;
@@ -276,7 +276,7 @@ function onlyKey(level: Level, fields: CompiledFields): Envelope | null {
   return isObject(held) ? { pointer: [name], held } : null;
 }
 
-/** Is it an event by itself? Then what it wraps is a part of it. */
+/** Whether it is an event by itself; then a wrapped object is a part of it. */
 function saysSomething(level: Level, fields: CompiledFields): boolean {
   const isText = (value: unknown): string | null => textOf(value) || null;
   return (

@@ -101,9 +101,9 @@ interface FoldedText {
 const MAX_CHARACTERS = 2_000;
 
 /**
- * Takes from a text all that does not change what it says: full-width and other forms of letters (NFKC), characters
- * that are not seen (zero-width, bidi, soft hyphens, variation selectors), case in no language's special way (so that
- * the Turkish `İ` and `ı` are an i), accents, and everything that is neither letter nor digit.
+ * Reduces a text to what matters for its meaning: full-width and other forms of letters (NFKC) are unified; invisible
+ * characters (zero-width, bidirectional, soft hyphens, variation selectors), accents, and everything that is neither
+ * letter nor digit are removed. Case is folded without a language, so that the Turkish `İ` and `ı` are an i.
  */
 function foldText(text: string): FoldedText {
   const tokens: string[] = [];
@@ -127,7 +127,7 @@ export function foldWord(word: string): string {
 function foldLetters(text: string): string {
   // NFKC would make a space with an accent of the acute that some type for an apostrophe.
   const bare = text.replaceAll('´', "'").normalize('NFKC').replace(UNSEEN, '').replace(APOSTROPHES, '');
-  // By way of capitals, so that `ß` is `ss` and a dotless `ı` an `i`; neither depends on where the process runs.
+  // First to capitals, so that `ß` is `ss` and a dotless `ı` an `i`; neither depends on the locale of the process.
   const oneCase = bare.toUpperCase().toLowerCase().normalize('NFD').replace(ACCENTS, '').normalize('NFC');
   return oneCase.replace(SPELLINGS, (letter) => SPELLED[letter] ?? letter);
 }

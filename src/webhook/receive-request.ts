@@ -19,7 +19,7 @@ export type Interpret = (body: Buffer, nowMs: number) => Reading;
 export interface Desk {
   readonly scheme: Scheme;
   readonly verify: Verifier;
-  /** What each environment has of its own; empty: of requests that do not say which they are for. */
+  /** What each environment has of its own; the empty name is for requests that name no environment. */
   readonly of: (environment: string) => { readonly ids: SeenIds; readonly group: Group };
   readonly interpret: Interpret;
   readonly log: RefusalLog;
@@ -247,14 +247,14 @@ function turn(): Promise<void> {
   });
 }
 
-/** Ids of requests that were received, with what they brought. */
+/** Ids of received requests, with a digest of their content. */
 interface SeenIds {
   /**
    * Whether this id came with another body before. The same body again is an honest retry: the sender may not have got
    * its answer.
    */
   isReused(id: string, body: Uint8Array, nowMs: number): boolean;
-  /** What it brought is not held: the sender may say it again in other bytes. */
+  /** Forgets a request whose events were not stored: the sender may send it again with other bytes. */
   forget(id: string): void;
 }
 
@@ -306,12 +306,12 @@ function digest(content: string | Uint8Array): string {
 }
 
 /**
- * Says which requests were refused, and why: nothing of what they held, and never more than a line in ten seconds for
- * each.
+ * Logs which requests were refused, and why: nothing of their content, and at most one line in ten seconds for each
+ * reason.
  */
 interface RefusalLog {
   refused(status: number, reason: string): void;
-  /** Says what was held back. */
+  /** Logs what was held back. */
   flush(): void;
 }
 

@@ -44,7 +44,10 @@ export interface RunningReceiver {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** Takes nothing new, finishes what has come in, and resolves when all of it is held and answered. */
+  /**
+   * Accepts no new connections, finishes the requests that have arrived, and resolves when their events are stored and
+   * answered.
+   */
   close(): Promise<void>;
 }
 
@@ -52,9 +55,9 @@ export const DEFAULT_PORT = 4011;
 export const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Receives webhooks: verifies, has the events held, then answers 200 with an empty body. It knows no ledger.
+ * Receives webhooks: verifies, has the events stored, then answers 200 with an empty body. It does not know the ledger.
  *
- * @throws HandbillError (exit status 2) when the port cannot be had
+ * @throws HandbillError (exit status 2) if the port is not available
  */
 export async function startReceiver(options: ReceiverOptions): Promise<RunningReceiver> {
   const { receiver, secrets, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;

@@ -116,7 +116,7 @@ export async function readWebhookSecrets(
       diagnostics.push(read.problem);
       continue;
     }
-    // A file is read byte by byte, as Latin-1; both are meant as the bytes that were written.
+    // A file is read byte by byte, as Latin-1, so that its bytes are kept.
     const secret = 'env' in source ? read.secret : Buffer.from(read.secret, 'latin1').toString('utf8');
     const fault = secretFault(scheme.kind, secret);
     const subject = `The secret of webhooks in ${read.place}`;

@@ -43,12 +43,12 @@ interface Entry {
 }
 
 /**
- * Keeps the connections of a server to a number. A limit that turns the next one away (Node's `maxConnections`) shuts
- * out honest senders as long as others hold connections open; here the one that has said least for longest goes. So 200
- * connections that send nothing cost an honest sender nothing.
+ * Limits the number of connections of a server. A limit that refuses the next one (Node's `maxConnections`) shuts out
+ * honest senders as long as others hold connections open. Here the connection that has sent least for the longest time
+ * is closed. So 200 idle connections do not affect an honest sender.
  *
- * First go those without complete headers, then those without a complete body. Those of senders that have proved
- * themselves go only when they are too many by themselves, and those that are being answered never do.
+ * Connections without complete headers are closed first, then those without a complete body. Those of authenticated
+ * senders are closed only if they alone are too many, and those that are being answered never.
  *
  * @param monotonicMs a clock that never goes back, in milliseconds
  */
@@ -79,7 +79,7 @@ export function limitConnections(
     if (entries.size > most) planned = setTimeout(enforce, GRACE_MS).unref();
   };
   const check = (): void => {
-    // Not at once: what has come in with a connection may be a whole request, which is read in this turn of the loop.
+    // Not at once: a new connection may have brought a whole request, which is read in this turn of the event loop.
     if (entries.size > most && (planned === null || entries.size > MOST_IN_A_SURGE)) planned = setImmediate(enforce);
   };
 

@@ -18,10 +18,10 @@ import {
   titleOf,
 } from './words.ts';
 
-/** GitHub takes comments of 65,536 characters; what is appended in the end has room below. */
+/** GitHub accepts comments of 65,536 characters; the rest is room for the end of the text. */
 const MAX_BYTES = 64_000;
 
-/** By this line a later comment finds the one that it replaces. */
+/** A later comment finds the one that it replaces by this line. */
 const MARKER = '<!-- handbill diff -->';
 
 /** A diff as the comment of a pull request. Text from files is shown as written, and is never markup. */
@@ -44,7 +44,7 @@ export function diffMarkdown(diff: Diff): string {
   );
 }
 
-// -------------------------------------------------------------------------------------------------------- what is said
+// -------------------------------------------------------------------------------------------------------- the text
 
 function overviewRow(campaign: CampaignDiff): string {
   const { recipients, texts, rules, before, after } = campaign;
@@ -180,7 +180,7 @@ function createFitted(): Fitted {
   };
 }
 
-/** A part that is folded; it is closed also where not all of it fits. */
+/** A collapsed part; its tag is closed even if not all of its content fits. */
 function details(fitted: Fitted, title: string, pieces: readonly string[]): void {
   const head = `\n<details><summary>${code(title)}</summary>\n\n`;
   const end = '</details>\n';

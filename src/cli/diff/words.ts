@@ -55,7 +55,7 @@ export function figureLines({ before, after }: CampaignDiff): readonly FigureLin
     const was = old === null ? null : of(old);
     const is = now === null ? null : of(now);
     if (was === null && is === null) return;
-    // Of a campaign that is new or gone, what it does not have is not worth a line.
+    // For a campaign that is new or gone, missing figures get no line.
     if (!always && [was, is].every((figure) => figure === null || figure === '0')) return;
     if (always || was !== is) lines.push({ label, before: was ?? NONE, after: is ?? NONE });
   };

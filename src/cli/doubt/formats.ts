@@ -26,7 +26,7 @@ type Writer = (runs: DoubtsByRun, shown: DoubtShown) => Generator<string>;
 
 const WRITERS: Readonly<Record<DoubtFormat, Writer>> = { text, json, jsonl, csv };
 
-/** Doubts as text, in pieces. Machine formats hold what they are given; `text` is for eyes. */
+/** Doubts as text, in pieces. Machine formats contain everything; `text` is for people. */
 export function formatDoubts(format: DoubtFormat, runs: DoubtsByRun, shown: DoubtShown): Generator<string> {
   return WRITERS[format](runs, shown);
 }
@@ -89,7 +89,7 @@ function heading(head: Doubt, count: number, shown: DoubtShown): string {
   return `${bold(what, shown)}\nRun ${safeLine(head.run)}: ${said}.\n`;
 }
 
-/** Recipients in doubt, or what became of them, as aligned lines; references and lines are never cut. */
+/** Recipients in doubt, or their resolutions, as aligned lines; references and lines are never cut. */
 export function doubtTable(
   rows: readonly Doubt[],
   shown: Pick<DoubtShown, 'full' | 'resolved' | 'width'>,
@@ -102,7 +102,7 @@ export function doubtTable(
   return table(cells, columns, { width: shown.full ? Number.POSITIVE_INFINITY : shown.width, indent: 2, below });
 }
 
-/** As `doubtTable`, with a line below each row that has more to say: what the API answered, or who resolved it and why. */
+/** As `doubtTable`, with a line below each row that has more: the answer of the API, or who resolved it and why. */
 function explainedTable(rows: readonly Doubt[], shown: DoubtShown): string {
   const room = shown.full ? Number.POSITIVE_INFINITY : Math.max(20, shown.width - BELOW.length);
   return doubtTable(rows, shown, (index) => {
@@ -180,7 +180,7 @@ const RESOLVED_COLUMNS: readonly DoubtColumn[] = [
 /** As far as the seconds: `2026-11-21 09:00:00`. */
 const SECONDS = 19;
 
-/** How to find out what became of them, and the command for each answer. */
+/** How to find out their outcome, and the command for each answer. */
 function guidance({ run, line }: Doubt, shown: DoubtShown): string {
   const width = Math.max(20, proseWidth(shown.width) - 2);
   const paragraph = (words: string): string =>

@@ -115,7 +115,7 @@ function watching(telemetry: Telemetry, environment: string): Pick<DueOptions, '
   };
 }
 
-/** What became of one campaign, for the log and the metrics file. */
+/** The result of one campaign, for the log and the metrics file. */
 function tell(item: DueItem, environment: string, telemetry: Telemetry): void {
   const { campaign, file, occurrence, action, why, next, exit, result, diagnostics } = item;
   const about = { campaign, environment, occurrence, run: result?.report.run ?? null };
@@ -145,8 +145,8 @@ export interface DuePrinting extends CommandContext {
 }
 
 /**
- * Says what became of one occurrence as soon as it is known: a line and the report on stdout, what is wrong on stderr.
- * With `quiet`, only of what did not go well.
+ * Prints the result of one occurrence as soon as it is known: a line and the report on stdout, diagnostics on stderr.
+ * With `quiet`, only results that need attention.
  */
 export async function printItem(item: DueItem, printing: DuePrinting): Promise<void> {
   const { quiet, format, err, out, colour } = printing;

@@ -35,7 +35,7 @@ interface ExplainedEvent {
   /** JSON pointer to the event in the body. */
   readonly at: string;
   readonly event: WebhookEvent;
-  /** JSON pointers into the body, by what was read there. */
+  /** JSON pointers into the body, by the field that was read there. */
   readonly from: Readonly<Record<string, string>>;
   /** What the event holds and nothing has read. */
   readonly unused: readonly string[];
@@ -136,7 +136,7 @@ function mappingOf(all: readonly Advice[]): Explanation['mapping'] {
   return Object.keys(webhook).length === 0 ? null : { webhook };
 }
 
-/** Where each part of an event was read, by its name in the event; what was looked at and not taken is not among it. */
+/** Where each part of an event was read, by its name in the event; places that were read but not used are left out. */
 function sourcesOf(event: WebhookEvent, found: readonly Found[]): Readonly<Record<string, string>> {
   const sources: Record<string, string> = {};
   if (event.kind === 'unread') return sources;
@@ -393,7 +393,7 @@ function partsOf(event: WebhookEvent): readonly (readonly [part: string, value: 
   });
 }
 
-/** As `webhook.fields` calls what the model of events has another name for. */
+/** The names of `webhook.fields` for parts that have another name in the model of events. */
 const NAMES: Readonly<Record<string, string>> = { address: 'to', atMs: 'timestamp' };
 
 function stateText({ state, word }: Extract<WebhookEvent, { kind: 'delivery' }>): string {

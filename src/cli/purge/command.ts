@@ -82,7 +82,7 @@ async function run(given: Given, context: CommandContext): Promise<void> {
   );
 }
 
-/** What is about to be taken out, for the one who is asked. */
+/** The personal data that is about to be deleted, for the question. */
 export function purgeQuestion(question: PurgeResult, width: number): string {
   return [
     `Takes personal data out of the ledger for good: what was last touched before ${instant(question.before)}.\n`,

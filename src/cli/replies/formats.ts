@@ -23,7 +23,7 @@ const WRITERS: Readonly<Record<ReplyFormat, (replies: Batches, shown: RepliesSho
   csv,
 };
 
-/** Replies as text, in pieces. Machine formats hold what they are given; `text` is for eyes. */
+/** Replies as text, in pieces. Machine formats contain everything; `text` is for people. */
 export function formatReplies(format: ReplyFormat, replies: Batches, shown: RepliesShown): Generator<string> {
   return WRITERS[format](replies, shown);
 }
@@ -87,7 +87,7 @@ export function replyTable(replies: readonly ReceivedReply[], { full, width }: R
   return table(rows, COLUMNS, { width: full ? Number.POSITIVE_INFINITY : width });
 }
 
-/** On one line, without what a terminal would obey. */
+/** On one line, without control characters of a terminal. */
 export function textOf({ text: written }: Pick<ReceivedReply, 'text'>, full: boolean): string {
   const line = safeLine(written.replace(/\s+/gu, ' ').trim());
   return full ? line : maskText(line);

@@ -13,7 +13,7 @@ export interface ListPlace {
   readonly campaign: Campaign | null;
   readonly project: Pick<Project, 'root'>;
   readonly cwd: CommandContext['cwd'];
-  /** Where the user says that it is. */
+  /** The path that the user gave. */
   readonly given: string | null;
 }
 
@@ -46,8 +46,8 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
 }
 
 /**
- * Its path was written down as it was named in the folder of that time: it is one of these, or none. How its bytes are
- * read belongs to the run, because the campaign may have been edited since. Runs of older versions do not say it.
+ * The run has its path relative to the folder of that time: it is one of these, or the list is not found. The encoding
+ * of its bytes belongs to the run, because the campaign may have been edited since. Runs of older versions lack it.
  */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
   const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };

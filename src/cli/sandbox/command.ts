@@ -269,7 +269,7 @@ async function secretOf(given: WebhookGiven, context: Pick<CommandContext, 'env'
   if (source === null) return null;
   const read = await readSecret(source, context.env, context.cwd, WORDS);
   if ('problem' in read) throw refuse(read.problem);
-  // A file is read byte by byte, as Latin-1; what is meant is the bytes that were written.
+  // A file is read byte by byte, as Latin-1, so that its bytes are kept.
   return 'env' in source ? read.secret : Buffer.from(read.secret, 'latin1').toString('utf8');
 }
 

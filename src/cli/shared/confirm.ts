@@ -21,7 +21,7 @@ export async function confirm(question: Confirmation, context: CommandContext, s
   return askYes('Type "yes" to send', context, stopped);
 }
 
-/** Who gets a second message is shown up to so many. */
+/** The most recipients of a second message that are shown. */
 const MOST_SHOWN = 50;
 
 /** One line: campaign, environment, recipients, parts, cost. */

@@ -10,7 +10,7 @@ export function addFormat(command: Command, formats: readonly [string, ...string
   );
 }
 
-/** `--output`, and `--quiet` for what is said about the file. */
+/** `--output`, and `--quiet` for the message about the file. */
 export function addOutput(command: Command): Command {
   return command
     .option('-o, --output <file>', 'write to this file, whole or not at all')

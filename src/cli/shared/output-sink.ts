@@ -10,7 +10,7 @@ import { createWriter } from './writer.ts';
 interface Destination {
   /** File, relative to the working directory; stdout if absent. */
   readonly output?: string | undefined;
-  /** Do not say what was written. */
+  /** No message about what was written. */
   readonly quiet?: boolean | undefined;
 }
 

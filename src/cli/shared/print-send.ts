@@ -12,7 +12,7 @@ interface PrintOptions extends CommandContext {
   readonly planFile?: string;
 }
 
-/** Prints what became of a start: the report on stdout, what is worth knowing about it on stderr. */
+/** Prints the result of a start: the report on stdout, diagnostics on stderr. */
 export async function printSend(result: SendResult, options: PrintOptions): Promise<void> {
   if (options.quiet && result.exit === 0) return;
   const waits = undecidedOf(result.report) > 0;
@@ -22,7 +22,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
   const isOver =
     !result.started && state === 'finished' && totals.deferred === 0 && totals.recipients > 0 && !hasCorrected;
   if (isOver && result.exit === 0 && options.format !== 'json') {
-    // Of what was done long ago one line is enough; it names the run, because another may be newer.
+    // For an earlier result one line is enough; it names the run, because another may be newer.
     options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
     return;
   }

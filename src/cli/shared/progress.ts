@@ -203,7 +203,7 @@ export interface Shown {
   readonly unit: 'bytes' | 'rows' | null;
   /** Shown instead of the time left. */
   readonly instead?: string;
-  /** What became of them so far: `accepted 1,190`. */
+  /** The outcomes so far: `accepted 1,190`. */
   readonly more?: readonly string[];
 }
 
@@ -261,7 +261,7 @@ function leftText({ done, total }: Shown, perSecond: number | null): string | nu
   return `${duration((Math.max(0, total - done) * 1000) / perSecond)} left`;
 }
 
-/** The parts that fit, in their order: what has the highest rank goes first, the most important one stays. */
+/** The parts that fit, in their order: those with the highest rank number are left out first. */
 function fitting(parts: readonly Part[], width: number): readonly Part[] {
   let kept = parts;
   while (kept.length > 1 && lengthOf(kept) > width) {

@@ -168,8 +168,8 @@ async function interrupt(): Promise<void> {
 }
 
 /**
- * Ends the question when the terminal does: Ctrl-D and an input that has ended close the library's reader, which it
- * does not notice. A signal of its own, because the library keeps listening to the one that it is given.
+ * Ends the question when the terminal does: Ctrl-D, and the end of the input, close the library's reader, which does
+ * not notice it. A signal of its own, because the library never removes its listener from the given one.
  */
 function watchKeys(input: Terminal['input'], stopped: AbortSignal | undefined) {
   const controller = new AbortController();
@@ -206,7 +206,7 @@ async function askPlainly(
   input: Readable,
   stopped?: AbortSignal,
 ): Promise<string | null> {
-  // Without an output: the terminal echoes by itself, and what is asked goes where everything is printed.
+  // Without an output: the terminal echoes by itself, and the question is printed like all other output.
   const terminal = createInterface({ input, terminal: false });
   context.err(question);
   try {

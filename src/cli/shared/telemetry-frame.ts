@@ -3,11 +3,11 @@ import { EXIT, type ExitStatus, HandbillError } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer.ts';
 
-/** The life of what a command tells about itself. */
+/** Start and end of the telemetry of a command. */
 export interface TelemetryFrame {
   /** The context for commands. It has `telemetry` once the command line is parsed, if telemetry is on. */
   readonly context: CommandContext;
-  /** @param error what the command threw; null: it ended by itself */
+  /** @param error thrown by the command; null: it ended normally */
   end(error: unknown): Promise<void>;
 }
 

@@ -51,7 +51,7 @@ export function configure(command: Command, context: CommandContext): void {
     .command('export')
     .description('Writes the list as a CSV file that import and `suppressions` read.')
     .option('--hashed', 'keyed hashes instead of addresses, without reasons');
-  // There is nothing to choose; what a terminal is shown depends on it.
+  // The format is not a choice; the output on a terminal depends on it.
   exports.setOptionValue('format', 'csv');
   addLedger(addOutput(exports)).action((given) => exportAll(given, context));
   const check = command

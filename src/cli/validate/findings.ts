@@ -17,11 +17,11 @@ export interface ValidationDocument {
 
 /** Diagnostics of one code in one file, found while one campaign was checked. */
 export interface Kind {
-  /** The campaign as it is named on the command line; null for what was found before the first one. */
+  /** The campaign as named on the command line; null for findings before the first one. */
   readonly campaign: string | null;
   readonly code: Code;
   readonly severity: Diagnostic['severity'];
-  /** The first ones, in the order in which they were found; at least one. */
+  /** The first ones, in the order of their discovery; at least one. */
   readonly kept: readonly Diagnostic[];
   /** How many there were. */
   readonly count: number;
@@ -146,8 +146,8 @@ export function placeOf({ at }: Diagnostic, pathOf: RepositoryPath): Place {
 type RepositoryPath = (file: string) => string | null;
 
 /**
- * What CI systems show beside a change are files by their path from the root of the repository, wherever in it a command
- * was given. Outside of a repository, paths are from `cwd`.
+ * CI systems show findings by file path from the root of the repository, whatever the current folder is. Outside of a
+ * repository, paths are from `cwd`.
  *
  * @param cwd - real path, from which files are named
  */

@@ -59,8 +59,8 @@ function property(text: string): string {
 }
 
 /**
- * Text in which a runner finds no command: it obeys lines that begin with `::`, also after spaces, and `##[` anywhere
- * in a line.
+ * Text in which a runner finds no command: a command is a line that begins with `::`, also after spaces, or `##[`
+ * anywhere in a line.
  */
 export function withoutCommands(text: string): string {
   return text.replace(/^(\s*):(?=:)/gm, '$1: ').replaceAll(OLD_COMMAND, '## [');

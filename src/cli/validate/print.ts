@@ -105,7 +105,7 @@ const printJson: Print = async (run, { out, quiet, toFile }) => {
   return validation;
 };
 
-/** A document that is made of everything that was found, within bounds. */
+/** A document with all findings, within bounds. */
 function printDocument(load: () => Promise<(document: ValidationDocument) => string>): Print {
   return async (run, { context, out, quiet, toFile }) => {
     const gatherer = createGatherer();

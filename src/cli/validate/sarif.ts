@@ -51,7 +51,7 @@ function resultsOf(findings: readonly Finding[], document: ValidationDocument): 
   return findings.map((finding) => {
     const { diagnostic } = finding;
     const { path, line, column, length, shown } = placeOf(diagnostic, document.pathOf);
-    // GitHub refuses a document in which a result has no place: what has no file in the repository is shown at the
+    // GitHub refuses a document if a result has no place. A finding without a file in the repository is shown at the
     // campaign, or where a project file would be.
     const campaign = finding.campaign === null ? null : document.pathOf(finding.campaign);
     const file = path ?? campaign ?? 'handbill.yaml';

@@ -102,7 +102,7 @@ function concernedBy(changes: Changes, known: ReadonlyMap<string, Known>): reado
     if (owners.length === 0) return null;
     for (const [file] of owners) concerned.add(file);
   }
-  // What is wrong with one that cannot be read may have been mended by any change.
+  // A campaign that could not be read may have been fixed by any change.
   for (const [file, { inputs }] of known) if (inputs === null) concerned.add(file);
   return [...concerned];
 }
@@ -226,10 +226,10 @@ interface WatchedFiles {
 }
 
 /**
- * Starts to watch. It resolves when every folder is watched, so that no change after that goes by unseen. Links are not
- * followed: a folder that links to one above it has no end, and where a link leads is added by its real path.
+ * Starts to watch. It resolves when every folder is watched, so that no later change is missed. Links are not followed,
+ * because a link to a folder above would have no end; the target of a link is added by its real path.
  *
- * @param quietMs - how long nothing must have changed before changes are handed out: an editor writes in several steps
+ * @param quietMs - the time without changes before changes are reported: an editor writes in several steps
  */
 async function watchFiles(folders: Iterable<string>, quietMs: number): Promise<WatchedFiles> {
   const { watch } = await import('chokidar');
@@ -256,7 +256,7 @@ async function watchFiles(folders: Iterable<string>, quietMs: number): Promise<W
   };
 }
 
-/** Collects what the watcher says until it is asked for. */
+/** Collects changes from the watcher until they are requested. */
 function bookOf(watcher: FSWatcher, matters: (path: string) => boolean) {
   let changes = new Map<string, 'changed' | 'gone'>();
   let failure: Error | null = null;
@@ -312,7 +312,7 @@ function isHidden(path: string, roots: ReadonlySet<string>, named: ReadonlySet<s
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Files that campaigns are made of, by their names: neither a README nor what an editor leaves beside a file. */
+/** Files of campaigns, by their names: neither a README nor temporary files of an editor. */
 function isOfCampaigns(path: string): boolean {
   return KINDS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.') && dirname(path) !== path;
 }

@@ -19,7 +19,7 @@ export interface Found {
   readonly changes: number;
 }
 
-/** `code` is one of PostgreSQL's, or of the system where there was no way to it; null: neither. */
+/** `code` is one of PostgreSQL, or of the system if the server was not reached; null: neither. */
 export interface Refusal {
   readonly code: string | null;
   readonly message: string;
@@ -55,7 +55,7 @@ export function openBridge(address: string): Bridge {
   const worker = new Worker(scriptOfThread(), {
     workerData,
     transferList: [theirs],
-    // The driver warns of what a later version will make of `sslmode`.
+    // The driver warns about a later change of `sslmode`.
     execArgv: ['--no-warnings'],
   });
   worker.unref();

@@ -64,7 +64,7 @@ export function openSharedRows(address: string, busyTimeoutMs: number): Connecti
   });
 }
 
-/** What `doctor` says of a shared ledger that is there. */
+/** What `doctor` reports about an existing shared ledger. */
 export function examineShared(address: string): PlaceFacts {
   return opened(address, BUSY_TIMEOUT_MS, (asker) => {
     checkDurable(asker);

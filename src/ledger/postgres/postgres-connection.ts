@@ -44,7 +44,7 @@ export class PostgresConnection implements Connection {
   readonly #busyTimeoutMs: number;
   readonly #names = new Map<string, string>();
   #failure: LedgerError | null = null;
-  /** Transactions of this connection, the one that is under way among them. */
+  /** Transactions of this connection, with the current one. */
   #written = 0;
   #writing = false;
   #closed = false;
@@ -106,7 +106,7 @@ export class PostgresConnection implements Connection {
       this.#run({ text: 'COMMIT', values: [] }, COMMIT_MS);
       return result;
     } catch (error) {
-      // Of what was written inside it, too.
+      // Of rows written inside it, too.
       this.#written = before;
       if (this.#failure === null) this.#run({ text: 'ROLLBACK', values: [] });
       throw error;
@@ -124,7 +124,7 @@ export class PostgresConnection implements Connection {
     this.#bridge.close();
   }
 
-  // As SQLite's `data_version`: what this connection wrote does not count.
+  // As SQLite's `data_version`: writes of this connection do not count.
   version(): number {
     return Number(this.query('SELECT changes FROM ledger').get()?.[0]) - this.#written;
   }
@@ -291,15 +291,15 @@ function lockOf({ environment, campaign, occurrence }: RunIdentity): readonly [n
   return [hash.readInt32BE(0), hash.readInt32BE(4)];
 }
 
-/** What is asked of the connection: the same transaction again and again, and what it copies in without waiting. */
+/** The calls on the connection: the same transaction again and again, and copying without waiting. */
 interface ManyAsker {
   commit(text: string, values: readonly Given[]): Found;
   copy(text: string, rows: string): void;
 }
 
 /**
- * The hot path of a shared ledger: one journey for a whole group commit, with an array for each column. What each of
- * them asks is what the stores ask of one (commits.ts).
+ * The hot path of a shared ledger: one round trip for a whole group commit, with an array for each column. Each check
+ * is the same as that of the stores for one row (commits.ts).
  */
 function manyRows(asker: ManyAsker): ManyRows {
   return {
@@ -377,7 +377,7 @@ function orStrange(ask: () => Found): Found | null {
   }
 }
 
-/** As the schema says it. */
+/** As in the schema. */
 const STRANGE = 'HB001';
 
 const COMMIT = `SELECT recorded, claimed FROM commit_rows($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
@@ -433,7 +433,7 @@ function toPostgres(sql: string): string {
   return (
     sql
       .replaceAll(/ INDEXED BY \w+/g, '')
-      // With a condition it is a join like any other; SQLite takes the word for the order in which it is to look.
+      // With a condition it is a normal join; SQLite reads the keyword as the order of its loops.
       .replaceAll(/CROSS JOIN (\S+ AS \w+)(\s+ON)/g, 'JOIN $1$2')
       .replaceAll(/\bmain\./g, '')
       .replaceAll(/\btemp\./g, 'pg_temp.')

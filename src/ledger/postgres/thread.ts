@@ -54,7 +54,7 @@ async function answer({ text, values, name, copied }: Asked): Promise<Said> {
     }
     const named = name === undefined ? {} : { name };
     const result: unknown = await open.query({ text, values: [...values], rowMode: 'array', ...named });
-    // Several statements in one text: what the last one found.
+    // Several statements in one text: the result of the last one.
     const last = (Array.isArray(result) ? result.at(-1) : result) as pg.QueryArrayResult<Value[]>;
     return { rows: last.rows, changes: last.rowCount ?? 0 };
   } catch (error) {
@@ -63,7 +63,7 @@ async function answer({ text, values, name, copied }: Asked): Promise<Said> {
   }
 }
 
-/** What the driver says of a connection that is gone, in words for people. */
+/** The driver's errors about a lost connection, in words for people. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['Client has encountered a connection error and is not queryable', 'the connection was lost'],
   ['Connection terminated unexpectedly', 'the connection was lost'],

@@ -29,7 +29,7 @@ interface BarChart extends ChartWords {
   readonly unit?: string;
   /** How a value is written; `1,234` by default. */
   readonly format?: (value: number) => string;
-  /** As many bars at most; what is left becomes one bar more. 10 by default. */
+  /** The most bars; the rest becomes one more bar. 10 by default. */
   readonly most?: number;
   /** Largest first, or as they are given. */
   readonly order?: 'largest' | 'given';

@@ -68,7 +68,7 @@ export function emptyChart({ title }: ChartWords): Html {
 `;
 }
 
-/** A page stays small: what has more rows than this is better read from a machine format. */
+/** A page stays small: data with more rows than this is better read from a machine format. */
 const MOST_ROWS = 300;
 
 function tableOf(title: string, { columns, rows }: ChartTable): Html {
@@ -244,7 +244,7 @@ export function toneAt(index: number): Tone {
   return SERIES[index % SERIES.length] ?? 'plain';
 }
 
-/** A class that gives an element, and what is in it, the colour as `--tone`. */
+/** A class that sets the colour `--tone` for an element and its content. */
 export function toneClass(tone: Tone): string {
   return `tone-${tone}`;
 }

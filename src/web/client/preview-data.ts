@@ -9,7 +9,7 @@ export interface Rows {
   readonly count: number;
   readonly blocks: readonly Block[];
   line(row: number): number;
-  /** Number of what the row is filtered by. */
+  /** The number of the row's combination of filter values. */
   facets(row: number): number;
   /** Address, key (empty where it is the address), what else is searched, then the cells. */
   fields(row: number): readonly string[];
@@ -96,7 +96,7 @@ function searchedOf(fields: string, lines: Uint32Array): Searched {
   return { folded, starts, lines };
 }
 
-/** Blocks of messages that are kept unpacked: the one that is looked at, and its neighbours. */
+/** Blocks of messages that are kept unpacked: the current one, and those beside it. */
 const KEPT = 4;
 
 function createViews(page: Document): Rows['view'] {
@@ -129,7 +129,7 @@ function whole(texts: readonly string[], position: number): string {
   return applyDelta(delta, tokensOf(texts[base] ?? ''));
 }
 
-/** The last one that begins at or before this row. */
+/** The last block that begins at or before this row. */
 function lastUpTo(blocks: readonly { readonly first: number }[], row: number): number {
   let [low, high] = [0, blocks.length - 1];
   while (low < high) {

@@ -190,9 +190,9 @@ function frameOf(html: string): HTMLIFrameElement {
 }
 
 /**
- * The HTML of an email with nothing left that would ask for something or run: no picture, address or script. The frame
- * and the policy of the page forbid all of it anyway; this is for what they would write to the console, and so that a
- * link leads nowhere. DOMPurify takes out what is not markup of a text, in a document that is never shown.
+ * The HTML of an email without anything that loads or runs: no picture, address or script. The frame and the policy of
+ * the page forbid all of that anyway; this avoids their errors on the console, and removes the targets of links.
+ * DOMPurify parses the text in a document that is never shown.
  */
 function quietEmail(html: string): string {
   const root = DOMPurify.sanitize(withoutHandlers(html), {
@@ -256,7 +256,10 @@ function withoutLink(element: Element): void {
   element.removeAttribute('src');
 }
 
-/** CSS without what it would fetch, which DOMPurify lets be. Where letters are written by their numbers, nothing is kept. */
+/**
+ * CSS without anything that it would load, which DOMPurify does not remove. If characters are escaped by number, all of
+ * it is dropped.
+ */
 function withoutAddresses(css: string): string {
   if (css.includes('\\')) return '';
   return css.replace(/@(?:import|font-face|charset|namespace)\b[^;{}]*(?:;|\{[^}]*\})?/gi, '').replace(FETCHES, 'none');

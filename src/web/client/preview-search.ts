@@ -13,7 +13,7 @@ export interface Searched {
 
 /** What is looked for. A row fits by its line, or by the whole as a number, or by its words. */
 export interface Query {
-  /** The row that begins at this line fits; null: no line is meant. */
+  /** The line of the row that matches; null: the search is not a line. */
   readonly line: number | null;
   /** The digits of a phone number; empty if the text is not a number. */
   readonly digits: string;
@@ -21,7 +21,7 @@ export interface Query {
   readonly words: readonly string[];
 }
 
-/** Without case, accents, ligatures and widths: what is typed finds what is meant. */
+/** Without case, accents, ligatures and widths, so that different spellings match. */
 export function fold(text: string): string {
   // Most lists are ASCII for the greater part, where none of the others has anything to do.
   if (!OTHER.test(text)) return text.toLowerCase();

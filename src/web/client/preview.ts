@@ -83,7 +83,7 @@ interface PageParts {
   readonly detail: HTMLElement;
 }
 
-/** What the page was written with; null in one that has nothing to show. */
+/** The parts of the page that the script needs; null if the page shows no rows. */
 function partsOf(): PageParts | null {
   const [browser, first, query, filterBox, count, box, detail] = PARTS.map((id) => document.getElementById(id));
   if (!browser || !first || !(query instanceof HTMLInputElement) || !filterBox || !count || !box || !detail)
@@ -169,7 +169,7 @@ function listenToKeys({ query, box, detail }: Places, moves: Moves): void {
   query.form?.addEventListener('submit', (event) => event.preventDefault());
 }
 
-/** Whether the key meant something. */
+/** Whether the key had an action. */
 function act(event: KeyboardEvent, { query, box, detail }: Places, moves: Moves): boolean {
   const { key } = event;
   const { activeElement } = document;
@@ -252,5 +252,5 @@ function writeState({ query, filters, line }: State): string {
   return given.size === 0 ? '' : `#${given.toString()}`;
 }
 
-/** Older browsers keep what the page shows without it. */
+/** Older browsers show the page as it is without the script. */
 if ('DecompressionStream' in globalThis) void browse();

@@ -73,8 +73,8 @@ function createSayer(): (text: string) => void {
 }
 
 /**
- * Makes an element like another one, with as few changes as come by themselves: what stays keeps its focus, its place
- * and what was typed into it. Nothing is written as markup.
+ * Changes an element into a new version of it, with few changes: parts that stay keep focus, scroll position and typed
+ * text. Nothing is parsed as markup.
  */
 function morph(old: Element, fresh: Element): void {
   attributes(old, fresh);
@@ -127,7 +127,7 @@ function nameOf(node: Node): string {
   if (!(node instanceof Element)) return '';
   const named = node.id || node.getAttribute('aria-labelledby');
   if (named) return named;
-  // A choice belongs to what it chooses, and must never pass to something else.
+  // A checkbox is matched by name and value, so that a choice never moves to another row.
   if (node instanceof HTMLInputElement) return `${node.name}=${node.getAttribute('value') ?? ''}`;
   if (node.nodeName !== 'TR') return '';
   return (

@@ -131,7 +131,7 @@ interface DoubtRun {
   readonly doubts: readonly DoubtLine[];
   /** Cursor of the next page of this run. */
   readonly next: string | null;
-  /** Some process is sending: what became of them is entered when it has ended. */
+  /** A process is sending: doubts can be resolved when it has ended. */
   readonly isHeld: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Formats {
   number(value: number): string;
   /** With the noun in English: `1,234 recipients`. */
   count(value: number, noun: string, several?: string): string;
-  /** A share with at most one decimal; what is not nothing never shows as 0, nor what is not everything as all. */
+  /** A share with at most one decimal; only 0 is shown as 0 %, and only the whole as 100 %. */
   percent(part: number, whole: number): string;
   /** An instant, in ms since 1970 or ISO 8601; a dash for null, and for a time that no calendar has. */
   time(value: number | string | null): Html;

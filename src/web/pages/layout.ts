@@ -133,7 +133,7 @@ export function tone(outcome: OutcomeState): Html {
   return new Html(`tone-${outcome}`);
 }
 
-/** A bar of the outcomes of a run; its words say what the colours show. */
+/** A bar of the outcomes of a run; its text has the same figures as the colours. */
 export function totalsBar(totals: Totals, formats: Formats): Html {
   const parts = OUTCOMES.flatMap((outcome) => {
     const count = totals[totalsKey(outcome)];
@@ -157,7 +157,7 @@ export function stateMark(state: RunState): Html {
   return html`<span class="state" style="color:var(--${new Html(STATE_TONES[state])})">${state}</span>`;
 }
 
-/** A list of pairs of a name and what it is. */
+/** A list of pairs of a name and a value. */
 export function facts(pairs: readonly (readonly [name: string, value: Html | string | number | null])[]): Html {
   const shown = pairs.filter(([, value]) => value !== null && value !== '');
   return html`<dl>${shown.map(

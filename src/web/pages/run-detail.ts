@@ -46,7 +46,7 @@ function perSecond({ widthMs }: Slot<string>, count: number): number {
   return Math.round((count * 10_000) / widthMs) / 10;
 }
 
-/** What became of each variant; null where the run has none. */
+/** The outcomes of each variant; null if the run has none. */
 export function variantsTable({ formats }: View, run: string, { variants }: RunDetail): Html | null {
   if (variants.length === 0) return null;
   const cameBack = variants.some(({ delivered }) => delivered > 0);

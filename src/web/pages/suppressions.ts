@@ -34,7 +34,7 @@ export const makeSuppressions: MakePage = async (site, open, { view, query }) =>
   return whole(suppressionsPage(view, data));
 };
 
-/** By their place in the index of addresses: the last page costs what the first does. */
+/** By their place in the index of addresses: the last page takes no longer than the first. */
 async function readEntries(open: OpenLedger, search: Search | null, cursor: string | null) {
   const turn = createTurns();
   const until = performance.now() + LONGEST_MS;
@@ -108,7 +108,7 @@ interface SuppressionsData {
   readonly timeZone: string;
 }
 
-/** Who must not be sent to. */
+/** The page of suppressed addresses. */
 export function suppressionsPage(view: View, data: SuppressionsData): Content {
   return {
     title: 'Suppressions',

@@ -23,7 +23,7 @@ export interface About {
   readonly columns: readonly string[];
   /** Columns that say who it is: all but the address, the key and the time zone. */
   readonly naming: readonly number[];
-  /** The column with the address, for rows in which it could not be read; -1: none. */
+  /** The column with the address, for rows whose address is not valid; -1: none. */
   readonly address: number;
   readonly url: string;
   readonly facets: readonly Facets[];

@@ -164,7 +164,7 @@ function element(kind: 'index' | 'views', first: number, block: Buffer): string 
 export interface Values {
   /** Reads on until these rows are there, and forgets those before them. */
   between(first: number, last: number): Promise<void>;
-  /** The cells of a row that was read; empty for one that is not there, or could not be read. Asked in list order. */
+  /** The cells of a row; empty if the row is missing, or could not be read. Called in list order. */
   of(row: number, line: number): readonly string[];
   close(): Promise<void>;
 }

@@ -185,7 +185,7 @@ function buttonNode(button: JsonObject): PreviewNode {
   return ['button', ['label', textOf(button['text'])], ...(target === '' ? [] : [['target', target] as const])];
 }
 
-/** The button, and what it opens. */
+/** The button, and the list that it opens. */
 function listNodes({ button, sections }: JsonObject): readonly PreviewNode[] {
   if (sections === undefined) return [];
   const inside = mappingsOf(sections).flatMap(({ title, rows }): readonly PreviewNode[] => [

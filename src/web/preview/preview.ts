@@ -147,7 +147,7 @@ interface Shown {
   readonly of: number;
 }
 
-/** The frame that the script fills, and what is there without it. */
+/** The frame that the script fills, and its content without the script. */
 function messagesSection({ first, rows, of }: Shown): Html {
   const part =
     rows < of ? html`<p class="soft">This page holds ${number(rows)} of the ${countOf(of, 'row')}.</p>` : null;

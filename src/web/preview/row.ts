@@ -28,7 +28,7 @@ function headNode(decision: Decision): PreviewNode {
   return ['head', ['to', who], ['badge', decision.decision], ['soft', facts.join(' · ')]];
 }
 
-/** The rule, what it means and what it saw. */
+/** The rule, its meaning, and the values that it used. */
 function whyNodes(decision: Decision): readonly PreviewNode[] {
   if (decision.decision === 'send') return [];
   const reason = reasonOf(decision);
@@ -96,7 +96,7 @@ function fallbackName({ fallbacks }: SendDecision, index: number): string {
   return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_WORDS[channel]}`;
 }
 
-/** Numbers of combinations, given out in the order in which they are met. */
+/** Numbers of combinations, in the order of their first row. */
 export interface FacetTable {
   numberOf(decision: Decision, warnings: readonly Diagnostic[]): number;
   all(): readonly Facets[];

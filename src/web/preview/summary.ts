@@ -134,7 +134,7 @@ function countryCharts(estimate: Estimate): readonly Html[] {
   return [messages, cost];
 }
 
-/** Every country with what it comes to; nothing for addresses that belong to no country, such as those of emails. */
+/** Every country with its totals; nothing for addresses without a country, such as those of emails. */
 function countriesOf({ countries }: Estimate) {
   const entries = Object.entries(countries);
   if (entries.every(([code]) => code === 'other')) return [];

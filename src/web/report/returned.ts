@@ -104,7 +104,7 @@ const TONES: Readonly<Record<Returned, Tone>> = {
   'did not arrive': 'rejected',
 };
 
-/** Replies to the messages of a run by what they mean; their texts are personal and stay in the ledger. */
+/** Replies to the messages of a run by meaning; their texts are personal and stay in the ledger. */
 export type ReplyCounts = Readonly<Record<ReplyMeaning, number>>;
 
 /** Replies and their meanings; null if there are none. */
@@ -139,7 +139,7 @@ const REPLY_TONES: Readonly<Record<ReplyMeaning, Tone>> = {
   answer: 'plain',
 };
 
-/** How quickly messages were accepted, and how quickly the API answered; null where neither is known. */
+/** How quickly messages were accepted, and how quickly the API answered; null if both are unknown. */
 export function paceOf(
   report: Report,
   accepted: readonly Slot<'accepted'>[],

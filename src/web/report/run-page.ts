@@ -11,7 +11,7 @@ import { type Meter, metered } from '../../util/meter.ts';
 import { reportPage } from './report.ts';
 import type { ReplyCounts, ReturnTimes } from './returned.ts';
 
-/** Who is listed, and how. */
+/** Which recipients are listed, and how. */
 interface PageOptions extends RowFilter {
   readonly full?: true;
   readonly nowMs: number;
@@ -21,14 +21,14 @@ interface PageOptions extends RowFilter {
   readonly turn?: () => Promise<void> | undefined;
 }
 
-/** What the report of the run is made of. */
+/** The summary of the run. */
 interface PageSummary {
   readonly plain: () => Report;
   readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
   readonly options: ReportOptions;
 }
 
-/** The page of a run, in pieces: one pass over its list. Who is not chosen counts all the same, and is not listed. */
+/** The page of a run, in pieces: one pass over its list. Recipients who are not chosen are counted, but not listed. */
 export async function* runPage(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,

@@ -146,7 +146,7 @@ const STATE_TONES: Readonly<Record<RunState, Outcome['outcome']>> = {
   interrupted: 'in-doubt',
 };
 
-/** What became of the messages on each channel; null where the campaign has one channel only. */
+/** The outcomes of the messages on each channel; null if the campaign has only one channel. */
 export function legsOf({ legs }: Report, currency: string | null | undefined): Html | null {
   if (legs === undefined) return null;
   const cost = currency ? `Cost (${currency})` : 'Cost';
@@ -169,7 +169,7 @@ const LEG_COUNTS: readonly (readonly [title: string, key: Exclude<keyof LegTotal
   ['Parts', 'parts'],
 ];
 
-/** What became of each variant, and what the comparison says; null without variants. */
+/** The outcomes of each variant, and the result of the comparison; null without variants. */
 export function variantsOf({ variants, significance = null, ...report }: Report): Html | null {
   if (variants === undefined) return null;
   const came = variants.some(({ delivered }) => delivered !== undefined);
