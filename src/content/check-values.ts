@@ -105,7 +105,7 @@ export function checkUnique(
   }
 }
 
-/** A message with a text that is not blank, or with one that is not known yet. */
+/** Whether a message has a text that is not blank, or one that is not known yet. */
 export function hasText(text: string | null | undefined): boolean {
   return text === null || (text !== undefined && /\S/.test(text));
 }

@@ -76,7 +76,7 @@ function cardLines(card: JsonObject, caption: string): readonly string[] {
 const CARD_RULE = 36;
 const CARD_END = `+${'-'.repeat(CARD_RULE + 4)}`;
 
-/** The button, and what it opens. */
+/** The button, and the list that it opens. */
 function list({ button, sections }: JsonObject): readonly string[] {
   if (sections === undefined) return [];
   return [
@@ -123,7 +123,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n');
 }
 
-/** A value as it is shown; nothing for what is not known. */
+/** A value as text; empty if it is not known. */
 export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }

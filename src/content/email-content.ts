@@ -79,8 +79,8 @@ export const MAX_UNSUBSCRIBE_URL = 900;
 
 /**
  * The headers by which mail programs unsubscribe (RFC 2369, RFC 8058), from content that was rendered and checked; none
- * where it does not say how. The provider has to sign them (DKIM); with `oneClick` the address must act on a POST
- * without cookies, login or redirect, and must not act on a GET, which link scanners send.
+ * without `unsubscribe`. The provider has to sign them (DKIM). With `oneClick` the address must act on a POST without
+ * cookies, login or redirect, and must not act on a GET, which link scanners send.
  */
 export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string, string>> {
   const { url, mailto, oneClick } = mappingOf(content['unsubscribe']);
@@ -96,7 +96,7 @@ export function unsubscribeHeaders(content: JsonObject): Readonly<Record<string,
 
 /** The address as allowed in a header, in ASCII without spaces or angle brackets; null if it is not allowed. */
 export function unsubscribeUrl(text: string): string | null {
-  // The parser would drop line breaks and tabs, and what was written would not be what is sent.
+  // The parser would drop line breaks and tabs, so another address than the written one would be sent.
   if (/[\s\p{Cc}]/u.test(text)) return null;
   const url = URL.parse(text);
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;

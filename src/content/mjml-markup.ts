@@ -165,7 +165,7 @@ export interface Piece {
   readonly start: number;
 }
 
-/** A text in which each piece is replaced by a mark that is plain text to a parser of markup. */
+/** A text in which each piece is replaced by a mark. A parser of markup reads the marks as plain text. */
 export interface Hidden {
   readonly text: string;
   readonly pieces: readonly Piece[];

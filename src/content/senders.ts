@@ -1,7 +1,7 @@
 import type { SenderRule } from '../model.ts';
 import { onDemand } from '../util/on-demand.ts';
 
-/** A rule that the user should know of. */
+/** A rule that the user should know. */
 type SenderLimit = Exclude<SenderRule, 'free'>;
 
 /**

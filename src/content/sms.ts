@@ -24,8 +24,8 @@ const EXTENSION = '\f^{}\\[~]|€';
 export const LAST_GSM_UNIT = 0x20ac;
 
 /**
- * Septets that a UTF-16 unit takes in GSM-7: 1, 2 (escape and character), or 0 for what is not in the tables.
- * Only units up to `LAST_GSM_UNIT` may be looked up. 8 KiB, so that counting is one load per character.
+ * Septets of a UTF-16 unit in GSM-7: 1, 2 (escape and character), or 0 for characters that are not in the tables. Only
+ * units up to `LAST_GSM_UNIT` may be looked up. 8 KiB, so that counting is one load per character.
  */
 export const SEPTETS: Uint8Array = septetTable();
 

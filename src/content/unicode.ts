@@ -11,8 +11,8 @@ interface UnicodeCause {
 }
 
 /**
- * The characters that force a text into UCS-2, each one once with its first place, in the order in which they appear.
- * Lines end at LF, CR or CR LF. Empty for a text that GSM-7 can carry.
+ * The characters that force a text into UCS-2, each once with its first place, in their order. Lines end at LF, CR or
+ * CR LF. Empty for a text that fits GSM-7.
  */
 export function unicodeCauses(text: string): readonly UnicodeCause[] {
   const causes = new Map<number, UnicodeCause>();

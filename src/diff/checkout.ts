@@ -43,7 +43,7 @@ export async function checkout(place: GitPlace, commit: string, into: string): P
 /** Says whether any of the YAML files names a file. */
 async function namesIn(entries: readonly TreeEntry[], into: string): Promise<(name: string) => boolean> {
   const yaml = entries.filter(({ path }) => /\.ya?ml$/i.test(path));
-  // A file whose name could not be had is not there.
+  // A file whose name is not possible here was not written.
   const texts = await Promise.all(yaml.map(({ path }) => readFile(join(into, path), 'utf8').catch(() => '')));
   return (name) => texts.some((text) => text.includes(name) || text.normalize('NFC').includes(name.normalize('NFC')));
 }
@@ -58,7 +58,7 @@ async function writeFiles(place: GitPlace, entries: readonly TreeEntry[], into: 
   });
 }
 
-/** Null where the name cannot be had: too long, or one of two that a tree made by hand, or this disk, cannot hold. */
+/** Null if the name is not possible: too long, or equal to another one for this disk. */
 async function newFile(path: string): Promise<FileHandle | null> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -72,8 +72,8 @@ async function newFile(path: string): Promise<FileHandle | null> {
 const UNNAMEABLE: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EILSEQ', 'EINVAL']);
 
 /**
- * Links come last, so that no file is written through one, and only those are kept that really lead to something
- * inside: a link to a link can leave the folder although neither seems to.
+ * Links come last, so that no file is written through one. Only links that really lead to something inside are kept: a
+ * link to a link can leave the folder although neither seems to.
  */
 async function writeLinks(place: GitPlace, entries: readonly TreeEntry[], into: string): Promise<void> {
   const links = entries.filter(({ kind, size }) => kind === 'link' && size > 0 && size <= 1024);
@@ -132,7 +132,7 @@ async function listTree(place: GitPlace, commit: string): Promise<readonly TreeE
     const [, mode = '', type, oid = '', size = '', path = ''] =
       /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-|BAD)\t(.*)$/s.exec(record) ?? [];
     if (type !== 'blob' || !isHarmless(path)) continue;
-    // What git cannot read is not the same as what is not there.
+    // A file that git cannot read is not the same as a missing one.
     if (!/^\d/.test(size)) throw unlisted(commit);
     entries.push({ path, kind: mode === '120000' ? 'link' : 'file', oid, size: Number(size) });
     if (entries.length > MAX_ENTRIES) {

@@ -57,7 +57,7 @@ export async function compareCampaign(
     notes: [...(renamedFrom === null ? [] : [RENAMED]), ...identityNotes(old, now), ...lists.notes, ...new Set(lent)],
     before: old === null ? null : { errors: old.findings.list(), figures: rows.figures[0] },
     after: now === null ? null : { errors: now.findings.list(), figures: rows.figures[1] },
-    // A campaign that is new or gone has nothing to be compared with: its file says it all.
+    // A campaign that is new or gone has nothing to be compared with: its file is enough.
     rules: before === null || after === null ? [] : rules,
     recipients: rows.recipients,
     decisions: rows.decisions,

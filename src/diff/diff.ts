@@ -23,14 +23,14 @@ export interface DiffOptions {
   /** A list for both sides, relative to `cwd`, for lists that are not in git. */
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
-  /** Ends the comparison; what was written for it is removed. */
+  /** Ends the comparison and removes its files. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Says what a change in git means for a campaign, or for all of the project: who is added and removed, whose message
- * changes and how, what it costs, which rules differ. Reads both sides as git holds them; no ledger is asked, nothing
- * is sent, and nothing that the repository says is run. The result holds no address in clear.
+ * Shows what a change in git means for a campaign, or for the whole project: who is added and removed, whose message
+ * changes and how, what it costs, which rules differ. Reads both sides as they are in git. No ledger is read, nothing
+ * is sent, and no program that the repository names is run. The result contains no address in clear.
  *
  * @param revision - `REV` (its merge base with HEAD, against the work tree), `REV..REV2` or `REV...REV2`
  * @param target - a campaign file, its folder or its name; null for all
@@ -79,7 +79,7 @@ async function sideOf(place: GitPlace, { commit }: Revision, into: string, here:
   );
   const side = { root: into, cwd: made ? cwd : into };
   const unclear: ProjectPlace = { root: into, file: null, isMarked: true };
-  // What several projects in one repository mean is said of the side that is to be sent.
+  // Several projects in one repository are an error only for the side that is to be sent.
   return { ...side, place: await findProject(side.cwd).catch(() => unclear) };
 }
 
@@ -140,8 +140,8 @@ function nameOf({ name, commit }: Revision): string {
 }
 
 /**
- * Project files that are added, changed or removed, except for the settings of the one that counts on both sides: such a
- * file can take over where messages go, who must approve and which ledger counts.
+ * Project files that are added, changed or removed, except for the settings of the one that counts on both sides. Such
+ * a file can change where messages go, who must approve and which ledger counts.
  */
 async function projectFileChanges(before: Side, after: Side): Promise<readonly RuleChange[]> {
   const [old, now] = [await projectFiles(before), await projectFiles(after)];

@@ -118,7 +118,7 @@ export interface Revision {
   /** As the user wrote it. */
   readonly name: string;
   readonly commit: string;
-  /** The commit is the merge base of what was named and the other side; it differs from the commit of that name. */
+  /** The commit is the merge base of the given name and the other side; it differs from the commit of that name. */
   readonly isMergeBase: boolean;
 }
 
@@ -179,7 +179,7 @@ async function checkRepository(place: GitPlace): Promise<void> {
 }
 
 async function commitOf(place: GitPlace, name: string): Promise<string> {
-  // No name in git begins with a dash; it could only be meant as an option of git.
+  // No name in git begins with a dash; it could only be an option of git.
   if (name === '' || name.startsWith('-') || /\p{Cc}/u.test(name) || name.length > 1000)
     throw await unknown(place, name);
   const { status, stdout } = await runGit(place, [

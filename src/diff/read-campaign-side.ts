@@ -13,7 +13,7 @@ import type { Figures, Finding } from './result.ts';
 import { hidePersonal } from './rules.ts';
 import type { CampaignFile, Side } from './side.ts';
 
-/** A campaign of one side on its way: what was read of it, and what is wrong with it. */
+/** A campaign of one side: its content, and its faults. */
 export interface CampaignOnSide {
   readonly campaign: Campaign | null;
   /** Null if there is a fault, or the list is missing. */
@@ -66,9 +66,9 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
 const NOTHING = { plan: null, prices: null, suppressed: {} } as const;
 
 /**
- * Takes every decision of a side: what the files say, without a ledger and at no particular hour.
+ * Takes every decision of a side from its files only, without a ledger and without a time.
  *
- * @returns null where the list cannot be read to its end, which is then among the findings
+ * @returns null if the list cannot be read to its end; the reason is then among the findings
  */
 export async function gatherSide(
   side: 0 | 1,

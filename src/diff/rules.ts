@@ -13,7 +13,7 @@ type Rules = ReadonlyMap<string, Leaf> | null;
 
 interface Leaf {
   readonly value: unknown;
-  /** The schema knows it; what it does not know is never shown. */
+  /** Whether the schema knows the value; other values are never shown. */
   readonly isSound: boolean;
 }
 

@@ -12,9 +12,9 @@ import { isInside, readSmallFile } from '../util/paths.ts';
 export interface Side {
   /** Real path of the project's root, or of the folder used in its place. */
   readonly root: string;
-  /** The folder in which the command was given, on this side. */
+  /** The folder of the command, on this side. */
   readonly cwd: string;
-  /** The project, as the files of this side say it. */
+  /** The project, by the files of this side. */
   readonly place: ProjectPlace;
 }
 
@@ -76,7 +76,7 @@ export async function projectFiles({ root }: Side): Promise<ReadonlyMap<string, 
   return files;
 }
 
-/** Where the list of a campaign is to be found on a side; null where the campaign lists its recipients itself. */
+/** The path of a campaign's list on a side; null if the campaign lists its recipients itself. */
 async function listOf(side: Side, file: CampaignFile): Promise<string | null> {
   const read = await readSmallFile(file.path, MAX_YAML_BYTES);
   const yaml = 'fault' in read ? null : readYaml(read.bytes, file.place).yaml;
@@ -118,7 +118,7 @@ export interface ListOptions {
   readonly names: readonly [before: string, after: string];
 }
 
-/** Which list each side is read with, and what that means for the comparison. */
+/** The list with which each side is read, and the consequences for the comparison. */
 interface ChosenLists {
   readonly before: ChosenList;
   readonly after: ChosenList;

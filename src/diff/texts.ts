@@ -22,7 +22,7 @@ export interface ScopedChange extends TemplateChange {
   readonly scope: Scope;
 }
 
-/** Every text of a campaign that is rendered for recipients, by what it is. */
+/** Every text of a campaign that is rendered for recipients, by kind. */
 function sourcesOf(campaign: Campaign): ReadonlyMap<string, Source> {
   const sources = new Map<string, Source>();
   const own = campaign.variants.length === 0 ? [{ name: null, leg: campaign }] : campaign.variants;

@@ -96,7 +96,7 @@ export function columnName(written: string): string {
   return written.trim().normalize('NFC');
 }
 
-/** What is wrong with the typed cells of one row, all of it, and what to do; null when each holds its type. */
+/** All faults of the typed cells of one row, and what to do; null if each has its type. */
 export function typeFault(
   typed: readonly TypedColumn[],
   values: readonly string[],

@@ -1,6 +1,6 @@
 import type { ListEncoding } from '../model.ts';
 
-/** Bytes that are not text. `before` is what was decoded in front of them in the same piece. */
+/** Bytes that are not text. `before` is the text decoded before them in the same piece. */
 export class DecodeFault extends Error {
   readonly kind: 'encoding' | 'nul';
   readonly before: string;
@@ -26,8 +26,9 @@ const BYTE_ORDER_MARKS: readonly (readonly [ListEncoding, readonly number[]])[] 
 ];
 
 /**
- * Finds the encoding from the first bytes. A byte order mark counts more than what was asked for, because it is in
- * the file itself; without one it is `wanted`, else UTF-8.
+ * Finds the encoding from the first bytes. A byte order mark has priority over the setting, because it is in the file
+ * itself; without one it is `wanted`, else UTF-8.
+ *
  * @returns the encoding, and how many bytes the mark has
  */
 export function sniffEncoding(

@@ -36,7 +36,9 @@ export function createDuplicates({ byAddress, used }: DuplicateOptions): Duplica
   const keys = createSeen(database.prepare(ADD_KEY), database.prepare(FIND_KEY));
   const addresses = byAddress ? createSeen(database.prepare(ADD_ADDRESS), database.prepare(FIND_ADDRESS)) : null;
 
-  /** A checksum of what the messages use of a recipient: it only says whether two rows with one key differ. */
+  /**
+   * A checksum of the parts of a recipient that the messages use: it only says whether two rows with one key differ.
+   */
   function contentOf({ to, values }: Recipient): number {
     const content = [byAddress ? to : '', ...used.map((column) => values[column] ?? '')].join('\0');
     return crc32(content) | 0;
@@ -66,8 +68,8 @@ function createSeen(add: StatementSync, find: StatementSync): Seen {
   };
 }
 
-// One transaction that never ends: nothing here is to be brought to a disk. An INTEGER takes 3 or 4 bytes; without the
-// word, each number would be a double.
+// One transaction that never ends, because nothing here is written to a disk. An INTEGER takes 3 or 4 bytes; without
+// the type, each number would be a double.
 const TABLES = `CREATE TABLE keys (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID;
   CREATE TABLE addresses (entry TEXT PRIMARY KEY, line INTEGER, content INTEGER) WITHOUT ROWID;
   BEGIN`;

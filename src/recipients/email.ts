@@ -16,9 +16,9 @@ export const MAX_ADDRESS = 254;
 const MAX_CHARACTERS = 1000;
 
 /**
- * Makes a reader of email addresses as people and programs write them (RFC 5321 and 5322, RFC 6531 for other letters
- * than ASCII's). Tags (`+x`) and dots are kept: only the receiving server knows whether they matter. A name in front,
- * as in `Jane <jane@example.com>`, and `mailto:` are taken off, because what is left is beyond doubt.
+ * Makes a reader of email addresses as people and programs write them (RFC 5321 and 5322, RFC 6531 for letters outside
+ * ASCII). Tags (`+x`) and dots are kept: only the receiving server knows whether they matter. A name in front, as in
+ * `Jane <jane@example.com>`, and `mailto:` are removed, because the rest is unambiguous.
  */
 export function createEmailReader(): EmailReader {
   return function readEmail(raw) {

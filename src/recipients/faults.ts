@@ -121,7 +121,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
   let lines: Line[] = [];
   let size = 0;
   let isOpen = false;
-  /** The line of `lines` in which the quoted value begins that is open. */
+  /** The line of `lines` in which the open quoted value begins. */
   let opened = 0;
   let decoders: readonly [fatal: Decoder, tolerant: Decoder] | null = null;
 
@@ -216,7 +216,7 @@ function createSurvey(spec: ListSpec, { seen, checkOf }: SurveyOptions, report: 
     const isEscaped = spec.escaped ?? isOwnExport(readHeader(headerText, cells).columns);
     const { columns, width, problems } = readHeader(headerText, isEscaped ? cells.map(unguardCell) : cells);
     for (const problem of problems) report(problem);
-    // Of two columns with one name nothing says which is meant.
+    // If two columns have the same name, it is unclear which is meant.
     if (problems.some(({ code }) => code === 'csv-duplicate-header')) return;
     const check = checkOf(columns);
     if (check !== null) checks = { check, columns: columns.length, width, isEscaped };

@@ -6,7 +6,7 @@ import { positionAt, type RecordText, scanFields } from './refusals.ts';
 
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The line in which some programs name the delimiter, in front of the header. */
+/** The line before the header in which some programs name the delimiter. */
 export const SEPARATOR = /^"?sep=([^"])"?$/i;
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -28,8 +28,9 @@ export function findDelimiter(header: string): string {
 
 /**
  * Names of the columns: trimmed, and in Unicode's composed form (NFC), so that a name typed in a template is the same
- * name. Columns at the end without a name are left out: a spreadsheet writes them where a cell was once used.
- * @param cells what the header holds
+ * name. Columns at the end without a name are left out: a spreadsheet writes them if a cell was once used.
+ *
+ * @param cells the fields of the header
  * @returns the names and how many fields the header has, or everything that is wrong with the names
  */
 export function readHeader(

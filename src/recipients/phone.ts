@@ -4,7 +4,7 @@ import metadata from 'libphonenumber-js/max/metadata';
 import { problem, refuse } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 
-/** A number that a network could have given out. */
+/** A number that a network could have assigned. */
 export interface PhoneNumber {
   /** `+`, calling code and national number: at most 15 digits. */
   readonly e164: string;

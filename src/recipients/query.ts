@@ -4,7 +4,7 @@ import type { DateFormat } from '../util/date-format.ts';
 import { didYouMean } from '../util/suggest.ts';
 import { columnName, listed, readCell, readText, readType } from './columns.ts';
 
-/** Every operator that a condition on a column can use, and what it can be asked of. The list is closed. */
+/** Every operator that a condition on a column can use, and its column types. The list is closed. */
 export const OPERATORS = {
   $eq: { operand: 'value', types: ['string', 'number', 'date'] },
   $ne: { operand: 'value', types: ['string', 'number', 'date'] },
@@ -257,7 +257,7 @@ function notForType({ name, type }: QueryColumn, operator: Operator): OperandRes
   if (OPERATORS[operator].operand === 'text') {
     return { problem: `looks into text, but "${name}" holds ${type}s`, hint: 'Use $eq, $in, $gte or $lt.' };
   }
-  // As text "9" comes after "18", which is never meant.
+  // As text "9" comes after "18", which is never intended.
   return {
     problem: `puts values in order, but "${name}" holds text`,
     hint: `Say what it holds: \`recipients.columns\`: { ${name}: number }, or date.`,

@@ -400,7 +400,7 @@ export function toRow(row: number, line: number, fields: readonly string[], want
   return { row, line, values: isWide ? fields.slice(0, wanted) : fields, fault: null };
 }
 
-/** Rows of one batch: about what a piece of a file holds. */
+/** Rows of one batch: about as many as a piece of a file has. */
 const BATCH_ROWS = 256;
 
 /**

@@ -88,7 +88,7 @@ export function createRecipientReader(
   };
 }
 
-/** One row with all that is wrong with it; the first says what it is counted as. */
+/** One row with all its faults; it is counted under the first. */
 function joined(faults: readonly InvalidRow[]): InvalidRow {
   const [first] = faults;
   if (first === undefined) throw new Error('a row without a fault is not invalid');

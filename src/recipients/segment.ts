@@ -5,12 +5,12 @@ import { type Condition, type Operator, type QueryColumn, readQuery, type Scalar
 import { shorten, show } from './show.ts';
 
 /**
- * Whether a row is meant. `unreadable`: a cell that the query asks for does not hold what `recipients.columns` says;
- * the recipient reader refuses such a row too, and `Segment.fault` says why.
+ * Whether a row belongs to the segment. `unreadable`: a cell that the query uses does not match `recipients.columns`;
+ * the recipient reader refuses such a row too, and `Segment.fault` has the reason.
  */
 export type Verdict = 'in' | 'out' | 'unreadable';
 
-/** Who of a list is meant. */
+/** The part of a list that a query selects. */
 export interface Segment {
   /** Names of the columns that the query asks for. */
   readonly columns: readonly string[];
@@ -105,7 +105,7 @@ function testerOf(condition: Condition): Tester {
   }
 }
 
-/** An absent value is not equal to anything, not in any list, and neither above nor below a number. */
+/** An absent value is not equal to any value, not in any list, and neither above nor below a number. */
 function comparisonOf({ operator, operand }: Test): (value: Scalar | undefined) => boolean {
   const isNumber =
     (compare: (value: number, wanted: number) => boolean) =>

@@ -11,8 +11,9 @@ export interface ZoneReader {
 }
 
 /**
- * Makes the reader of zones: the cell of the column `recipients.timeZone`, where it is not empty, else what the prefix
- * of a phone number says. The cells were checked with the row (`recipient.ts`).
+ * Makes the reader of zones: the cell of the column `recipients.timeZone`, if it is not empty, else the zones of the
+ * phone number's prefix. The cells were checked with the row (`recipient.ts`).
+ *
  * @param columns names of the list's columns
  */
 export function createZoneReader(spec: Pick<ListSpec, 'kind' | 'timeZone'>, columns: readonly string[]): ZoneReader {

@@ -6,10 +6,10 @@ export type DeliveryFact = Pick<DeliveryReport, 'state' | 'word' | 'cause' | 'er
 /**
  * The state of a message as a fold over the set of its reports: any order and any number of repetitions give the same.
  *
- * Reports skip states, come twice and overtake each other, and many carriers never say `delivered`
- * (DOMAIN, section 1.6). So states have ranks and only rise; an end (`expired`, `failed` ...) is above `sent`, because
- * a late `sent` takes nothing back; `delivered` is above every end, because the handset has it. Of several ends the
- * last one counts. Returns the report that decides; null for none.
+ * Reports skip states, come twice and overtake each other, and many carriers never report `delivered`. So states have
+ * ranks and only rise. An end (`expired`, `failed` ...) is above `sent`, because a late `sent` changes nothing.
+ * `delivered` is above every end, because the handset has the message. Of several ends the last one counts. Returns the
+ * report that decides; null for none.
  */
 export function foldDelivery<T extends DeliveryFact>(facts: Iterable<T>): T | null {
   let best: T | null = null;

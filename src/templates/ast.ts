@@ -1,8 +1,8 @@
 /**
- * Two trees. What Handlebars parsed (`Statement`, `Expression`), which is checked, and what is made of it and given to
+ * Two trees. The tree that Handlebars parsed is checked (`Statement`, `Expression`). From it, another tree is made for
  * Handlebars to compile (`OutStatement`, `OutExpression`): every name resolved to a column, every helper's arguments in
- * their places, partials put in place. Handlebars' own declarations are not used, because their unions cannot be told
- * apart by `type`.
+ * order, partials inserted. Handlebars' own declarations are not used, because their unions cannot be narrowed by
+ * `type`.
  */
 
 export interface Loc {
@@ -92,7 +92,7 @@ export type Literal =
   | { readonly type: 'BooleanLiteral'; readonly value: boolean; readonly loc: Loc }
   | { readonly type: 'UndefinedLiteral' | 'NullLiteral'; readonly loc: Loc };
 
-// ------------------------------------------------------------------------------------------- what is made of it
+// ------------------------------------------------------------------------------------------- the tree to compile
 
 export interface OutProgram {
   readonly type: 'Program';

@@ -167,7 +167,7 @@ function checkCondition(name: string, statement: BlockStatement, place: Place, s
   return checked.length === 1 ? (checked[0]?.out ?? null) : null;
 }
 
-/** Says what is wrong with the block, and still looks for unknown names in what it holds. */
+/** Reports the block, and still checks its content for unknown names. */
 function noSuchBlock(name: string, statement: BlockStatement, place: Place, state: State): void {
   const { loc } = statement.path;
   if (name === 'each' || name === 'with' || name === 'lookup' || name === 'log') {

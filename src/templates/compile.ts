@@ -13,7 +13,7 @@ export { columnTag } from './names.ts';
 export { createValues, RenderError, type TemplateValues } from './values.ts';
 
 export interface TemplateOptions {
-  /** The columns of the list, in order: all that a template can name. */
+  /** The columns of the list, in order: the only names in a template. */
   readonly columns: readonly string[];
   readonly partials: ReadonlyMap<string, SourceText>;
   /** `html` escapes values for HTML, but for those in `{{{...}}}`; `none` leaves them as they are. */

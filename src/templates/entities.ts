@@ -11,7 +11,7 @@ const decoder = onDemand(() => createRequire(import.meta.url)('entities/decode')
 
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[A-Za-z][A-Za-z\d]*);/g;
 
-/** Characters that a hint cannot show: controls, and the one that replaces what is not a character. */
+/** Characters that a hint cannot show: controls, and the replacement character. */
 const INVISIBLE = /[\p{Cc}\ufffd]/u;
 
 /** Warns of text that would be sent unchanged and is probably a mistake. */
@@ -51,7 +51,7 @@ function warnOfForeignTags(loc: Loc, place: Place, state: State): void {
   }
 }
 
-/** The column that a word names, or what a partial was given under it; null: neither. */
+/** The column with this name, or the value that a partial was given for it; null: neither. */
 function columnLike(word: string, { scope }: Place, { columns }: State): string | null {
   if (columns.has(word) || scope.has(word)) return word;
   const lower = word.toLowerCase();

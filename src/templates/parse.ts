@@ -292,7 +292,7 @@ function walk(text: string, visit: (open: readonly Open[], loc: Loc) => boolean)
   }
 }
 
-/** Takes the last one of a kind away, and what was opened inside it. */
+/** Removes the last one of a kind, and those that were opened inside it. */
 function closeLast(open: Open[], kind: Open['kind']): void {
   const index = open.findLastIndex((o) => o.kind === kind);
   if (index >= 0) open.length = index;

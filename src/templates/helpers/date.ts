@@ -302,8 +302,8 @@ function isTimeZone(value: string): boolean {
 }
 
 /**
- * The helper itself: value, format key, time zone, locale, columns. An empty value gives an empty text; one that cannot
- * be read throws `RenderError`.
+ * The helper itself: value, format key, time zone, locale, columns. An empty value gives an empty text; an unreadable
+ * one throws `RenderError`.
  */
 export function createDate(
   finish: (formatted: string) => string,

@@ -20,7 +20,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 /** Names that the static check puts into a template and that no user can write, because of the `:`. */
 export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial:indent' } as const;
 
-/** What Handlebars calls: values in the order in which the signatures arrange them, then Handlebars' own options. */
+/** The function that Handlebars calls: values in the order of the signature, then Handlebars' own options. */
 export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
 
 /** How much text helpers have made in one render, so that a huge cell in many helpers does not fill the memory. */

@@ -98,7 +98,7 @@ export function createNumber(
   };
 }
 
-/** The helper `currency`: value, code, decimals (-1: what the currency has), locale, columns. */
+/** The helper `currency`: value, code, decimals (-1: those of the currency), locale, columns. */
 export function createCurrency(
   finish: (formatted: string) => string,
 ): (value: string, code: string, decimals: number, locale: string, label: string) => string {

@@ -1,7 +1,7 @@
 import type { OutExpression } from '../ast.ts';
 import { quoted, RenderError } from '../values.ts';
 
-/** What a helper takes and gives: what the static check needs to know of it, and how its call is put in order. */
+/** The arguments and the result of a helper: what the static check needs, and how its call is arranged. */
 export interface Signature {
   /** A call as a user would write it, for hints and the guide. */
   readonly example: string;
@@ -15,7 +15,7 @@ export interface Signature {
   readonly named: ReadonlyMap<string, Parameter>;
   /** What is wrong with the arguments together, in one sentence; null when nothing is. */
   readonly verify?: (call: CheckedCall) => string | null;
-  /** The arguments in the order in which `run` takes them. Only for calls that were found right. */
+  /** The arguments in the order of `run`. Only for valid calls. */
   readonly arrange: (call: CheckedCall, settings: Settings) => readonly OutExpression[];
 }
 
@@ -79,8 +79,8 @@ export function localeOr(value: string): string {
 }
 
 /**
- * A store for Intl formatters, which take 20 to 100 us to make. Languages and zones may come from cells, so that it is
- * emptied when it grows beyond what a real list needs.
+ * A cache of Intl formatters, which take 20 to 100 us to make. Languages and zones may come from cells, so it is
+ * emptied when it is larger than a real list needs.
  */
 export function createCache<T>(make: (key: string) => T): (key: string) => T {
   const made = new Map<string, T>();
