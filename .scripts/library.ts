@@ -53,7 +53,7 @@ export function exportedNames(): { readonly values: readonly string[]; readonly 
   return { values, types };
 }
 
-/** Every function of src/library that is exported by the package. */
+/** Every function that the package exports. */
 export function libraryFunctions(): readonly LibraryFunction[] {
   const { values } = exportedNames();
   const forms =
@@ -68,7 +68,7 @@ export function libraryFunctions(): readonly LibraryFunction[] {
   return all.filter(({ name }) => values.includes(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Every interface of src/library whose name ends in `Options`, and that the package exports; and keys to sign with. */
+/** Every interface that the package exports and whose name ends in `Options`; and keys to sign with. */
 export function libraryOptions(): readonly LibraryOptions[] {
   const { types } = exportedNames();
   const form =

@@ -65,9 +65,9 @@ export {
   type ResolveDoubtsResult,
   resolveDoubts,
 } from './operations/doubt-resolve.ts';
+export { type InitOptions, type InitResult, init } from './operations/init.ts';
 export { type DiffOptions, diff } from './operations/library/diff.ts';
 export { type DueItem, type DueOptions, type DueResult, due } from './operations/library/due.ts';
-export { type InitOptions, type InitResult, init } from './operations/library/init.ts';
 export { type Listening, type ListenOptions, listen, type Recorded } from './operations/library/listen.ts';
 export {
   type ApproveOptions,
@@ -107,12 +107,6 @@ export {
   type SendResult,
   send,
 } from './operations/library/send.ts';
-export {
-  type ValidatedFile,
-  type ValidateOptions,
-  type ValidateResult,
-  validate,
-} from './operations/library/validate.ts';
 export { listWorkers, runWorker, type WorkerOptions, type WorkerShown } from './operations/library/workers.ts';
 export { type LoadOptions, loadCampaign } from './operations/loading.ts';
 export type { Confirm, ProjectOptions } from './operations/options.ts';
@@ -170,6 +164,12 @@ export {
   type Suppression,
 } from './operations/suppress-export.ts';
 export type { Task } from './operations/task.ts';
+export {
+  type ValidatedFile,
+  type ValidateOptions,
+  type ValidateResult,
+  validate,
+} from './operations/validate.ts';
 export type { CostRange, Estimate, FallbackEstimate } from './plan/estimate.ts';
 export type { SealedPlan } from './plan/seal.ts';
 export type {

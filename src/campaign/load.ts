@@ -7,7 +7,7 @@ import { displayPath, readSmallFile } from '../util/paths.ts';
 import { campaignNames, type FoundCampaign, findCampaign, type NamedCampaign, sameNames } from './find.ts';
 import { mergeDefaults } from './merge.ts';
 import { normalizeCampaign } from './normalize.ts';
-import { otherProject, type ProjectPlace, projectOf } from './place.ts';
+import { findProject, otherProject, type ProjectPlace, projectOf } from './place.ts';
 import { fromRoot, type ReadProjectOptions, readProject } from './project.ts';
 import { findSuppressions } from './read-suppressions.ts';
 import { faultAt } from './read-text.ts';
@@ -173,4 +173,29 @@ function byPlace(a: Diagnostic, b: Diagnostic): number {
   const files = (a.at?.file ?? '').localeCompare(b.at?.file ?? '', 'en');
   if (files !== 0) return files;
   return (a.at?.line ?? 0) - (b.at?.line ?? 0) || (a.at?.column ?? 0) - (b.at?.column ?? 0);
+}
+
+/** What is known of the project of a campaign file before it is read. */
+export type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
+
+/** Looks for the projects of campaign files, and for the campaigns of each project, once for many files. */
+export async function projectsFrom(cwd: string): Promise<Projects> {
+  const here = await findProject(cwd).catch(nothing);
+  const siblings = new Map<string, readonly NamedCampaign[]>();
+  return async (named) => {
+    const path = await realpath(named).catch(nothing);
+    if (path === null) return {};
+    const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
+    if (place === null) return {};
+    // Without a handbill.yaml, the siblings of each file are others.
+    if (place.file === null) return { place };
+    const known = siblings.get(place.root) ?? (await campaignNames(place, path));
+    siblings.set(place.root, known);
+    return { place, siblings: known };
+  };
+}
+
+/** What is wrong is said by reading the campaign. */
+function nothing(): null {
+  return null;
 }

@@ -11,16 +11,24 @@ import { createOutput, DISK_FAULTS } from '../util/output-file.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
 import { safe } from '../util/safe.ts';
 import { shellWord } from '../util/shell.ts';
+import { type ProjectOptions, settle } from './options.ts';
 import { version } from './version.ts';
 
-export interface InitOptions extends InitAnswers {
-  readonly cwd: string;
-  /** Relative to `cwd`; made where it does not exist. */
-  readonly folder: string;
-  /** Makes what is missing where files exist already; nothing is ever overwritten. */
-  readonly addMissing: boolean;
+/** What a new project is like. */
+export interface InitOptions extends Pick<ProjectOptions, 'cwd'> {
+  /** Name of the first campaign: small letters, digits and hyphens. Default: `hello`. */
+  readonly campaign?: string;
+  /** Its channel. Default: `sms`. */
+  readonly channel?: Channel;
+  /** Its sender. Default: one that the channel and the country take. */
+  readonly from?: string;
+  /** ISO 3166-1 alpha-2: of numbers without a country code, and for the time zone. Default: `GB`. */
+  readonly country?: string;
+  /** Makes what is missing where files exist already; nothing is ever overwritten. Default: false, they refuse it. */
+  readonly addMissing?: boolean;
 }
 
+/** What was made. */
 export interface InitResult {
   /** Absolute path of the project. */
   readonly root: string;
@@ -35,29 +43,34 @@ export interface InitResult {
 }
 
 /**
- * Makes a project to start from: it validates, previews and is sent to the sandbox at once.
+ * `handbill init`: makes a project to start from; it validates, previews and is sent to the sandbox at once.
  *
- * @throws HandbillError exit 2: answers that cannot be used, files that exist; then nothing was written
+ * @param folder - relative to `cwd`; made where it does not exist
+ * @throws HandbillError exit 2: options that cannot be used, files that exist; then nothing was written
  */
-export async function init(options: InitOptions): Promise<InitResult> {
-  const faults = [...folderFaults(options.folder), ...answerFaults(options)];
+export async function init(folder: string, options: InitOptions = {}): Promise<InitResult> {
+  const { cwd } = settle(options);
+  const { campaign = DEFAULT_ANSWERS.campaign, channel = DEFAULT_ANSWERS.channel } = options;
+  const country = normalCountry(options.country ?? DEFAULT_ANSWERS.country);
+  const answers = { campaign, channel, from: options.from ?? defaultSender(channel, country), country };
+  const faults = [...folderFaults(folder), ...answerFaults(answers)];
   if (faults.length > 0) throw new HandbillError(EXIT.refused, faults);
-  const root = await realPlace(resolve(options.cwd, options.folder));
+  const root = await realPlace(resolve(cwd, folder));
   const files = scaffold({
-    ...options,
-    timeZone: zoneOf(options.country),
+    ...answers,
+    timeZone: zoneOf(country),
     dependency: await dependencyFrom(root),
     node: await pinnedNode(),
     schemas: await readSchemas(),
   });
-  await refuseInsideAnother(root, options.cwd);
-  const { existing, faults: blocked } = await lookAround(root, files.keys(), options.cwd);
+  await refuseInsideAnother(root, cwd);
+  const { existing, faults: blocked } = await lookAround(root, files.keys(), cwd);
   if (blocked.length > 0) throw new HandbillError(EXIT.refused, blocked);
-  if (existing.length > 0 && !options.addMissing) throw refuseExisting(root, existing, options.cwd);
+  if (existing.length > 0 && options.addMissing !== true) throw refuseExisting(root, existing, cwd);
   const missing = new Map([...files].filter(([path]) => !existing.includes(path)));
   await makeFiles(root, missing);
   const notes = [...(await ignoreNotes(root, existing)), ...(await placeNotes(root))];
-  return { root, made: [...missing.keys()], kept: existing, notes, next: await nextCommands(root, options) };
+  return { root, made: [...missing.keys()], kept: existing, notes, next: await nextCommands(root, cwd, campaign) };
 }
 
 function folderFaults(folder: string): readonly Diagnostic[] {
@@ -152,7 +165,7 @@ async function placeNotes(root: string): Promise<readonly string[]> {
   return notes;
 }
 
-async function nextCommands(root: string, { cwd, campaign }: InitOptions): Promise<readonly string[]> {
+async function nextCommands(root: string, cwd: string, campaign: string): Promise<readonly string[]> {
   const folder = displayPath(root, cwd);
   const isInstalled = (await folderAbove(root, join('node_modules', '.bin', 'handbill'))) !== null;
   const isHere = folder === '' || folder === '.' || root === (await realPlace(cwd));

@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 import { onlyEnvironment } from '../campaign/environments.ts';
 import { findCampaigns } from '../campaign/find.ts';
-import { readCampaign } from '../campaign/load.ts';
+import { projectsFrom, readCampaign } from '../campaign/load.ts';
 import { repositoryOf } from '../campaign/place.ts';
 import { MAX_YAML_BYTES } from '../campaign/yaml.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
@@ -25,7 +25,6 @@ import { isPostgres } from '../util/ledger-address.ts';
 import { displayPath, readSmallFile } from '../util/paths.ts';
 import { shellWord } from '../util/shell.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, withDefaults } from './options.ts';
-import { projectsFrom } from './validate.ts';
 
 /** Which times are asked for. */
 export interface ScheduleOptions extends Omit<ProjectOptions, 'ledger'> {

@@ -1,7 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { campaignNames, findCampaigns, type NamedCampaign } from '../campaign/find.ts';
-import { type ReadOptions, readCampaign } from '../campaign/load.ts';
-import { findProject, type ProjectPlace, projectOf } from '../campaign/place.ts';
+import { findCampaigns } from '../campaign/find.ts';
+import { type Projects, projectsFrom, readCampaign } from '../campaign/load.ts';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
 import type { Campaign } from '../model.ts';
 import { decisions, duplicatesIn } from '../plan/decide.ts';
@@ -10,62 +9,77 @@ import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
 import type { SharedLists } from '../plan/suppression.ts';
-import { readSuppressions, suppressionView, type Variables } from '../plan/suppression.ts';
+import { readSuppressions, suppressionView } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { countOf, number } from '../report/words.ts';
 import type { Meter } from '../util/meter.ts';
 import { displayPath } from '../util/paths.ts';
 import { approverFaults } from './approver-faults.ts';
+import { checkNumbers, type ProjectOptions, type Settled, withDefaults } from './options.ts';
 
-export interface ValidateOptions {
-  readonly cwd: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** The process's variables: the key of suppression lists may be among them. */
-  readonly env?: Variables;
-  /** A list to use instead of that of the campaigns, relative to `cwd`. */
+/** How campaigns are checked. */
+export interface ValidateOptions extends ProjectOptions {
+  /** A list to check instead of that of the campaigns, relative to `cwd`. Default: their own. */
   readonly recipients?: string;
-  readonly ledger?: string;
-  /** Bad rows are skipped and counted instead of being errors. */
+  /** Bad rows are skipped and counted instead of being errors. Default: false. */
   readonly skipInvalid?: boolean;
-  /** How many diagnostics of each code are kept; 20 when absent. Counts are exact anyway. */
+  /** How many diagnostics of each code are kept; counts are exact anyway. Default: 20. */
   readonly keep?: number;
-  /** Told how far the list was read of the campaign that is being checked. */
-  readonly meter?: Meter;
-  /** Called with each diagnostic as it is found, kept or not, and the campaign that was being checked. */
+  /** Called with each diagnostic as it is found, kept or not, and the campaign file that it was found for. */
   readonly onDiagnostic?: (diagnostic: Diagnostic, campaign: string | null) => Promise<void> | void;
 }
 
 /** What was found in one campaign file. */
-export interface CheckedFile {
+export interface ValidatedFile {
+  /** Path as the user would name it. */
   readonly file: string;
-  /** Also those of its project, which are listed with the first campaign that has them. */
   readonly errors: number;
   readonly warnings: number;
-  /** What its list comes to; null where the list was not read to its end. */
+  /** What its list comes to; null where it was not read to its end. */
   readonly estimate: Estimate | null;
 }
 
-export interface Validation {
-  /** In the order in which they were found, at most `keep` of each code. */
-  readonly diagnostics: readonly Diagnostic[];
-  readonly files: readonly CheckedFile[];
+/** What was found in all of them. */
+export interface ValidateResult {
+  /** No errors. */
+  readonly valid: boolean;
   readonly errors: number;
   readonly warnings: number;
+  /** In the order in which they were found, at most `keep` of each code. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: readonly ValidatedFile[];
+}
+
+/**
+ * `handbill validate`: checks campaigns, every template against every row. Opens no connection and writes nothing. What
+ * is wrong comes back as diagnostics; nothing is thrown for it.
+ *
+ * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
+ */
+export async function validate(paths: readonly string[] = [], options: ValidateOptions = {}): Promise<ValidateResult> {
+  const { diagnostics, files, errors, warnings } = await checkCampaigns(paths, options);
+  return { valid: errors === 0, errors, warnings, diagnostics, files };
+}
+
+/** What was found, and how much of it was not kept. */
+export interface Validation extends Omit<ValidateResult, 'valid'> {
   /** Errors and warnings, kept or not. */
   readonly total: number;
   /** How many of each code and severity there were, as `error missing-variable`. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/**
- * Checks campaigns: their files, their templates, and every row of their lists. Opens no connection and writes nothing.
- * What is wrong comes back as diagnostics; nothing is thrown for it.
- *
- * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
- */
-export async function validate(paths: readonly string[], options: ValidateOptions): Promise<Validation> {
-  const cwd = await realpath(options.cwd);
+/** Told how far the list was read of the campaign that is being checked. */
+export interface Metered {
+  readonly meter?: Meter;
+}
+
+/** As `validate`. */
+export async function checkCampaigns(paths: readonly string[], given: ValidateOptions & Metered): Promise<Validation> {
+  checkNumbers(given, { keep: [0, 1e9, 'whole'] });
+  const settled = withDefaults(given);
+  const cwd = await realpath(settled.cwd);
+  const options: Checking = { ...settled, cwd, now: settled.now() };
   let checked: string | null = null;
   const { onDiagnostic } = options;
   const listener = onDiagnostic && ((diagnostic: Diagnostic) => onDiagnostic(diagnostic, checked));
@@ -77,11 +91,11 @@ export async function validate(paths: readonly string[], options: ValidateOption
     await collector.add(problem('campaign-not-found', 'There is no campaign to check here.', { hint }));
   }
   const shared: Shared = { projects: await projectsFrom(cwd), lists: new Map() };
-  const files: CheckedFile[] = [];
+  const files: ValidatedFile[] = [];
   for (const file of found.files) {
     checked = displayPath(file, cwd);
     const before = { errors: collector.errors + collector.repeated, warnings: collector.warnings };
-    const estimate = await checkFile(file, { ...options, cwd }, collector, shared);
+    const estimate = await checkFile(file, options, collector, shared);
     files.push({
       file: checked,
       errors: collector.errors + collector.repeated - before.errors,
@@ -99,9 +113,12 @@ interface Shared {
   readonly lists: SharedLists;
 }
 
+/** At one instant, in ms since 1970. */
+type Checking = Omit<ValidateOptions, 'now'> & Metered & Pick<Settled, 'cwd' | 'env'> & { readonly now: number };
+
 async function checkFile(
   file: string,
-  options: ValidateOptions,
+  options: Checking,
   collector: Collector,
   shared: Shared,
 ): Promise<Estimate | null> {
@@ -129,7 +146,7 @@ async function checkFile(
 /** The whole list through the same decisions that preview shows and send carries out. */
 async function checkList(
   campaign: Campaign,
-  options: ValidateOptions,
+  options: Checking,
   collector: Collector,
   lists: SharedLists,
 ): Promise<Estimate> {
@@ -139,7 +156,7 @@ async function checkList(
   await collector.addOnce(diagnostics);
   const estimator = createEstimator(campaign, prices);
   const warn = createWarner(plan);
-  const { suppressions, faults } = await readSuppressions(campaign, options.env ?? {}, lists);
+  const { suppressions, faults } = await readSuppressions(campaign, options.env, lists);
   await collector.addOnce(faults.diagnostics.map(withoutKey));
   const view = {
     duplicates: duplicatesIn(plan),
@@ -170,31 +187,6 @@ async function checkList(
 /** Where campaigns are checked, the key need not be: whoever sends needs it. */
 function withoutKey(found: Diagnostic): Diagnostic {
   return found.code === 'missing-suppression-key' ? { ...found, severity: 'warning' } : found;
-}
-
-/** What is known of the project of a campaign file before it is read. */
-type Projects = (file: string) => Promise<Pick<ReadOptions, 'place' | 'siblings'>>;
-
-/** Looks for the projects of campaign files, and for the campaigns of each project, once for many files. */
-export async function projectsFrom(cwd: string): Promise<Projects> {
-  const here = await findProject(cwd).catch(nothing);
-  const siblings = new Map<string, readonly NamedCampaign[]>();
-  return async (named) => {
-    const path = await realpath(named).catch(nothing);
-    if (path === null) return {};
-    const place: ProjectPlace | null = here?.isMarked ? here : await projectOf(cwd, { path, named }).catch(nothing);
-    if (place === null) return {};
-    // Without a handbill.yaml, the siblings of each file are others.
-    if (place.file === null) return { place };
-    const known = siblings.get(place.root) ?? (await campaignNames(place, path));
-    siblings.set(place.root, known);
-    return { place, siblings: known };
-  };
-}
-
-/** What is wrong is said by reading the campaign. */
-function nothing(): null {
-  return null;
 }
 
 /** Counts diagnostics, and keeps the first ones of each code: memory stays flat however long a list is. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { validate } from '../../src/cli/validate/command.ts';
 import { approve } from '../../src/operations/approve.ts';
 import { plan } from '../../src/operations/plan.ts';
 import { send } from '../../src/operations/send.ts';
+import { validate } from '../../src/operations/validate.ts';
 import { handbillHere } from '../commands/in-process.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { type Key, type Keyring, NOW, openKeyring } from './keys.ts';
@@ -50,7 +50,7 @@ describe('a file of approvers that is missing', () => {
 
   it('is an error of validate where the project names it, once', async () => {
     using project = projectWith('people');
-    const { diagnostics } = await validate(['hello', 'again'], { cwd: project.root, now: NOW });
+    const { diagnostics } = await validate(['hello', 'again'], { cwd: project.root, now: () => NOW });
     expect(diagnostics).toEqual([
       expect.objectContaining({
         code: 'file-not-found',
@@ -85,7 +85,7 @@ describe('a file of approvers that is missing', () => {
 
   it('outside of the project is a warning where it need not be: on the machine of whoever plans', async () => {
     using project = projectWith(FAR);
-    const { diagnostics } = await validate(['hello'], { cwd: project.root, now: NOW });
+    const { diagnostics } = await validate(['hello'], { cwd: project.root, now: () => NOW });
     expect(diagnostics).toEqual([
       expect.objectContaining({ code: 'file-not-found', severity: 'warning', at: expect.objectContaining(at) }),
     ]);
@@ -100,7 +100,7 @@ describe('a file of approvers that is missing', () => {
   it('is said of planners as well, and what is wrong in a file with its line', async () => {
     using project = projectWith('people', 'nobody');
     project.write('people', `cem ${cem.text}\neverybody\n`);
-    const { diagnostics } = await validate(['hello'], { cwd: project.root, now: NOW });
+    const { diagnostics } = await validate(['hello'], { cwd: project.root, now: () => NOW });
     expect(diagnostics.map(({ code, at: place }) => [code, place?.file, place?.line])).toEqual([
       ['invalid-value', project.path('people'), 2],
       ['file-not-found', 'handbill.yaml', 6],

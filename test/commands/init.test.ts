@@ -7,10 +7,10 @@ import { getCountries } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { runProgram } from '../../src/cli/program.ts';
-import { validate } from '../../src/cli/validate/command.ts';
 import { HandbillError } from '../../src/errors.ts';
 import type { Channel } from '../../src/model.ts';
 import { countryFault, defaultSender, init, makeFiles } from '../../src/operations/init.ts';
+import { validate } from '../../src/operations/validate.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { handbillHere } from './in-process.ts';
 import { handbill } from './run-handbill.ts';
@@ -59,8 +59,8 @@ describe('a new project', () => {
     'in %s has people whom nobody can reach',
     async (country) => {
       using folder = createProject({});
-      await init({ ...DEFAULTS, cwd: folder.root, from: defaultSender('sms', country), country });
-      const { diagnostics, files } = await validate([], { cwd: folder.root, now: NOW });
+      await init('.', { ...DEFAULTS, cwd: folder.root, from: defaultSender('sms', country), country });
+      const { diagnostics, files } = await validate([], { cwd: folder.root, now: () => NOW });
       expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(diagnostics.map(({ code }) => code).filter((code) => code === 'sender-country')).toEqual([]);
       expect(files).toHaveLength(1);
@@ -73,7 +73,7 @@ describe('a new project', () => {
       ['US', undefined],
     ] as const) {
       using folder = createProject({});
-      await init({ ...DEFAULTS, cwd: folder.root, country });
+      await init('.', { ...DEFAULTS, cwd: folder.root, country });
       expect(parse(readFileSync(folder.path('handbill.yaml'), 'utf8'))).toMatchObject({ defaultCountry: country });
       expect(parse(readFileSync(folder.path('handbill.yaml'), 'utf8')).timeZone).toBe(zone);
     }
@@ -81,7 +81,7 @@ describe('a new project', () => {
 
   it('has a production environment and a schedule that only need their comment signs taken away', async () => {
     using folder = createProject({});
-    await init({ ...DEFAULTS, cwd: folder.root });
+    await init('.', { ...DEFAULTS, cwd: folder.root });
     for (const [path, first] of [
       ['handbill.yaml', '# environments:'],
       ['campaigns/hello/campaign.yaml', '# schedule:'],
@@ -89,14 +89,14 @@ describe('a new project', () => {
       const [head = '', tail = ''] = readFileSync(folder.path(path), 'utf8').split(`\n${first}`);
       writeFileSync(folder.path(path), `${head}\n${first.slice(2)}${tail.replaceAll('\n# ', '\n')}`);
     }
-    expect((await validate([], { cwd: folder.root, now: NOW })).diagnostics.filter(isError)).toEqual([]);
+    expect((await validate([], { cwd: folder.root, now: () => NOW })).diagnostics.filter(isError)).toEqual([]);
     const { out } = await handbillHere(folder.root, ['schedule', '--at', '2026-11-21T09:00:00Z', '--next', '1']);
     expect(out).toContain('2026-11-23T09:00:00Z');
   });
 
   it('names its schemas where they lie, in comments and in the settings of the editor', async () => {
     using folder = createProject({});
-    await init({ ...DEFAULTS, cwd: folder.root });
+    await init('.', { ...DEFAULTS, cwd: folder.root });
     for (const path of ['handbill.yaml', 'campaigns/hello/campaign.yaml']) {
       const named =
         /^# yaml-language-server: \$schema=(\S+)\n/.exec(readFileSync(folder.path(path), 'utf8'))?.[1] ?? '';
@@ -114,7 +114,7 @@ describe('a new project', () => {
 
   it('asks for the handbill that made it', async () => {
     using folder = createProject({});
-    await init({ ...DEFAULTS, cwd: folder.root, folder: 'a/b' });
+    await init('a/b', { ...DEFAULTS, cwd: folder.root });
     const { dependencies } = JSON.parse(readFileSync(folder.path('a/b/package.json'), 'utf8')) as {
       dependencies: { handbill: string };
     };
@@ -124,7 +124,7 @@ describe('a new project', () => {
 
   it('brings the Node that handbill is tested with, and allows its install script', async () => {
     using folder = createProject({});
-    await init({ ...DEFAULTS, cwd: folder.root });
+    await init('.', { ...DEFAULTS, cwd: folder.root });
     const read = (path: string): { devDependencies: { node: string }; allowScripts?: object } =>
       JSON.parse(readFileSync(path, 'utf8'));
     expect(read(folder.path('package.json'))).toMatchObject({
@@ -159,7 +159,7 @@ describe('a new project', () => {
 
   it('has the workflow that the page on CI shows', async () => {
     using folder = createProject({});
-    await init({ ...DEFAULTS, cwd: folder.root });
+    await init('.', { ...DEFAULTS, cwd: folder.root });
     const body = (path: string): string => readFileSync(path, 'utf8').replace(/^(?:#.*\n)+/, '');
     expect(body(folder.path('.github/workflows/handbill.yml'))).toBe(
       body(join(ROOT, 'docs/examples/github-actions.yml')),
@@ -168,7 +168,6 @@ describe('a new project', () => {
 });
 
 const DEFAULTS = {
-  folder: '.',
   campaign: 'hello',
   channel: 'sms',
   from: 'Riverside',
@@ -351,7 +350,7 @@ test('whatever is answered is refused in words, or makes a project that can be s
     fc.asyncProperty(answers, async (given) => {
       using folder = createProject({});
       try {
-        await init({ ...DEFAULTS, ...given, cwd: folder.root });
+        await init('.', { ...DEFAULTS, ...given, cwd: folder.root });
       } catch (error) {
         expect(error).toBeInstanceOf(HandbillError);
         expect(readdirSync(folder.root)).toEqual([]);
@@ -359,7 +358,7 @@ test('whatever is answered is refused in words, or makes a project that can be s
         return;
       }
       made += 1;
-      const found = await validate([], { cwd: folder.root, now: NOW });
+      const found = await validate([], { cwd: folder.root, now: () => NOW });
       expect(found.diagnostics.filter(isError)).toEqual([]);
       // A send starts a sandbox, which takes longer than all the rest.
       const verb = made % 4 === 1 ? 'send' : 'preview';

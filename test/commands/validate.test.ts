@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { validate } from '../../src/cli/validate/command.ts';
+import { checkCampaigns } from '../../src/operations/validate.ts';
 import { HELLO, handbill, projectWith } from './run-handbill.ts';
 
 const removals: (() => Promise<void>)[] = [];
@@ -110,7 +110,7 @@ test('a control character from a list never reaches the terminal', async () => {
 test('as a function it returns data and keeps little of much', async () => {
   const rows = Array.from({ length: 500 }, (_, i) => `bad ${i},x\n`).join('');
   const root = await project({ 'campaigns/hello/people.csv': `msisdn,first\n${rows}` });
-  const result = await validate([], { cwd: root, now: Date.now() });
+  const result = await checkCampaigns([], { cwd: root, now: Date.now });
   expect(result.errors).toBe(500);
   expect(result.total).toBe(500);
   expect(result.diagnostics).toHaveLength(20);
@@ -133,9 +133,9 @@ test('a suppression list of several campaigns is read once', async () => {
     'campaigns/c/people.csv': list,
   });
   // Whoever read it again after the first campaign would meet what stands in it then.
-  const result = await validate(['campaigns/a', 'campaigns/b', 'campaigns/c'], {
+  const result = await checkCampaigns(['campaigns/a', 'campaigns/b', 'campaigns/c'], {
     cwd: root,
-    now: Date.now(),
+    now: () => Date.now(),
     onDiagnostic: async ({ code }) => {
       if (code === 'invalid-address') await writeFile(join(root, 'gone.csv'), 'msisdn\nnot a number\n');
     },

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import type { Validation } from '../../src/cli/validate/command.ts';
 import type { ValidationDocument } from '../../src/cli/validate/findings.ts';
 import { createGatherer } from '../../src/cli/validate/findings.ts';
 import { formatGithub, withoutCommands } from '../../src/cli/validate/github.ts';
 import { formatJunit } from '../../src/cli/validate/junit.ts';
 import { formatSarif } from '../../src/cli/validate/sarif.ts';
 import { problem, warning } from '../../src/errors.ts';
+import type { Validation } from '../../src/operations/validate.ts';
 import { elementsOf, readXml } from '../helpers/xml.ts';
 import { HELLO, projectWith } from './run-handbill.ts';
 import { runValidate } from './run-validate.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Validation, validate } from '../../src/cli/validate/command.ts';
 import type { Code } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/model.ts';
+import { type ValidateResult, validate } from '../../src/operations/validate.ts';
 import { GROUPS, OPERATORS } from '../../src/recipients/query.ts';
 import { compileSegment, type Segment } from '../../src/recipients/segment.ts';
 import { runCli } from '../helpers/cli.ts';
@@ -76,12 +76,12 @@ async function writeFiles(folder: string, files: Guide['files']): Promise<void> 
 describe.each(Object.entries(GUIDES))('docs/%s', (page, wrong) => {
   const { files, campaigns, commands } = readGuide(page);
   let folder = '';
-  let found: Validation;
+  let found: ValidateResult;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'handbill-guide-'));
     await writeFiles(folder, files);
-    found = await validate(campaigns, { cwd: folder, now: Date.UTC(2026, 10, 21) });
+    found = await validate(campaigns, { cwd: folder, now: () => Date.UTC(2026, 10, 21) });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -49,7 +49,7 @@ export function configure(command: Command, context: CommandContext): void {
   command.action(async (folder: string, given: Given) => {
     const answers = await answersOf(given, context);
     if (answers === null) throw refuse(problem('not-confirmed', 'Nothing was made: the questions were not answered.'));
-    const result = await init({ ...answers, cwd: context.cwd, folder, addMissing: given.force === true });
+    const result = await init(folder, { ...answers, cwd: context.cwd, addMissing: given.force === true });
     await context.out(initText(result, context.cwd));
     context.exit(EXIT.done);
   });

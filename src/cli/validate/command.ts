@@ -2,13 +2,11 @@ import type { Command } from 'commander';
 import { EXIT, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import { ledgerOption } from '../../operations/project-ledger.ts';
-import { type ValidateOptions, validate } from '../../operations/validate.ts';
+import { checkCampaigns, type Metered, type ValidateOptions } from '../../operations/validate.ts';
 import { addExamples, addFormat, addLedger } from '../shared/options.ts';
 import { withProgress } from '../shared/progress.ts';
 import { printValidation, VALIDATION_FORMATS, type ValidationFormat } from './print.ts';
 import type { WatchOptions } from './watch.ts';
-
-export { type CheckedFile, type ValidateOptions, type Validation, validate } from '../../operations/validate.ts';
 
 export function configure(command: Command, context: CommandContext): void {
   command
@@ -43,7 +41,7 @@ export function configure(command: Command, context: CommandContext): void {
     };
     if (given.watch === true) return await watch(paths, { ...options, now: context.now }, given, context);
     const now = context.now();
-    const run = (more: Partial<ValidateOptions>) => validate(paths, { ...options, now, ...more });
+    const run = (more: ValidateOptions & Metered) => checkCampaigns(paths, { ...options, now: () => now, ...more });
     const work = { label: 'Checking', unit: 'bytes', quiet, toFile: output !== undefined } as const;
     const { errors } = await withProgress(context, work, (meter) =>
       printValidation(format, (more) => run({ ...more, meter }), context, { quiet, output }),

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix';
-import type { CheckedFile } from '../../operations/validate.ts';
+import type { ValidatedFile } from '../../operations/validate.ts';
 import { figuresOf } from '../../operations/validate.ts';
 import { countOf, number } from '../../report/words.ts';
 import { type JunitCase, type JunitSuite, junitText } from '../../util/junit.ts';
@@ -29,7 +29,7 @@ export function formatJunit(document: ValidationDocument): string {
   return junitText('handbill validate', [...general, ...suites]);
 }
 
-function campaignSuite(file: CheckedFile, kinds: readonly Kind[], document: ValidationDocument): JunitSuite {
+function campaignSuite(file: ValidatedFile, kinds: readonly Kind[], document: ValidationDocument): JunitSuite {
   const path = document.pathOf(file.file) ?? file.file;
   const figures = file.estimate === null ? '' : figuresOf(file.estimate);
   const passed: JunitCase = {
@@ -46,7 +46,7 @@ function campaignSuite(file: CheckedFile, kinds: readonly Kind[], document: Vali
 }
 
 /** A campaign whose only errors are those of its project must not look as if it had passed. */
-function elsewhere({ errors }: CheckedFile, path: string): JunitCase {
+function elsewhere({ errors }: ValidatedFile, path: string): JunitCase {
   return {
     name: 'errors of the project',
     className: classOf(path),

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import type { Code, Diagnostic } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import type { CheckedFile, ValidateOptions, Validation } from '../../operations/validate.ts';
+import type { ValidatedFile, ValidateOptions, Validation } from '../../operations/validate.ts';
 import { countKey, figuresOf } from '../../operations/validate.ts';
 import { version } from '../../operations/version.ts';
 import { countOf } from '../../report/words.ts';
@@ -148,7 +148,7 @@ function summedUp({ diagnostics, counts }: Validation): readonly Diagnostic[] {
     });
 }
 
-function fileLine({ file, errors, estimate }: CheckedFile): string {
+function fileLine({ file, errors, estimate }: ValidatedFile): string {
   const verdict = errors === 0 ? 'ok' : countOf(errors, 'error');
   return `${safeLine(file)}: ${estimate === null ? '' : `${figuresOf(estimate)}: `}${verdict}\n`;
 }

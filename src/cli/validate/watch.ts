@@ -6,7 +6,8 @@ import { readCampaign } from '../../campaign/load.ts';
 import { kindOf, projectOf } from '../../campaign/place.ts';
 import { HandbillError, problem, refuse } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { type ValidateOptions, type Validation, validate } from '../../operations/validate.ts';
+import type { Settled } from '../../operations/options.ts';
+import { checkCampaigns, type ValidateOptions, type Validation } from '../../operations/validate.ts';
 import { countOf } from '../../report/words.ts';
 import { formatDiagnostics } from '../../util/diagnostic-text.ts';
 import { displayPath, isInside } from '../../util/paths.ts';
@@ -15,7 +16,7 @@ import { watchInterrupts } from '../shared/signals.ts';
 import { printValidation } from './print.ts';
 
 /** Time is asked for at each round. */
-export type WatchOptions = Omit<ValidateOptions, 'now' | 'keep' | 'onDiagnostic'> & { readonly now: () => number };
+export type WatchOptions = Omit<ValidateOptions, 'keep' | 'onDiagnostic'> & Pick<Settled, 'cwd' | 'now'>;
 
 /** One check of the campaigns. */
 interface Round {
@@ -113,7 +114,7 @@ async function look(
   options: WatchOptions,
 ): Promise<Pick<Round, 'validation' | 'failure'>> {
   try {
-    return { validation: await validate(paths, { ...options, cwd, now: options.now() }), failure: null };
+    return { validation: await checkCampaigns(paths, { ...options, cwd }), failure: null };
   } catch (error) {
     if (error instanceof HandbillError) return { validation: null, failure: error };
     // The folder went away while it was read; should it come back, that is a change.
