@@ -19,7 +19,7 @@ export async function measureRules(bench: Bench): Promise<void> {
   const { without, all } = await inTurn(REPEATS, { without: () => preview(plain), all: () => preview(ruled) });
   const least = (usages: readonly Usage[]): number => Math.min(...usages.map(({ cpuUs }) => cpuUs));
   const walk = { id: 'rules', what: 'preview with every rule', count: rows, unit: 'row' };
-  addWalk(bench, { ...walk, peakGoal: { atMost: 150 } }, all[0] as Usage);
+  addWalk(bench, { ...walk, peakGoal: { atMost: 200 } }, all[0] as Usage);
   bench.add({
     id: 'rules-above-plain',
     what: 'every rule, above the same list without',

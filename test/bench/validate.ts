@@ -9,7 +9,7 @@ export async function measureValidate(bench: Bench): Promise<void> {
   const walk = { id: 'validate', what: 'validate', count: rows, unit: 'row' };
   addWalk(
     bench,
-    { ...walk, cpuGoal: { atMost: 8 }, peakGoal: { atMost: 150 } },
+    { ...walk, cpuGoal: { atMost: 8 }, peakGoal: { atMost: 200 } },
     await bench.handbill(['validate', campaign]),
   );
 }
