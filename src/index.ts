@@ -91,13 +91,6 @@ export {
   type PreviewSend,
   preview,
 } from './operations/library/preview.ts';
-export {
-  type DueFallbacks,
-  type ReconciledFile,
-  type ReconcileOptions,
-  type ReconcileResult,
-  reconcile,
-} from './operations/library/reconcile.ts';
 export { type Sandbox, type SandboxOptions, type SandboxReports, startSandbox } from './operations/library/sandbox.ts';
 export {
   type SendListenOptions,
@@ -117,6 +110,13 @@ export {
   type PurgeResult,
   purge,
 } from './operations/purge.ts';
+export {
+  type DueFallbacks,
+  type ReconciledFile,
+  type ReconcileOptions,
+  type ReconcileResult,
+  reconcile,
+} from './operations/reconcile.ts';
 export {
   type ExportedReply,
   type ExportRepliesOptions,

@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import process from 'node:process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { onlyEnvironment } from '../campaign/environments.ts';
 import type { ProjectReading } from '../campaign/project.ts';
@@ -21,27 +20,20 @@ import { makeTemporaryFolder, type TemporaryFolder, temporaryFault } from '../ut
 import type { Interpreter } from '../webhook/interpret.ts';
 import { interpreterOf } from './event-interpreter.ts';
 import { joinReplies } from './join-replies.ts';
+import { type ProjectOptions, withDefaults } from './options.ts';
 import { paced } from './paced.ts';
 import { projectHere } from './project-ledger.ts';
 import { type EventFile, MAX_VALUE_EVENTS, readEvents } from './reconcile-read.ts';
 import { PLAN_FILE, sentCampaign, takesPlans } from './runs.ts';
 
-interface ReconcileOptions {
-  /** A folder of the project. */
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970; the clock of this machine when absent. */
-  readonly now?: () => number;
-  /** Path of the ledger, as `--ledger` takes it. */
-  readonly ledger?: string;
-  /** The environment that the reports and replies are of. When absent, the only one beside the sandbox. */
-  readonly environment?: string;
-  /** Does everything on a copy of the ledger, which is removed. */
+/** How exported reports are imported. */
+export interface ReconcileOptions extends ProjectOptions {
+  /** Does everything on a copy of the ledger, which is removed. Default: false. */
   readonly dryRun?: boolean;
-  /** What `-` stands for; standard input when absent. */
-  readonly input?: Readable;
-  /** Told how far the file was read that is being taken over. */
-  readonly meter?: Meter;
+  /** The environment that the reports and replies are of. Default: the only one beside the sandbox. */
+  readonly environment?: string;
+  /** The content of a file `-`: bytes, such as a stream. Default: nothing; `-` is an empty file. */
+  readonly input?: AsyncIterable<Uint8Array>;
 }
 
 /** What was found in one file, and what of it was new. */
@@ -59,15 +51,14 @@ export interface ReconciledFile {
   readonly known: number;
 }
 
-/** What `handbill reconcile` did; with `dryRun`, what it would have done. */
+/** What was taken over; with `dryRun`, what would be. */
 export interface ReconcileResult {
-  readonly version: 1;
   readonly dryRun: boolean;
   /** That the events are held for. */
   readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
-  /** Recipients in doubt, or to be sent to again after a doubt, whose message was received as a report says. */
+  /** Recipients in doubt whose message was received as a report says. */
   readonly doubtsSettled: number;
   /** Replies whose message was found. */
   readonly repliesJoined: number;
@@ -81,6 +72,15 @@ export interface ReconcileResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** A run that has fallbacks to send: sending it again does. */
+export interface DueFallbacks {
+  readonly run: string;
+  readonly campaign: string;
+  readonly environment: string;
+  readonly occurrence: string;
+  readonly recipients: number;
+}
+
 /** Events of one transaction: some 40 ms, for which others wait. */
 const GROUP_EVENTS = 3_000;
 
@@ -91,18 +91,33 @@ const MOST_DIAGNOSTICS = 100;
  * `handbill reconcile`: imports exported delivery reports and replies, as `listen` would. Doing it again changes
  * nothing, so that whatever was cut short is finished by doing it again.
  *
- * @param files - paths from the current folder, or `-` for standard input
- * @throws HandbillError: exit status 2 for a file of which nothing can be read or understood; 7 for the ledger
+ * @param files - paths relative to `cwd`, or `-` for `input`
+ * @throws HandbillError exit 2 for a file of which nothing can be read or understood; 7 (ledger)
  */
-export async function reconcile(files: readonly string[], options: ReconcileOptions): Promise<ReconcileResult> {
-  const { now = Date.now, dryRun = false, cwd } = options;
+export async function reconcile(files: readonly string[], options: ReconcileOptions = {}): Promise<ReconcileResult> {
+  const { fallbacksDue, ...result } = await takeFiles(files, options);
+  return { ...result, fallbacksDue: fallbacksDue.map(({ command: _, ...run }) => run) };
+}
+
+/** What was taken over, with the command that sends the fallbacks of each run. */
+export interface TakenFiles extends ReconcileResult {
+  readonly fallbacksDue: readonly (DueFallbacks & { readonly command: string })[];
+}
+
+/** As `reconcile`; `meter` is told how far the file was read that is being taken over. */
+export async function takeFiles(
+  files: readonly string[],
+  given: ReconcileOptions & { readonly meter?: Meter },
+): Promise<TakenFiles> {
+  const options = withDefaults(given);
+  const { now, dryRun = false, cwd } = options;
   const reading = await projectHere(options, options.ledger);
   const environment = environmentFor(reading, options.environment);
   const found = await findFiles(files, cwd);
   const needsFolder = dryRun || found.some(({ path }) => path === null);
   const folder = needsFolder ? await makeTemporaryFolder('handbill-reconcile-') : null;
   try {
-    const inputs = await spooled(found, folder, options.input ?? process.stdin);
+    const inputs = await spooled(found, folder, Readable.from(options.input ?? []));
     const path = dryRun && folder !== null ? await rehearsalOf(reading.project.ledger, folder, now()) : null;
     const ledger = openLedger(path ?? reading.project.ledger, { mode: 'write', nowMs: now() });
     try {
@@ -182,7 +197,7 @@ async function takeOver(
   ledger: Ledger,
   reading: ProjectReading,
   { now, cwd, dryRun, environment, meter }: Facts,
-): Promise<ReconcileResult> {
+): Promise<TakenFiles> {
   const { project } = reading;
   const { startLifts } = project.webhook.replies;
   const interpreter = interpreterOf(reading, { maxEvents: MAX_VALUE_EVENTS });
@@ -211,7 +226,6 @@ async function takeOver(
   const doubtsSettled = some('reports') ? settleByReports(ledger, now()) : 0;
   const joined = some('replies') ? await joinReplies(ledger, { now, startLifts }) : { joined: 0, suppressed: [] };
   return {
-    version: 1,
     dryRun,
     environment,
     ledger: project.ledger,
@@ -323,17 +337,6 @@ async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: numbe
   }
 }
 
-/** A run in which reports made fallbacks due. */
-interface DueFallbacks {
-  readonly run: string;
-  readonly campaign: string;
-  readonly environment: string;
-  readonly occurrence: string;
-  readonly recipients: number;
-  /** Sends them. */
-  readonly command: string;
-}
-
 /** Reports come within days; older runs would only be continued with `--late`. */
 const RECENT_MS = 7 * 24 * 3_600_000;
 
@@ -342,9 +345,9 @@ async function dueFallbacks(
   ledger: Pick<Ledger, 'events' | 'runs'>,
   project: Project,
   { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
-): Promise<readonly DueFallbacks[]> {
+): Promise<TakenFiles['fallbacksDue']> {
   if (!ledger.events.hasUnreached()) return [];
-  const due: DueFallbacks[] = [];
+  const due: TakenFiles['fallbacksDue'][number][] = [];
   for (const run of ledger.runs()) {
     const { id, environment, occurrence, purgedAtMs } = run;
     if (isTest(occurrence) || purgedAtMs !== null || (run.lastStartAtMs ?? 0) < nowMs - RECENT_MS) continue;

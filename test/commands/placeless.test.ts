@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
 import { reconcileText } from '../../src/cli/reconcile/command.ts';
-import { reconcile } from '../../src/operations/reconcile.ts';
+import { takeFiles } from '../../src/operations/reconcile.ts';
 import { placelessOptOut } from '../../src/operations/warnings.ts';
 import { createProject } from '../helpers/project.ts';
 
@@ -21,7 +21,7 @@ it('is said with what to do, and not where the country is known', async () => {
   const said = async (project: string) => {
     using here = createProject({ 'handbill.yaml': project });
     writeFileSync(here.path('replies.csv'), 'from,to,text\n07700 900123,12345,STOP\n');
-    return reconcileText(await reconcile(['replies.csv'], { cwd: here.root, env: {} }));
+    return reconcileText(await takeFiles(['replies.csv'], { cwd: here.root, env: {} }));
   };
   expect(await said('locale: en\n')).toMatch(/An opt-out came from a number without a country code.*defaultCountry/);
   expect(await said('defaultCountry: GB\n')).not.toContain('country code');

@@ -1,8 +1,9 @@
+import process from 'node:process';
 import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { ledgerOption, sayLedger } from '../../operations/project-ledger.ts';
-import { type ReconciledFile, type ReconcileResult, reconcile } from '../../operations/reconcile.ts';
+import { sayLedger } from '../../operations/project-ledger.ts';
+import { type ReconciledFile, type ReconcileResult, type TakenFiles, takeFiles } from '../../operations/reconcile.ts';
 import { placelessOptOut } from '../../operations/warnings.ts';
 import { countOf, number } from '../../report/words.ts';
 import { diagnosticRecord, formatDiagnostics } from '../../util/diagnostic-text.ts';
@@ -43,12 +44,13 @@ async function run(files: readonly string[], given: Given, context: CommandConte
     cwd,
     env,
     now,
-    ...ledgerOption(given.ledger, context),
+    ...(given.ledger === undefined ? {} : { ledger: given.ledger }),
     ...environment,
     dryRun: given.dryRun === true,
+    ...(files.includes('-') ? { input: process.stdin } : {}),
   };
   const work = { label: 'Reading', unit: 'bytes', quiet: given.quiet === true } as const;
-  const result = await withProgress(context, work, (meter) => reconcile(files, { ...options, meter }));
+  const result = await withProgress(context, work, (meter) => takeFiles(files, { ...options, meter }));
   tell(result, context);
   const isWrong = result.diagnostics.some(({ severity }) => severity === 'error');
   if (isWrong) context.exit(EXIT.refused);
@@ -75,16 +77,16 @@ function tell(
   telemetry.said(diagnostics);
 }
 
-function jsonOf(result: ReconcileResult): string {
+function jsonOf(result: TakenFiles): string {
   const diagnostics = result.diagnostics.map(diagnosticRecord);
-  return `${jsonText({ ...result, diagnostics }, 2)}\n`;
+  return `${jsonText({ version: 1, ...result, diagnostics }, 2)}\n`;
 }
 
 /** Addresses that are named; the rest is counted. */
 const NAMED = 20;
 
 /** What was taken over, what followed from it, and what to do next. */
-export function reconcileText(result: ReconcileResult): string {
+export function reconcileText(result: TakenFiles): string {
   const { dryRun, files, doubtsSettled, repliesJoined, suppressed, lifted, fallbacksDue } = result;
   const lines = [
     ...(dryRun ? ['Nothing was changed. Without --dry-run:'] : []),
