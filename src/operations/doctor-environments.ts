@@ -1,5 +1,4 @@
 import { HandbillError } from '../errors.ts';
-import { connect } from '../http/connect.ts';
 import { readKey } from '../http/credentials.ts';
 import { cannotConnect } from '../http/fault.ts';
 import { CLOCK_TOLERANCE_MS } from '../ledger/clock.ts';
@@ -61,6 +60,8 @@ async function checkKey(
 /** As send connects: name, TCP, TLS and proxy, without a byte of a request; then the time, where no proxy is between. */
 async function checkConnection(environment: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { name: of, url, proxy } = environment;
+  // Loaded where it is needed: undici takes longer to load than all else that the package exports.
+  const { connect } = await import('../http/connect.ts');
   const endpoint = connect({ url, headers: {}, connections: 1, timeoutMs: TIMEOUT_MS, proxy });
   try {
     const failed = await endpoint.ready();

@@ -69,6 +69,13 @@ describe('the packed package in an empty project', () => {
       validate(['nowhere']).then(({ valid, diagnostics }) => console.log(typeof HandbillError, valid, diagnostics[0].code));`;
     expect(consumer.node('--input-type=commonjs', '-e', program)).toBe('function false campaign-not-found\n');
   });
+
+  it('loads no client for HTTP before a function needs it', () => {
+    const program = `import { registerHooks } from 'node:module';
+      const found = []; registerHooks({ resolve(name, context, next) { const to = next(name, context); if (/undici|pg-boss/.test(to.url)) found.push(to.url); return to; } });
+      await import('handbill'); console.log(found.length);`;
+    expect(consumer.node('--input-type=module', '-e', program)).toBe('0\n');
+  });
 });
 
 describe('the declarations', () => {
