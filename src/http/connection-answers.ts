@@ -161,15 +161,15 @@ function createNewest(): Newest {
 /** How deep inside an answer a reference is looked for. */
 const DEPTH = 5;
 
-/** Whom an answer names, by reference or address; `nobody` also where it cannot be told. */
+/** Which recipients an answer names, by reference or address: those of its request, others, or none that can be told. */
 function namedIn(
   body: string,
   recipients: readonly Addressee[],
   before: Pick<Newest, 'has'>,
   wire: CompiledWire,
-): 'ours' | 'others' | 'nobody' {
+): 'ours' | 'others' | 'unclear' {
   const document = parseJson(body);
-  if (typeof document !== 'object' || document === null) return 'nobody';
+  if (typeof document !== 'object' || document === null) return 'unclear';
   const ours = new Set(recipients.map(({ reference }) => reference));
   let isEarlier = false;
   const isOurs = anyText(document, DEPTH, (text) => {
@@ -181,7 +181,7 @@ function namedIn(
   const entries = [...listsAt(document, wire.pointers.lists), ...listsAt(document, wire.pointers.refusedLists)].flat();
   const addresses = [document, ...entries].flatMap((entry) => addressesOf(entry, wire));
   if (addresses.some((text) => recipients.some(({ to }) => isSameAddress(text, to)))) return 'ours';
-  return addresses.some((text) => recipients.every(({ to }) => isOtherAddress(text, to))) ? 'others' : 'nobody';
+  return addresses.some((text) => recipients.every(({ to }) => isOtherAddress(text, to))) ? 'others' : 'unclear';
 }
 
 function addressesOf(entry: unknown, wire: CompiledWire): readonly string[] {

@@ -38,7 +38,7 @@ const HEADER_VALUE = /^[\x21-\x7e]+$/;
  */
 export function checkHeaderValue(name: string, value: string): Diagnostic | null {
   if (HEADER_VALUE.test(value)) return null;
-  const why = value === '' ? 'is empty' : 'has characters that cannot stand in a header';
+  const why = value === '' ? 'is empty' : 'has characters that a header cannot hold';
   return problem('invalid-api-key', `${name} ${why}.`, {
     hint: 'Only printable ASCII without spaces is allowed; look for a newline or a space that was copied along.',
   });

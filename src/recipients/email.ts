@@ -190,7 +190,7 @@ function explainDomain(lower: string, ascii = lower): EmailProblem {
   if (wrong !== undefined) return { problem: `has ${wrong === '"' ? "'\"'" : `"${wrong}"`} after the "@"` };
   const invisible = /[\p{C}\p{Z}]/u.exec(ascii === '' ? lower : ascii)?.[0];
   if (invisible !== undefined) return explainInvisible(invisible);
-  if (ascii === '') return { problem: 'has a domain that cannot be one: its letters cannot stand together' };
+  if (ascii === '') return { problem: 'has a domain that cannot be one: its letters cannot be combined' };
   return explainLabels(ascii.split('.'));
 }
 

@@ -84,7 +84,7 @@ export function readQuery(
   function readMapping(query: JsonObject, path: readonly string[]): Condition[] {
     const entries = Object.entries(query);
     if (entries.length === 0) {
-      refuse(`${place(path)} asks nothing.`, 'Leave it out to mean everybody, or name a column: { country: GB }.');
+      refuse(`${place(path)} asks nothing.`, 'Leave it out to mean all recipients, or name a column: { country: GB }.');
     }
     return entries.flatMap(([name, value]): readonly Condition[] => {
       if (name.startsWith('$')) return readGroup(name, value, [...path, name]);
@@ -172,9 +172,9 @@ const ALL_OPERATORS = [...Object.keys(OPERATORS), '$not'];
 const KNOWN = `Operators: ${ALL_OPERATORS.join(', ')}; over whole queries: ${GROUPS.join(', ')}.`;
 
 function unknownGroup(name: string, path: readonly string[]): [string, string] {
-  if (name === '$not') return [`${place(path)} stands outside a column.`, 'Write $nor: [{ ... }] instead.'];
+  if (name === '$not') return [`${place(path)} is outside a column.`, 'Write $nor: [{ ... }] instead.'];
   if (isOperator(name)) {
-    return [`${place(path)} stands outside a column.`, `Name the column first: { country: { ${name}: ... } }.`];
+    return [`${place(path)} is outside a column.`, `Name the column first: { country: { ${name}: ... } }.`];
   }
   return unknownOperator(name, path);
 }
@@ -182,7 +182,7 @@ function unknownGroup(name: string, path: readonly string[]): [string, string] {
 function unknownOperator(name: string, path: readonly string[]): [string, string] {
   if (isGroup(name)) {
     const hint = `Write it around the column: ${name}: [{ age: { $lt: 18 } }, { age: { $gt: 65 } }].`;
-    return [`${place(path)} stands inside a column.`, hint];
+    return [`${place(path)} is inside a column.`, hint];
   }
   const message = `${place(path)} is not an operator that handbill knows.`;
   // Expressions from a file can be written so that a single cell takes minutes to match.

@@ -120,7 +120,7 @@ function identifyAll(columns: readonly number[], values: readonly string[]): str
 
 function raggedRow(spec: ListSpec, row: Row): InvalidRow {
   const message = `The row ${row.fault ?? 'has another number of fields than the header'}.`;
-  const hint = 'A value that holds the delimiter or a line end must stand in quotes.';
+  const hint = 'A value that holds the delimiter or a line end must be in quotes.';
   return invalid(row, 'bad-row', problem('csv-ragged-row', message, { ...at(spec, row), hint }));
 }
 

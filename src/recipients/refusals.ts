@@ -96,7 +96,7 @@ export function syntaxFault(record: RecordText, cut: boolean): Diagnostic | null
 }
 
 const FAULTS = {
-  'stray-quote': 'A quote stands inside a value that does not begin with one.',
+  'stray-quote': 'A quote is inside a value that does not begin with one.',
   'after-quote': 'After the closing quote of a value comes something other than the delimiter or the end of the row.',
   'unclosed-quote': 'A quoted value begins here, and the file ends before its closing quote.',
 } as const satisfies Record<FieldFault['kind'], string>;

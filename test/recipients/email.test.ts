@@ -95,7 +95,7 @@ describe('what is no email address', () => {
     ['a percent sign between other letters', 'jane@zü%41.com', 'has "%" after the "@"'],
     ['a slash', 'jane@x.com/y', 'has "/" after the "@"'],
     ['a port', 'jane@x.com:25', 'has ":" after the "@"'],
-    ['a slash in full width', 'jane@x.com／y', 'has a domain that cannot be one: its letters cannot stand together'],
+    ['a slash in full width', 'jane@x.com／y', 'has a domain that cannot be one: its letters cannot be combined'],
     ['a hyphen first', 'jane@-x.com', 'has a hyphen next to a dot, or at an end of its domain'],
     ['a hyphen last', 'jane@x-.com', 'has a hyphen next to a dot, or at an end of its domain'],
     ['a dot behind it', 'jane@x.com.', 'ends with a dot'],

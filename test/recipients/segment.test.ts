@@ -192,14 +192,14 @@ describe('queries that are refused', () => {
     [
       'an operator outside a column',
       { $gte: 18 },
-      '`recipients.where.$gte` stands outside a column.',
+      '`recipients.where.$gte` is outside a column.',
       'Name the column first',
     ],
-    ['$not outside a column', { $not: { age: 18 } }, '`recipients.where.$not` stands outside a column.', '$nor'],
+    ['$not outside a column', { $not: { age: 18 } }, '`recipients.where.$not` is outside a column.', '$nor'],
     [
       '$or inside a column',
       { age: { $or: [{ $lt: 1 }] } },
-      '`recipients.where.age.$or` stands inside a column.',
+      '`recipients.where.age.$or` is inside a column.',
       'Write it around the column',
     ],
     [
