@@ -82,19 +82,19 @@ export interface Refusal {
 
 /** Most of what an API says that is kept, in bytes of UTF-8. */
 export const MAX_ERROR_BYTES = 2 * 1024;
-/** An id that is longer is none; the ledger and every report would carry it. */
+/** Longer ids are ignored: the ledger and every report would carry them. */
 const MAX_ID_LENGTH = 512;
 
 /**
- * Reads the body of a 2xx to a request with one recipient: JSON or empty is the API's (D1), plain text as well with
- * `accept: any`, HTML never is (D2). JSON itself proves that it is whole.
+ * Reads the body of a 2xx to a request with one recipient. JSON or an empty body comes from the API, and so does plain
+ * text with `accept: any` (failures.md, D1). HTML never does (failures.md, D2). Valid JSON is complete.
  */
 export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
   const read = readDocument(attempt, wire);
   if ('kind' in read) return read;
   const { document } = read;
   const id = idOf(document, attempt.body, wire);
-  // S7: an API that answers with what it was sent could have the key in its id.
+  // An API that echoes the request could have the API key in its message id; the ledger must never hold the key.
   const messageId = id === null ? null : wire.redact(id);
   if (wire.pointers.failed.length > 0 && find(document, wire.pointers.failed, isSomething) !== undefined) {
     return { kind: 'refused', messageId, ...refusalOf(document, attempt.body, wire) };
@@ -110,9 +110,9 @@ export function readAnswer(attempt: Attempt, wire: CompiledWire): Answer {
 }
 
 /**
- * The JSON of a 2xx; where there is none, what the answer is all the same.
+ * The JSON of a 2xx. If the body is not JSON: whether the answer counts as the API's without it.
  *
- * @param reader - turns the body into JSON, and gives undefined where it is none
+ * @param reader - parses the body, and returns undefined if it is not JSON
  */
 export function readDocument(
   attempt: Attempt,
@@ -129,9 +129,9 @@ export function readDocument(
 }
 
 /**
- * What an answer that is no 2xx says about itself: the text at the error pointers, else its beginning, else the error of
- * the library. That the recipient cannot receive the channel is said by a code in the body, or by the status where the
- * project says so; the page of a web server that knows no such address says nothing of recipients.
+ * The reason that an answer other than 2xx gives: the text at the error pointers, else the beginning of the body, else
+ * the error of the library. A code in the body, or a status that the project lists, says that the recipient cannot
+ * receive the channel. The 404 page of a web server says nothing about recipients.
  */
 export function readRefusal(attempt: Attempt, wire: CompiledWire): Refusal {
   const document = parseJson(attempt.body);
@@ -171,7 +171,7 @@ function idOf(document: unknown, body: string, wire: CompiledWire): string | nul
   return typeof exact === 'string' ? exact : String(id);
 }
 
-/** What stands at the first pointer that leads to something, as text. */
+/** The first value that one of the pointers finds, as text. */
 function textAt(document: unknown, pointers: readonly Pointer[], wire: CompiledWire): string | null {
   const found = find(document, pointers, isSomething);
   if (found === undefined) return null;
@@ -230,8 +230,9 @@ export function listsAt(document: unknown, pointers: readonly Pointer[]): readon
 }
 
 /**
- * Whoever has an entry was taken, unless it holds an error or a word for a refusal. A number that looks like an HTTP
- * status of 4xx or 5xx is neither: some APIs refuse with it, and 5xx never says that nothing was done.
+ * A recipient with an entry was accepted, unless the entry holds an error or a word for a refusal. An entry with a
+ * number that looks like an HTTP status of 4xx or 5xx is neither accepted nor refused: some APIs refuse with such a
+ * number, and 5xx never proves that nothing was done.
  */
 export function saidOf(entry: unknown, wire: CompiledWire): Said {
   const { failed, status } = wire.pointers.entry;
@@ -261,14 +262,14 @@ export function onlyEntry(
       if (!Array.isArray(list) || list.length !== 1) continue;
       const entry: unknown = list[0];
       const next = { said: said ?? saidOf(entry, wire), entry };
-      // Two lists that do not say the same: the request repeated beside its result, or something never seen.
+      // Two lists disagree: one repeats the request beside its result, or the format is unknown.
       found = found === null || found.said === next.said ? next : { said: 'unclear', entry };
     }
   }
   return found;
 }
 
-/** Does what stands at one of the pointers say that the recipient cannot receive the channel? */
+/** Does a value at one of the pointers say that the recipient cannot receive the channel? */
 export function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
   if (wire.unsupportedCodes.size === 0) return false;
   return wire.pointers.code.some((pointer) => {

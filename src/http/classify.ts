@@ -3,7 +3,7 @@ import type { CompiledWire } from './answer.ts';
 import { type Answer, describe, readAnswer, readRefusal } from './answer.ts';
 import { retryAfterMs } from './waits.ts';
 
-/** Why a recipient is where it is: a closed set of words. The status itself stands beside it, never in it. */
+/** The reason for a recipient's outcome: a closed set of words. The HTTP status is a field of its own. */
 export const REASONS = [
   // P1, nothing was sent
   'dns',
@@ -13,7 +13,7 @@ export const REASONS = [
   'proxy',
   'internal',
   'stopped',
-  // P2, nobody knows
+  // P2, the request may have been received
   'write',
   'timeout',
   'no-response',
@@ -36,13 +36,13 @@ export type Reason = (typeof REASONS)[number];
 export interface Verdict {
   readonly outcome: 'accepted' | 'rejected' | 'failed' | 'in-doubt' | 'pending';
   readonly reason: Reason | null;
-  /** Another attempt may follow in this start; where none is left, `outcome` stands. */
+  /** Another attempt may follow in this start; after the last attempt, `outcome` is final. */
   readonly again: boolean;
-  /** A stop rule that this one answer is enough for (FAILURES rule 10). */
+  /** The stop rule that this single answer triggers (failures.md, rule 10). */
   readonly halt: HaltRule | null;
   /**
-   * Nothing of a request with several recipients was taken, and it may be another matter for each of them: its parts are
-   * sent. Not a retry, because nobody was tried.
+   * The API refused a request with several recipients as a whole, and could accept some of them: the request is sent in
+   * smaller parts. This is not a retry, because no recipient was tried by itself.
    */
   readonly split: boolean;
   /** What the API asked to wait, for the whole run; null: the usual backoff. */
@@ -64,13 +64,13 @@ export interface ClassifyContext {
   readonly recipients?: number;
 }
 
-/** Longest wait that a run sits out; the API that asks for more is left alone (rule 10, throttled). */
+/** The longest `Retry-After` that a run waits for. A longer one halts the run (failures.md, rule 10, throttled). */
 export const LONGEST_WAIT_MS = 15 * 60_000;
 
 /**
- * The whole policy: what becomes of a recipient after one attempt (FAILURES section 2; its rows are named at each line).
- * Phase and status decide. Codes of errors only say why, because the same code was seen with nothing sent and with
- * everything received.
+ * The whole policy: the outcome of a recipient after one attempt. The code at the end of a line is its row in
+ * docs/failures.md. Phase and status decide. Error codes only give the reason, because the same code was seen with
+ * nothing sent and with everything received.
  */
 export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
   if (attempt.phase === 'P1') return notSent(attempt, context);
@@ -114,7 +114,7 @@ function success(attempt: Attempt, context: ClassifyContext): Verdict {
   return verdictOf(readAnswer(attempt, context.wire), context);
 }
 
-/** What the answer in a 2xx means for everybody whom it is about. */
+/** What the answer in a 2xx means for all recipients that it is about. */
 export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   if (answer.kind === 'recognised') return verdict('accepted', null, { messageId: answer.messageId }); // D1, D3
   if (answer.kind === 'refused') {
@@ -125,14 +125,14 @@ export function verdictOf(answer: Answer, context: ClassifyContext): Verdict {
   return verdict('in-doubt', 'unrecognised', { halt: haltOf(answer, context), error: answer.error }); // D2
 }
 
-/** wire.unsupportedChannel: of several recipients nobody knows who it is that cannot receive the channel. */
+/** wire.unsupportedChannel: for several recipients the answer does not say which one cannot receive the channel. */
 function unsupported(context: ClassifyContext, rest: Partial<Verdict>): Verdict {
   if ((context.recipients ?? 1) > 1)
     return verdict('pending', 'unsupported-channel', { split: true, error: rest.error ?? null });
   return verdict('rejected', 'unsupported-channel', rest);
 }
 
-/** P3, P4 without 2xx: the status alone. */
+/** P3, P4 without 2xx: only the status decides. */
 function refusal(attempt: Attempt, status: number, context: ClassifyContext): Verdict {
   const { error, unsupported: says } = readRefusal(attempt, context.wire);
   const wait = retryAfterMs(attempt.retryAfter, context.nowMs);

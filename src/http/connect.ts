@@ -11,9 +11,10 @@ export type { EndpointOptions };
 /** Where requests go: connections that are opened before they are needed, and one POST on each at a time. */
 export interface Endpoint {
   /**
-   * Null when an open connection is kept for one more `post`; where one has to be waited for, a promise of that, or of the
-   * facts of the failed attempt to open one (always P1). Connections that are in use by others are waited for. Claims are made after it, so that
-   * a claim has a connection (FAILURES rule 9). Each is followed by one `post` or one `release`.
+   * Reserves an open connection for one `post`: null when it is reserved. If none is idle, a promise of the same, or of
+   * the facts of the failed attempt to open one (always P1, nothing was sent). Recipients are claimed only after this,
+   * so that a kill leaves few claims without a request (failures.md, rule 9). Each call is followed by one `post` or one
+   * `release`.
    */
   ready(): Promise<Attempt | null> | null;
   /** Gives back what `ready` kept, when there is nothing to post after all. */
@@ -79,7 +80,7 @@ export function connect(options: EndpointOptions): Endpoint {
       grow();
     },
   };
-  /** A server may allow few connections: beside open ones, one that is refused is no failure. */
+  /** A server may limit connections: a refused one is a failure only if no other connection is open. */
   const refused = (error: Error): void => {
     if (connections.size > opening) growAfter = performance.now() + GROW_AGAIN_MS;
     else {
@@ -87,7 +88,7 @@ export function connect(options: EndpointOptions): Endpoint {
       waiter?.resolve(notStarted(toAttemptError(error), performance.now() - waiter.since));
     }
   };
-  /** Gives idle connections to those who wait. */
+  /** Gives idle connections to waiting calls of `ready`. */
   const serve = (): void => {
     while (waiting.length > 0 && idle.length > kept) {
       kept += 1;

@@ -8,16 +8,16 @@ import { type Verdict, verdict } from './classify.ts';
 import { type Addressee, isOtherAddress, isSameAddress } from './recipient-answers.ts';
 
 /*
- * D2: HTTP/1.1 has no number that says which request an answer belongs to: it is the next one on the connection. An API or a
- * proxy that answers one request twice shifts all later answers of the connection by one, so that a refused recipient
- * is recorded as accepted and an accepted one as refused. What shows it: an answer that names another recipient, an
- * id that the connection has given before, and bytes that come when no request waits for them.
+ * An answer to another request proves nothing (failures.md, D2). HTTP/1.1 has no number that says which request an
+ * answer belongs to: it is the next one on the connection. An API or a proxy that answers one request twice shifts all
+ * later answers of the connection by one. Then a refused recipient is recorded as accepted, and an accepted one as
+ * refused. Three signs show it: an answer names another recipient, an answer repeats a message id of its connection, or
+ * bytes arrive while no request is in flight.
  */
 
 export interface AnswerCheck {
   /**
-   * The verdicts on one answer, or a doubt for each recipient where it is the answer to another request. That ends its
-   * connection.
+   * The verdicts on one answer. If it answers another request, each recipient is in doubt and the connection is closed.
    */
   check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
 }
@@ -32,8 +32,8 @@ const MOST_LINGER_MS = 250;
 /**
  * Remembers of each connection what it answered in this start.
  *
- * @param onNotice - told when a connection sends something that no request is waiting for, after answers that do not prove
- *   whose they are
+ * @param onNotice - called when a connection sends data while no request is in flight, after answers that do not prove
+ *   which request they belong to
  */
 export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnostic) => void): AnswerCheck {
   const histories = new WeakMap<AnsweringConnection, History>();

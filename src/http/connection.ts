@@ -46,7 +46,7 @@ const OPENED = new Error('The connection is open.');
  * keeps the connection. Another probe waits behind each request. undici then checks the connection while the probe waits,
  * so that the next request is written within `carry`. Without the probe, this check comes between the request and its
  * first byte and takes one turn of the event loop. A kill in this turn leaves a claim that was never received: 9 to 19 %
- * of the doubts in `test/http/killed.test.ts`, where at most 5 % are allowed (FAILURES rule 9).
+ * of the doubts in `test/http/killed.test.ts`, where at most 5 % are allowed (failures.md, rule 9).
  *
  * A `Pool` would give a request to any of its clients that is not busy, also to one whose connection has just closed, so
  * that an open connection would prove nothing for the next request.
@@ -222,8 +222,8 @@ export class Connection implements Carrier, Dispatcher.DispatchHandler {
   #limit(exchange: Exchange): void {
     const left = Math.max(1, Math.ceil(exchange.deadline - performance.now()));
     this.#timer = setTimeout(() => {
-      // Timers come before input. Where the process was suspended, or waited long for the ledger, the responses that came
-      // meanwhile are read first (I1).
+      // Timers run before input. If the process was suspended, or waited long for the ledger, read the responses that
+      // arrived meanwhile before the time limit counts (failures.md, I1).
       setImmediate(() => {
         if (exchange.done) return;
         if (performance.now() < exchange.deadline) this.#limit(exchange);

@@ -12,8 +12,8 @@ const WORDS: SecretWords = {
 };
 
 /**
- * Reads the API key from where the environment says: a variable, or a file that nobody else can read (SECURITY S6, S9).
- * No message ever holds the key.
+ * Reads the API key from where the environment says: a variable, or a file that no other user can read. The key must be
+ * usable in a header. No message ever holds the key.
  *
  * @param env the process's variables
  * @param baseFolder where relative paths begin: the project's root
@@ -29,7 +29,7 @@ export async function readKey(
   return wrong === null ? { key: read.secret } : { problem: wrong };
 }
 
-/** Printable ASCII without the space: nothing that could begin another header (SECURITY S9). */
+/** Printable ASCII without the space: a line break in the value could begin another header. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /**
@@ -45,8 +45,8 @@ export function checkHeaderValue(name: string, value: string): Diagnostic | null
 }
 
 /**
- * Refuses an environment that switches the verification of certificates off (SECURITY S3). handbill asks for
- * verification on every connection anyway; whoever set the variable should learn that it is there.
+ * Refuses to run where a variable switches the verification of certificates off. handbill verifies them on every
+ * connection anyway, but the user should learn that the variable is set.
  */
 export function checkTlsEnvironment(env: Readonly<Record<string, string | undefined>>): Diagnostic | null {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return null;

@@ -49,7 +49,7 @@ export function prepare(options: EndpointOptions): RequestOptions {
   const open = buildConnector({
     allowH2: false,
     timeout: connectTimeoutMs,
-    // Said outright, so that no environment variable can say otherwise (SECURITY S3).
+    // Set explicitly, so that no environment variable can switch the verification of certificates off.
     rejectUnauthorized: true,
     ...(options.tls?.ca === undefined ? {} : { ca: options.tls.ca }),
   });

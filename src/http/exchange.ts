@@ -17,7 +17,8 @@ export interface Carrier {
 }
 
 /**
- * One POST while it is under way. undici calls its hooks, and from them it knows the phase (FAILURES rule 2).
+ * One POST while it is under way. undici calls its hooks, and they tell the phase, which decides the outcome
+ * (failures.md, rule 2).
  *
  *   P1  made
  *   P2  `onRequestStart` was called: TCP and TLS are up, the next thing is the first byte. Throwing there sends nothing.
@@ -62,11 +63,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
   }
 
-  /** The last moment at which nothing was sent: whatever speaks against sending is thrown here. */
+  /** The last moment at which nothing was sent: every reason not to send is thrown here. */
   onRequestStart(): void {
-    // B10
+    // A request starts once: a second start is refused before its first byte (failures.md, B10).
     if (this.#phase !== 'P1') throw new Fault('HANDBILL_STARTED_TWICE', 'The request was about to be sent twice.');
-    // Ended while it waited for its connection: its outcome is out, so its bytes must not go.
+    // It ended while it waited for its connection: its outcome is known already, so it must not be sent.
     if (this.done) throw new Fault('HANDBILL_STOPPED', 'The request had ended before it could be sent.');
     // With little time left the response would come too late, and the recipient be in doubt. Not started, it is retried.
     if (performance.now() >= this.#startBy) throw new Fault('HANDBILL_TIMEOUT', 'No connection within the time limit.');

@@ -15,19 +15,19 @@ import {
 } from './answer.ts';
 import { type ClassifyContext, classify, type Verdict, verdict, verdictOf } from './classify.ts';
 
-/** What an answer says of one recipient. `silent`: it speaks of others; `unclear`: whatever it says, nobody can tell. */
+/** What an answer says of one recipient. `silent`: it is about other recipients; `unclear`: it cannot be interpreted. */
 type Statement =
   | { readonly said: 'taken'; readonly id: string | null }
   | ({ readonly said: 'refused' } & Refusal)
   | { readonly said: 'unclear' | 'silent' };
 
 /**
- * What becomes of each recipient of one request, in their order: what `classify` says of the request holds for all of
- * them, but for a 2xx, which can take some and refuse others (DOMAIN 1.1). With one recipient this is `classify`.
+ * The outcome of each recipient of one request, in their order. The verdict of `classify` on the request holds for all
+ * of them, except for a 2xx, which can accept some recipients and refuse others. With one recipient this is `classify`.
  *
- * A 2xx without a list speaks of everybody. With one, it speaks of those whom its entries name. Who is not named, or is
- * said to be both taken and refused, is in doubt: not accepted, because nobody said so, and not sent to again, because
- * the API may have taken the request for everybody.
+ * A 2xx without a list is about all recipients. With a list, it is about the recipients that its entries name. A
+ * recipient that is not named, or that is both accepted and refused, is in doubt. It is not accepted, because the answer
+ * does not say so. It is not sent to again, because the API may have accepted the request for all.
  */
 export function classifyMany(
   attempt: Attempt,
@@ -46,7 +46,7 @@ export function classifyMany(
   return ofEach(statements, read.document, attempt, about);
 }
 
-/** An answer that names nobody. */
+/** An answer that names no recipient. */
 function ofRequest(document: unknown, attempt: Attempt, context: ClassifyContext): Verdict {
   const { wire } = context;
   const messageId = idIn(document, wire.pointers.ofRequest.messageId, wire);
@@ -68,12 +68,12 @@ function ofEach(
   const { wire } = context;
   const { messageId: idPointers, failed } = wire.pointers.ofRequest;
   const requestId = idIn(document, idPointers, wire);
-  // Refused as a whole, says the project; then an entry that was taken contradicts it.
+  // A pointer of the project says that all was refused: an entry that was accepted contradicts it.
   const refused = find(document, failed, isSomething) !== undefined;
   const idOf = (statement: Statement): string | null => (statement.said === 'taken' ? statement.id : null) ?? requestId;
   const isTaken = (statement: Statement): boolean =>
     statement.said === 'taken' && !refused && (idOf(statement) !== null || !wire.response.messageIdRequired);
-  // As the first answer of a start, one that is about none of the recipients may be anybody's.
+  // If the first answer of a start is about none of the recipients, another server than the API may have given it.
   const strange = !statements.some((statement) => isTaken(statement) || statement.said === 'refused');
   const halt = strange && context.firstAnswer && !context.stopping ? 'not-the-api' : null;
   const doubt = verdict('in-doubt', 'unrecognised', { halt, error: cut(wire.redact(attempt.body)) });
@@ -104,7 +104,8 @@ function statementsIn(
   const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire))).filter(isAboutSomebody);
   const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire);
   const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
-  // With no other list, who is not among the refused was taken; unless those are nobody whom we know.
+  // If refusals are the only list, the recipients that are not on it were accepted, provided that it names recipients of
+  // this request.
   const others: Statement = refusals.every(isAboutSomebody) ? { said: 'taken', id: null } : UNCLEAR;
   return recipients.map((_, i) => {
     const result =
@@ -131,8 +132,8 @@ function readList(
   return own.map((mine, position) => {
     const ours = shared[position] ?? [];
     const holders = directory.sharing(position);
-    // Who was named by the reference is not meant by an entry for the address that another one has too; but a refusal of
-    // the address may mean everybody who has it.
+    // A recipient named by its reference is not meant by an entry for an address that another recipient has too. But a
+    // refusal of the address may mean all recipients who have it.
     const theirs = mine.length > 0 && holders.length > 1 ? ours.filter(isNotTaken) : ours;
     if (mine.length > 0 || theirs.some(isNotTaken)) return [...mine, ...theirs].reduce(sameList);
     // Of two recipients with one address, each has an entry of its own, or the second was dropped as a repetition.
@@ -169,7 +170,7 @@ function sameList(a: Statement, b: Statement): Statement {
   return a.said === b.said ? a : UNCLEAR;
 }
 
-/** Two lists about one recipient: who was taken is named in both, who was refused may be left out of one. */
+/** Two lists about one recipient: both name an accepted recipient; one of them may leave a refused recipient out. */
 function bothLists(a: Statement | null, b: Statement): Statement {
   if (a === null || (a.said === 'silent' && b.said === 'refused')) return b;
   if (a.said === 'taken' && b.said === 'taken') return a.id === null ? b : a;
@@ -194,13 +195,13 @@ export interface Addressee {
   readonly reference: string;
 }
 
-/** Finds whom an entry of an answer is about; recipients are their positions in the request. */
+/** Finds the recipients that an entry of an answer is about, as positions in the request. */
 export interface Directory {
-  /** By a reference that stands somewhere in the entry, or null. */
+  /** By a reference anywhere in the entry, or null. */
   byReference(entry: unknown): number | null;
-  /** By the address: more than one where several recipients have it, none where nobody has. */
+  /** By the address: several if recipients share it, none if no recipient has it. */
   byAddress(entry: unknown): readonly number[];
-  /** Who has the same address as this recipient, itself among them; hardly ever another. */
+  /** All recipients with the address of this one, itself included; rarely more than one. */
   sharing(position: number): readonly number[];
 }
 
@@ -209,7 +210,7 @@ const REFERENCE_DEPTH = 5;
 
 /**
  * Indexes the recipients of a request. APIs repeat numbers without `+`, with `00`, with spaces or as JSON numbers, and
- * email addresses in lower case (DOMAIN 1.1); ids of contacts count as they stand, because `0012` and `12` are two people.
+ * email addresses in lower case. Ids of contacts are compared unchanged, because `0012` and `12` are two people.
  */
 export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
   const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
@@ -217,7 +218,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
   recipients.forEach(({ to }, position) => {
     add(index, keyOf(to), position);
   });
-  // Two addresses that differ by letter case alone cannot be told apart where the API has lower-cased them.
+  // Two addresses that differ only by letter case look the same if the API has lower-cased them.
   const lowerCased = new Map<string, string | null>();
   for (const { to } of recipients) {
     const lower = to.toLowerCase();
@@ -242,7 +243,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
   };
 }
 
-/** Does an entry name anybody, be it somebody else? Then it is not about whoever stands at its place in the request. */
+/** Does an entry name a recipient, of this request or not? Then it is not matched by its position in the list. */
 export function namesSomebody(entry: unknown, wire: CompiledWire): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
@@ -255,7 +256,7 @@ export function isSameAddress(text: string, to: string): boolean {
 }
 
 /**
- * Is an address of an answer certainly another one? Numbers are compared by their last digits alone: APIs repeat them
+ * Is an address of an answer certainly another one? Only the last digits of numbers are compared: APIs repeat them
  * without a country code, or with the digits that some countries put behind it for mobile phones.
  */
 export function isOtherAddress(text: string, to: string): boolean {
@@ -278,7 +279,7 @@ function digitsOf(text: string): string {
 const LAST_DIGITS = 7;
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** What stands where an entry holds an address. An entry that is a text or a number is nothing but an address. */
+/** The values of an entry where an address is expected. An entry that is a text or a number is itself an address. */
 function addressesIn(entry: unknown, wire: CompiledWire): readonly string[] {
   const found = typeof entry === 'object' ? wire.pointers.entry.address.map((p) => follow(entry, p)) : [entry];
   return found.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
@@ -316,7 +317,7 @@ function lowerDomain(email: string): string {
   return email.slice(0, at) + email.slice(at).toLowerCase();
 }
 
-/** A telephone number in one of its ways of writing. `(0)` inside is none of them: whether it counts is a guess. */
+/** A telephone number in one of the usual notations. `(0)` inside is not accepted: whether it counts is a guess. */
 const NUMBER = /^\+?[0-9](?!.*\(0\))[0-9 ().\u00a0-]{4,}$/;
 /** `tel:+44...`, `mailto:ann@example.com`, and the names of channels that some APIs put in front. */
 const SCHEME = /^[a-z][a-z-]{0,15}:/i;

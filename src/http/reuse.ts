@@ -16,10 +16,10 @@ const TOO_OFTEN = 2;
 const PROVEN = 10;
 
 /**
- * C4: a request that is on its way when the API closes the connection is in doubt, because nothing tells whether it was
- * read. An API that closes each connection after its answer, without `Connection: close`, would put one recipient of
- * two in doubt. So when connections end soon after an answer, twice without ten answers on used connections in between,
- * each is used once for the rest of the start.
+ * A request that is on its way when the API closes the connection is in doubt, because it may have been read
+ * (failures.md, C4). An API that closes each connection after its answer, without `Connection: close`, would put every
+ * second recipient in doubt. So if connections end soon after an answer, twice without ten answers on reused connections
+ * in between, each connection is used for one request for the rest of the start.
  */
 export function createReuse(onNotice: (notice: Diagnostic) => void): Reuse {
   let isAllowed = true;

@@ -2,8 +2,8 @@ const FIRST_MS = 500;
 const MOST_MS = 60_000;
 
 /**
- * How long to wait before another attempt, in ms: full jitter, `random(0, min(60 s, 0.5 s * 2^n))` (FAILURES rule 11).
- * Full jitter spreads those who were refused together over the whole interval.
+ * How long to wait before another attempt, in ms: full jitter, `random(0, min(60 s, 0.5 s * 2^n))` (failures.md, rule 11).
+ * Full jitter spreads attempts that were refused together over the whole interval.
  *
  * @param retry which retry it is: 0 for the first
  * @param random a number from 0 to 1, as Math.random gives it
@@ -12,7 +12,7 @@ export function backoffMs(retry: number, random: () => number): number {
   return random() * Math.min(MOST_MS, FIRST_MS * 2 ** retry);
 }
 
-/** Waits beyond this are not waits any more: somebody made a mistake, and the usual backoff serves better. */
+/** A `Retry-After` above this is a mistake of the API: the usual backoff is used instead. */
 const UNBELIEVABLE_MS = 366 * 86_400_000;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -28,7 +28,7 @@ export function retryAfterMs(value: string | null, nowMs: number): number | null
   if (value === null) return null;
   const text = value.trim();
   const ms = SECONDS.test(text) ? Number(text) * 1_000 : httpDate(text, nowMs) - nowMs;
-  // NaN, from a date that is none, fails both comparisons.
+  // NaN, from an invalid date, fails both comparisons.
   return ms >= 0 && ms <= UNBELIEVABLE_MS ? ms : null;
 }
 

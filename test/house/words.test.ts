@@ -27,6 +27,7 @@ const PLAIN = [
   'cli',
   'content',
   'diff',
+  'http',
   'ledger',
   'model',
   'plan',
