@@ -27,8 +27,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 const HEAD = `// Made by .scripts/zones.ts from libphonenumber's data: change nothing here, run \`node .scripts/zones.ts\`.
 
 /**
- * Time zones of phone numbers: each set of zones is followed by the prefixes (without \`+\`) whose numbers lie in one of
- * them; the longest prefix counts. The first zone of a set is the one that most numbers have.
+ * Time zones of phone numbers: each set of zones is followed by the prefixes (without \`+\`) of numbers in one of them;
+ * the longest prefix counts. The first zone of a set is the most frequent one.
  */
 export const ZONES_OF_PREFIXES = \`
 `;

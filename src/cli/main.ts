@@ -120,8 +120,12 @@ async function fail(error: unknown, context: CommandContext): Promise<void> {
   context.exit(EXIT.bug);
 }
 
+const TOO_MANY = /too many open files/;
+
 function isOutOfFiles(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+  if (!(error instanceof Error)) return false;
+  // Where Node cannot read the package.json of a module for want of a file descriptor, its error has no such code.
+  return ('code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')) || TOO_MANY.test(error.message);
 }
 
 function outOfFiles(): HandbillError {
