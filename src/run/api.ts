@@ -44,9 +44,9 @@ export interface EmbeddedSandbox {
 }
 
 /**
- * Looks for the approval that the environment asks for: whoever wants its key comes by here. Reads the key and checks
- * that it may be used; returns the function that opens the connection (and starts the
- * embedded sandbox). In two steps, so that a missing key is said before a long list is looked at.
+ * Checks the approval that the environment asks for: the key is read only here, so no caller can skip the check. Reads
+ * the key and checks that it may be used. Returns the function that opens the connection (and starts the embedded
+ * sandbox). There are two steps, so that a missing key is reported before a long list is checked.
  * Throws `HandbillError` (exit 2); its text never holds the key.
  */
 export async function prepareApi(options: ApiOptions): Promise<() => Promise<Api>> {
@@ -100,7 +100,10 @@ async function openSandbox(options: ApiOptions): Promise<Api> {
 /** Files that a start opens at its end, beside its connections: those of reports, and of SQLite, which sorts in some. */
 const OTHER_FILES = 10;
 
-/** B3: no more connections than this process may open, and still write down what became of everybody. */
+/**
+ * The most connections that this process may open, with enough files left to record all outcomes and write the report
+ * (failures.md, B3).
+ */
 function affordable({ connections, onNotice }: ApiOptions, filesEach: number): number {
   const free = freeDescriptors();
   if (free === null) return connections;
@@ -131,8 +134,8 @@ function endpointTo(url: string, key: string, options: ApiOptions, filesEach = 1
 }
 
 /**
- * S7: what the API says of a refusal and its message ids are kept, but never the key, should an answer repeat it. A key
- * of a few letters (`test`) is no secret, and would be found in ids by chance.
+ * Removes the API key from texts of the API before they are stored: refusals and message ids are kept, and an answer may
+ * repeat the key. A key of a few letters (`test`) is not removed: it is not secret, and would match ids by chance.
  */
 function wireOf(environment: Environment, key: string): CompiledWire {
   return compilePointers(environment.wire, createRedactor(key.length < SHORTEST_KEY ? [] : [key]));

@@ -1,22 +1,22 @@
 import type { LegFacts, NextLeg, PendingRow, SentMessage } from '../ledger/records.ts';
 import type { Channel, LegMessage, SendDecision } from '../model.ts';
 
-/** Somebody whose turn it is, on one leg. */
+/** A recipient that is due, at one channel step. */
 export interface Due {
   readonly decision: SendDecision;
-  /** What this leg says: the decision itself for the first one. */
+  /** The message of this channel step: for step 0, the decision itself. */
   readonly message: LegMessage;
-  /** As the ledger counts: 0, then one more for each leg that was begun. */
+  /** The number of the channel step in the ledger: 0, then one more for each fallback that was begun. */
   readonly leg: number;
-  /** Channels of the legs before, which the recipient could not receive: none of them is tried again. */
+  /** Channels of earlier steps, which the recipient could not receive: none of them is tried again. */
   readonly used: readonly Channel[];
-  /** Attempts of this leg in earlier starts. */
+  /** Attempts of this channel step in earlier starts. */
   readonly before: number;
-  /** The leg before, if it was accepted and reported to have reached nobody: it falls back when this one is claimed. */
+  /** The previous channel step, if it was accepted but reported as undelivered: claiming this step gives that one up. */
   readonly byReport?: SentMessage | undefined;
 }
 
-/** Whom one request is for: usually one, more only where they get the same. */
+/** The recipients of one request: usually one, several only if they get the same content. */
 export type Batch = readonly [Due, ...Due[]];
 
 /** What is due by the ledger; undefined where the campaign has no fallback left for this row. */
@@ -28,7 +28,7 @@ export function dueOf(decided: SendDecision, { leg, used, attempts, byReport, re
   return byReport === undefined ? due : { ...due, byReport };
 }
 
-/** What goes out when this leg cannot be received; undefined after the last one. */
+/** The next channel step if this one cannot be received; undefined after the last one. */
 export function dueAfter({ decision, message, leg, used }: Due): Due | undefined {
   const now = [...used, message.channel];
   const next = unused(decision, now);
@@ -40,12 +40,12 @@ function unused({ fallbacks }: SendDecision, used: readonly Channel[]): LegMessa
   return fallbacks.find(({ channel }) => !used.includes(channel));
 }
 
-/** What the ledger is told of a leg that begins. */
+/** What the ledger records of a channel step that begins. */
 export function nextLeg({ decision, message }: Due, costOf: (message: LegMessage) => number | null): NextLeg {
   return { ...legFacts(decision, message, costOf), to: message.to };
 }
 
-/** What the ledger keeps of a message beside whom it is for. */
+/** What the ledger keeps of a message, without its recipient. */
 export function legFacts(
   { variant }: SendDecision,
   message: LegMessage,
@@ -60,7 +60,7 @@ export function legFacts(
   };
 }
 
-/** Collects those who can share a request: same variant, and so the same text or template; in list order. */
+/** Collects recipients who can share a request: same variant, and so the same text or template; in list order. */
 export interface Packer<T> {
   /** A full batch, or null. */
   add(item: T, variant: string | null): readonly T[] | null;

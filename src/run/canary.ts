@@ -16,12 +16,12 @@ interface CanarySteps {
   room(): number;
   put(recipients: number): void;
   /**
-   * Called when nothing is in flight: whoever was put and left out by a rule makes room again.
+   * Called when nothing is in flight: recipients that were let through, but left out by a rule, make room again.
    *
-   * @param counts - as the ledger says it by now, where it was asked: doubts may have been settled meanwhile
+   * @param counts - the ledger's current figures, if they were read: recipients in doubt may have been resolved meanwhile
    */
   settle(counts?: readonly LegCount[]): void;
-  /** What the gate says of everybody so far: null, it is open; else which figure shuts it, as a sentence. */
+  /** What the gate says of all recipients so far: null, it is open; else which figure shuts it, as a sentence. */
   judge(): string | null;
   /** It is shut, and opens if reports say that enough of those in doubt have their message. */
   isInDoubt(): boolean;
@@ -48,7 +48,7 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
   const tried = (): number => triedIn(earlier) + triedIn(settled) - triedIn(known);
   const triedBefore = tried();
   const ends = stepEnds(canary.steps, first.meant);
-  // A gate that somebody has gone through already was open.
+  // A gate that recipients have passed already was open.
   let at = ends.findIndex((end) => end >= triedBefore);
   if (at === -1) at = ends.length;
   let put = triedBefore;
@@ -106,7 +106,7 @@ function answersOf(counts: readonly LegCount[]) {
   return { outcomes, meant };
 }
 
-/** In recipients, ascending: counts and shares may be mixed, and a step that is reached already is none. */
+/** In recipients, ascending: counts and shares may be mixed, and steps that end at the same count are one. */
 export function stepEnds(steps: readonly Threshold[], recipients: number): readonly number[] {
   const ends = steps.map((step) => ('count' in step ? step.count : Math.max(1, wholePart(step.share, recipients))));
   return [...new Set(ends)].sort((a, b) => a - b);
@@ -115,7 +115,7 @@ export function stepEnds(steps: readonly Threshold[], recipients: number): reado
 /** A pause that a start waits for by itself; a longer one is left to the next start, or to `--wait`. */
 export const STAYS_MS = 15 * 60_000;
 
-/** How often what came back is looked at, at least; where a look takes long, less often. */
+/** The shortest interval between scans of the delivery reports and replies; slow scans run less often. */
 const LOOK_MS = 250;
 const LOOK_SHARE = 20;
 
@@ -125,7 +125,7 @@ export type OnWait = (untilMs: number, why?: 'reports') => void;
 interface GateContext {
   readonly steps: CanarySteps;
   readonly pauseMs: number;
-  /** When somebody was last sent to in an earlier start, in ms since 1970; null: nobody was. */
+  /** When the last message of an earlier start was sent, in ms since 1970; null: none was sent. */
   readonly lastClaimMs: number | null;
   /** Waits for a long pause as well. */
   readonly stays: boolean;
@@ -134,10 +134,11 @@ interface GateContext {
   /** Called where a pause is waited for that a start without `stays` would not wait for, and where reports are. */
   readonly onWait?: OnWait | undefined;
   /**
-   * Asked when nothing is in flight: what became of everybody, as the ledger holds it. Default: as this start knows.
+   * Called when nothing is in flight: the outcomes of all recipients from the ledger. Default: those that this start
+   * knows.
    */
   readonly recount?: () => Promise<readonly LegCount[]>;
-  /** What came back; null where the gate does not ask for it. */
+  /** Delivery reports and replies; null if the gate does not use them. */
   readonly reports?: GateReports | null;
   readonly now: () => number;
   readonly timers: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
@@ -150,17 +151,16 @@ interface GateReports {
   judge(isOver: boolean): ReportVerdict;
 }
 
-/** A2: lets recipients through, step by step. */
+/** Lets recipients through step by step; those behind a gate are put off (failures.md, A2). */
 export interface Gate {
-  /** There is room for somebody before the next gate. */
+  /** There is room for at least one recipient before the next gate. */
   isOpen(): boolean;
   /** There are no more gates. */
   isWide(): boolean;
   put(recipients: number): void;
   /**
-   * At a gate, when nothing is in flight: waits for the pause, and for reports, and judges. False where whoever is left
-   * is not to be sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was
-   * stopped.
+   * At a gate, when nothing is in flight: waits for the pause and for reports, then decides. False if the recipients left
+   * are not sent to in this start: the gate is shut and the run halts, the pause is a long one, or the run was stopped.
    */
   turn(): Promise<boolean>;
 }
@@ -168,7 +168,7 @@ export interface Gate {
 export function createGate(context: GateContext): Gate {
   const { steps, stopped, progress, now, reports = null, recount } = context;
   let isFirst = true;
-  /** The pause began when somebody was last sent to: in this start just now. */
+  /** The pause begins with the last message that was sent: in this start, just now. */
   const pauseEnds = (): number => {
     const began = progress.figures.posted === 0 && isFirst ? context.lastClaimMs : null;
     return (began ?? now()) + context.pauseMs;
@@ -193,8 +193,8 @@ export function createGate(context: GateContext): Gate {
     return false;
   };
   /**
-   * After the pause: until what came back decides, or as long as the gate waits for it. A start stays for so long as
-   * for a pause; the ones after it look once, and go on when it is decided.
+   * After the pause: waits until delivery reports and replies decide, or until the gate's time for them is over. A start
+   * waits for them as it does for a pause. Later starts check once, and go on if it is decided.
    */
   const reported = async (pausedMs: number, waitMs: number): Promise<boolean> => {
     const untilMs = pausedMs + waitMs;
@@ -246,14 +246,14 @@ export function createGate(context: GateContext): Gate {
  */
 type ReportVerdict = 'open' | 'waits' | { readonly shut: string };
 
-/** Whether a gate looks at what came back. */
+/** Whether a gate uses delivery reports or replies. */
 export function asksReports({ delivered, optedOut }: Pick<CanaryGate, 'delivered' | 'optedOut'>): boolean {
   return delivered !== null || optedOut !== null;
 }
 
 /**
  * Decides as soon as what is still to come cannot change it: enough messages have arrived, or too many have ended
- * otherwise. Who opted out is counted as it stands.
+ * otherwise. Opt-outs are counted as of now.
  *
  * @param isOver - nothing is waited for any more: what was not reported by now was not delivered
  */
@@ -281,8 +281,8 @@ export function judgeReports(gate: CanaryGate, counts: Returned, isOver: boolean
 }
 
 /**
- * A start that left a gate undecided said until when it is at the latest. Whether what came back has decided it by now,
- * once its pause is over: a pass over the list.
+ * A start that left a gate undecided has recorded the latest time of the decision. This says whether delivery reports
+ * and replies decide it already, once its pause is over. It scans the list.
  */
 export function isDecidedEarly(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'lastClaimMs'>,

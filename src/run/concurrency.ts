@@ -59,13 +59,13 @@ export function createPool(most: number, deliver: (batch: Batch) => Promise<void
 /**
  * How many requests may be in flight. One until the first acceptance of this start (the canary), then one more with
  * each acceptance - which doubles them per round trip - up to the concurrency. A 429 halves them, after which they grow
- * by one per round trip. Too many retries bring them back to one (FAILURES rules 10 and 11, row F5).
+ * by one per round trip. Too many retries bring them back to one (failures.md, rules 10 and 11, row F5).
  */
 export interface SlowStart {
   readonly width: number;
   accepted(): void;
   throttled(): void;
-  /** Called with the figures of this start; more retries than a tenth of the requests leave one lane. */
+  /** Called with the figures of this start; if over a tenth of the requests are retries, one request at a time is left. */
   retried(retries: number, posted: number): void;
 }
 

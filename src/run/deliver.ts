@@ -18,13 +18,13 @@ import type { RateLimiter } from './rate-limiter.ts';
 import type { Stop } from './stop.ts';
 
 /**
- * Brings the recipients of a batch to an outcome, or leaves them `pending` where the run stops. Whoever cannot receive
- * the channel gets the next leg, and a request that is too large is halved: both become batches of their own, after
- * this one.
+ * Brings the recipients of a batch to an outcome, or leaves them `pending` if the run stops. A recipient that cannot
+ * receive the channel gets the next channel step, and a request that is too large is halved. Both become batches of
+ * their own, after this one.
  *
- * A request is made only when a connection stands (`ready`), and only after its claims are on disk; every attempt is
- * handed to the group commit before the next one begins (FAILURES rules 1, 3, 4, 11). One recipient on an open connection costs
- * three promises: the delivery, the claim and the request.
+ * A request is made only when a connection is open (`ready`), and only after its claims are on disk. Every attempt is
+ * handed to the group commit before the next one begins (failures.md, rules 1, 3, 4, 11). One recipient on an open
+ * connection costs three promises: the delivery, the claim and the request.
  */
 export async function deliver(batch: Batch, context: SendContext): Promise<void> {
   const { stopped, endpoint } = context;
@@ -91,7 +91,7 @@ export async function deliver(batch: Batch, context: SendContext): Promise<void>
 }
 
 async function expire(due: Batch, context: SendContext): Promise<void> {
-  // Whoever was just refused, or fell back, is pending when that is written, and only then can expire.
+  // A recipient that was just refused, or fell back, is pending only when that is written, and can expire only then.
   await context.groupCommit.written();
   if (context.stopped.aborted) return;
   for (const { decision, leg } of due) context.expire(decision.row, leg);
@@ -108,8 +108,8 @@ function claim(due: Batch, made: number, context: SendContext): Promise<readonly
 }
 
 /**
- * Those whose claim is on disk. Where nobody's is, or the run stopped meanwhile, the connection that was kept for them
- * is given back, and the answer is null.
+ * The recipients whose claim is on disk. If there are none, or the run stopped meanwhile, the reserved connection is
+ * released, and the result is null.
  */
 function takeClaimed(
   due: Batch,
@@ -130,8 +130,7 @@ function takeClaimed(
     if (answer === 'closed') closed.push(one);
     if (answer !== 'claimed') continue;
     if (!isStopped) claimed.push(one.byReport === undefined ? one : { ...one, byReport: undefined });
-    // The run stopped in the very turn in which the claim was written. Nothing was sent, so the row is as it was
-    // (B9).
+    // The run stopped while the claim was written. Nothing was sent, so the row is pending again (failures.md, B9).
     else context.groupCommit.record(unclaimed(one, attempt));
   }
   const [first, ...rest] = claimed;
@@ -190,7 +189,7 @@ function judge(facts: Attempt, request: Request, due: Batch, context: SendContex
   const addressees =
     'addressees' in request ? request.addressees : [{ to: due[0].message.to, reference: request.reference }];
   const verdicts = context.answers.check(facts, addressees, classifyMany(facts, addressees, contextOf(context)));
-  // One answer opens one lane and says once whether it is the API's: the best that it says of anybody.
+  // One answer raises the concurrency by one, however many recipients it is about: its best verdict counts.
   const told = verdicts.find(({ outcome }) => outcome === 'accepted') ?? verdicts.find(isRecognised) ?? verdicts[0];
   if (told !== undefined) note(facts, told, context);
   return { facts, verdicts };
@@ -230,19 +229,19 @@ export interface SendContext {
   readonly answers: AnswerCheck;
   readonly attempts: number;
   readonly expand: Expander;
-  /** What the ledger is to know of a leg that it did not know when the list was loaded; null: it knows. */
+  /** What to add to the ledger about a channel step that was not loaded with the list; null: nothing. */
   readonly factsOf: (due: Due) => LegFacts | null;
   readonly costOf: (message: LegMessage) => number | null;
-  /** What somebody may get at most at this moment; null: as many as they are sent. */
+  /** The frequency caps of a recipient at this moment; null: no caps. */
   readonly capsOf: ((recipient: Recipient) => readonly Cap[]) | null;
-  /** Whether reports still say of an accepted message that it reached nobody. */
+  /** Whether reports still say that an accepted message was not delivered. */
   readonly isUnreached: (message: SentMessage) => boolean;
-  /** `send.notAfter` has passed: who was not sent to by now is not sent to any more. */
+  /** `send.notAfter` has passed: nothing more is sent. */
   readonly isLate: () => boolean;
   readonly expire: (row: number, leg: number) => void;
-  /** Whether somebody may be sent to at this moment; null without a window. */
+  /** Whether a recipient may be sent to at this moment; null without a window. */
   readonly window: WindowGate | null;
-  /** Whoever's window is closed waits until it opens again, or gets nothing any more. The row must be pending. */
+  /** Defers a recipient until its window opens again, or skips it for good. The row must be pending. */
   readonly aside: (row: number, leg: number, closed: Closed) => void;
   readonly now: () => number;
   readonly random: () => number;
@@ -250,22 +249,22 @@ export interface SendContext {
   readonly stopped: AbortSignal;
 }
 
-/** Is the window of anybody closed? */
+/** Is the window of any recipient closed? */
 function isAnyClosed(due: Batch, { window }: SendContext): boolean {
   return window !== null && due.some(({ decision }) => window.closed(decision.recipient) !== null);
 }
 
-/** Sets aside whose window is closed, and gives the others back; null where nobody is left. */
+/** Sets recipients with a closed window aside, and returns the others; null if none are left. */
 async function whoIsOpen(due: Batch, context: SendContext): Promise<Batch | null> {
   if (!isAnyClosed(due, context)) return due;
-  // Whoever was just refused, or fell back, is pending when that is written, and only then can be set aside.
+  // A recipient that was just refused, or fell back, is pending only when that is written, and is set aside only then.
   await context.groupCommit.written();
   if (context.stopped.aborted) return null;
   const [first, ...rest] = due.filter((one) => !setAside(one, context));
   return first === undefined ? null : [first, ...rest];
 }
 
-/** Defers or skips somebody whose row is pending, and says whether it did: the window may be open. */
+/** Defers or skips a recipient whose row is pending, and returns whether it did: the window may be open. */
 function setAside({ decision, leg }: Due, { window, aside }: SendContext): boolean {
   const closed = window?.closed(decision.recipient) ?? null;
   if (closed === null) return false;
@@ -278,7 +277,7 @@ type More = readonly Batch[] | null;
 
 /** What is left of a request once its answer is known. */
 interface Settled {
-  /** Who is to be tried again; null: nobody. */
+  /** The recipients to try again; null: none. */
   readonly again: Batch | null;
   readonly retryAfterMs: number | null;
   readonly more: More;
@@ -286,7 +285,7 @@ interface Settled {
 
 const DONE: Settled = { again: null, retryAfterMs: null, more: null };
 
-/** Hands what became of everybody to the group commit, and says who is to be sent to next. */
+/** Hands all outcomes to the group commit, and returns which recipients are sent to next. */
 function settle(
   due: Batch,
   attempt: number,
@@ -338,7 +337,7 @@ function settleOne(
   context: SendContext,
   sameEvent = false,
 ): Settled {
-  // Also when the run was stopped meanwhile: whoever could have been tried again waits for the next start.
+  // Also when the run was stopped meanwhile: recipients that could have been tried again wait for the next start.
   if (verdict.again && verdict.halt === null && attempt < context.attempts) {
     record(due, attempt, from, facts, verdict, 'pending', context);
     if (!sameEvent && !context.stopped.aborted) noteRetry(context);
@@ -358,7 +357,7 @@ function settleOne(
   return DONE;
 }
 
-/** Once for a request, however many it is for: figures and lanes are those of requests. */
+/** Once for a request, however many recipients it has: figures and concurrency count requests. */
 function noteRetry({ progress, slowStart }: SendContext): void {
   progress.retried();
   slowStart.retried(progress.figures.retried, progress.figures.posted);
@@ -374,7 +373,7 @@ function record(
   context: SendContext,
   next?: Due,
 ): void {
-  // A fallback that was never claimed has no row yet: the leg before is accepted as it was.
+  // A fallback that was never claimed has no row yet: the previous channel step stays accepted.
   if (byReport !== undefined) return;
   const result: ResultRecord = {
     row: decision.row,

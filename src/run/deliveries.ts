@@ -15,9 +15,9 @@ import { foldDelivery, foldStates, hasArrived, hasEnded } from '../report/fold-d
 import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
 
-/** What came back about the messages of a run. */
+/** Delivery reports and replies for the messages of a run. */
 export interface Deliveries {
-  /** Outcomes with what came back about each, legs included. Cheapest by some hundred at a time. */
+  /** Outcomes with their delivery reports and replies, for all channel steps. Cheapest by some hundred at a time. */
   join(outcomes: readonly Outcome[]): readonly Outcome[];
   /** Reports that name a message of those that were joined, and are about none of them: how many, by why. */
   unmatched(): ReadonlyMap<UnmatchedReason, number>;
@@ -26,9 +26,10 @@ export interface Deliveries {
 type Events = Pick<Ledger['events'], 'answered' | 'hasReferences' | 'hasReports' | 'reportsOf' | 'statesOf'>;
 
 /**
- * Joins what came back to the rows of a run: reports by our reference and by the id of the API, where nothing that they
- * say disagrees (`mismatchOf`), and replies by the message that they were found to answer. Null where nothing came back at all, which is most runs: then a report costs nothing.
- * Else it costs a look-up a message, and another one and a hash where reports name our reference: about 3 us.
+ * Joins delivery reports and replies to the rows of a run. Reports match by handbill's reference or the id of the API,
+ * if nothing else in them disagrees (`mismatchOf`). Replies match by the message that they were found to answer. Null if
+ * the run has neither, as most runs: then a report costs nothing. Else it costs a look-up a message, and another one and
+ * a hash if reports name handbill's reference: about 3 us.
  */
 export function openDeliveries({ events }: { readonly events: Events }, run: RunRecord): Deliveries | null {
   const answered = events.answered(run);
@@ -81,7 +82,7 @@ export function messageOf(
   return { environment, reference: referenceOf(key, channel, resend), messageId, to, claimedAtMs: claimedAtMs ?? null };
 }
 
-/** Reports that were found by an id and are about nobody: where several share an id, one may be about one of them. */
+/** Reports that match an id but no message: if several messages share an id, a report may be about one of them. */
 function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveries['unmatched'] } {
   const mismatched = new Map<number, UnmatchedReason>();
   const matched = createRowSet();
@@ -100,7 +101,7 @@ function createUnmatched(): { readonly judged: Judged; readonly counts: Deliveri
   };
 }
 
-/** Recipients by variant and by what came back. One pass over the list. */
+/** Recipients by variant, delivery state and reply. One scan of the list. */
 export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run: RunRecord): readonly DeliveryCount[] {
   const deliveries = openDeliveries(ledger, run);
   if (deliveries === null) return [];
@@ -111,7 +112,7 @@ export function countDeliveries(ledger: Pick<Ledger, 'events' | 'outcomes'>, run
 }
 
 /**
- * What came back about the messages of a run, for its summary.
+ * Delivery reports and replies of a run, for its summary.
  *
  * @param deliveries - as `countDeliveries` gives them
  * @param campaign - as it was sent, where it is at hand: only then it is known who can get a fallback
@@ -123,7 +124,7 @@ export function cameBack(
   campaign: Pick<Campaign, 'fallbacks'> | null,
 ): CameBack {
   const due = campaign === null || run.purgedAtMs !== null ? 0 : countUnreached(ledger, run, campaign);
-  // A purge takes the replies away, and leaves the word with whoever answered.
+  // A purge deletes the replies, and leaves a word in the row of each recipient who answered.
   const said = deliveries.filter(({ delivery }) => delivery === 'replied' || delivery === 'opted-out');
   const kept = run.purgedAtMs === null ? 0 : said.reduce((sum, { count }) => sum + count, 0);
   const recipients = Math.max(ledger.events.answered(run).size, kept);
@@ -131,30 +132,30 @@ export function cameBack(
   return { deliveries, ...replies, ...(due === 0 ? {} : { fallbacksDue: due }) };
 }
 
-/** Replies to a run that somebody has to read. */
+/** Replies to a run that a person has to read. */
 function countReview({ events }: Pick<Ledger, 'events'>, { number }: RunRecord): number {
   let count = 0;
   for (const batch of events.replies({ runs: [number], meanings: ['review'] })) count += batch.length;
   return count;
 }
 
-/** What reports say of a leg of an outcome, both by their place. */
+/** What reports say of a channel step of an outcome, both by their index. */
 type ReportedOf = (outcome: number, leg: number, said: LegOutcome) => Delivery | null;
 
 /** What a purge takes away it leaves as a word. */
 const keptOf: ReportedOf = (_outcome, _leg, { delivery = null }) => delivery;
 
 /**
- * Of whom a report can come: a message that was refused, or is to be sent again, may have been received all the same.
+ * Messages that a report can be about: one that was refused, or is sent again, may have been received all the same.
  */
 const WAS_SENT: ReadonlySet<string> = new Set(['accepted', 'in-doubt', 'rejected', 'pending']);
 
-/** Whose reports are looked for: of somebody who answered they say nothing more, but of legs before that. */
+/** Messages whose reports are looked up: not one that was answered, but the channel steps before it. */
 function isAsked({ outcome, legs, row, key }: Outcome, answered: ReadonlyMap<number, Delivery>): boolean {
   return key !== null && (legs !== undefined || (WAS_SENT.has(outcome) && !answered.has(row)));
 }
 
-/** Looks for the reports of all messages of a batch at once; null stands for those of whom nothing is asked. */
+/** Looks up the reports of all messages of a batch at once; null for messages whose reports are not needed. */
 function createAsker(
   events: Events,
   run: RunRecord,
@@ -181,7 +182,7 @@ function createAsker(
   };
 }
 
-/** Accepted messages by what came back about them. Each is that of the last leg that was begun. */
+/** Accepted messages by delivery state and reply. Each is that of the last channel step that was begun. */
 export interface Returned {
   readonly accepted: number;
   /** Where they are counted too: refused by the API. */
@@ -190,7 +191,7 @@ export interface Returned {
   readonly arrived: number;
   /** They will not arrive, as far as is known. What is left of those accepted has no end yet. */
   readonly ended: number;
-  /** Of those that arrived; whoever answered has read it. */
+  /** Of those that arrived; a recipient who answered has read the message. */
   readonly read: number;
   /** Answered, but not to opt out. */
   readonly replied: number;
@@ -219,8 +220,8 @@ function isArrived(delivery: Delivery): boolean {
 }
 
 /**
- * Counts what came back about the messages of a run, in groups: a pass over the list, and two look-ups and a hash for
- * each accepted message. Everything is out of the ledger, so that whoever asks next is told the same.
+ * Counts delivery states and replies of a run's messages, in groups: a scan of the list, and two look-ups and a hash for
+ * each accepted message. All of it comes from the ledger, so every later call gives the same.
  *
  * @param groupOf - the group that a recipient is counted in; null: in none
  * @param outcomes - who is counted
@@ -327,8 +328,9 @@ function* legRows(
 }
 
 /**
- * A report says that the channel does not reach this person, and none that the message arrived all the same, or that
- * the person opted out: a report that names no address suppresses nobody, so that no claim would know.
+ * A report says that the channel does not reach this person, and no report says that the message arrived all the same,
+ * or that the person opted out. The last is checked here, because a report without an address adds no suppression that a
+ * claim could find.
  */
 export function isUnreached(reports: readonly DeliveryRecord[]): boolean {
   const standing = foldDelivery(reports);
@@ -350,7 +352,7 @@ export function withUnreached(
     let at = 0;
     while (merged.length < limit) {
       const next = rows[at];
-      // Whoever was accepted while this pass went by comes behind it, and waits for the next one.
+      // A recipient accepted during this scan, in a row before its position, waits for the next scan.
       while (head.done !== true && head.value.row <= afterRow) head = unreached.next();
       if (head.done !== true && (next === undefined || head.value.row < next.row)) {
         merged.push(head.value);

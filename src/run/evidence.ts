@@ -5,13 +5,14 @@ import { listedForm } from '../suppression/form.ts';
 
 type Events = Pick<Ledger['events'], 'unsettled' | 'quoting' | 'hasMessage' | 'hasOther' | 'reportsOf' | 'settle'>;
 
-/** Networks give up on a message after three days at most (DOMAIN, section 1.4). */
+/** Networks give up on a message after three days at most. */
 const LONGEST_MS = 72 * 3_600_000;
 
 /**
- * K2: ends doubts about which a report has come in: it names our reference, or the id of the API, and nothing in it
- * disagrees (`mismatchOf`); or it quotes the text, to that address, at that time, and nothing else of ours can be meant. Whoever was to be sent to again is spared
- * it. Needs no lock. Returns how many were settled.
+ * Marks recipients in doubt as accepted if a delivery report proves it (failures.md, K2). The report names handbill's
+ * reference, or the id of the API, and nothing in it disagrees (`mismatchOf`). Or it quotes the text, to that address, at
+ * that time, and no other message of handbill can be meant. A recipient that waited for a second message does not get
+ * it. Needs no lock. Returns how many were resolved.
  */
 export function settleByReports({ events }: { readonly events: Events }, nowMs: number): number {
   const references = new Map<number, ReturnType<typeof createReferences>>();
@@ -35,7 +36,7 @@ export function settleByReports({ events }: { readonly events: Events }, nowMs: 
   return settled;
 }
 
-/** The one report that quotes this message, where all of them are about one message that is nobody else's. */
+/** The one report that quotes this message, if all of them are about one message that belongs to no other recipient. */
 function quoted(events: Events, row: UnsettledRow): DeliveryRecord | null {
   if (row.sinceMs === null) return null;
   const reports = events.quoting(row, row.sinceMs - SKEW_MS, row.sinceMs + LONGEST_MS);

@@ -96,7 +96,7 @@ export function createGroupCommit(
   const fail = (error: unknown, results: readonly ResultRecord[]): void => {
     const isFirst = failure === null;
     failure ??= error instanceof Error ? error : new Error(String(error));
-    // After a full disk the outcomes alone may still fit. The ledger refuses when its file can no longer be trusted.
+    // After a full disk the outcomes may still fit, without claims. The ledger refuses if its file cannot be trusted.
     const recorded = error instanceof LedgerError && error.recorded;
     if (!recorded && results.length > 0) recordAlone(results);
     if (isFirst) onFailure(failure);
@@ -180,14 +180,15 @@ export interface TimedClaim extends ClaimRequest {
 }
 
 /**
- * `closed`: the window closed before the claim was made; `held`: the API asked everybody to wait. The row is as it was.
+ * `closed`: the window closed before the claim was made; `held`: the API asked to wait. The row is unchanged.
  */
 export type TimedAnswer = ClaimAnswer | 'closed' | 'held';
 
 /**
- * A2, F5, I1: makes the claims that are in time by the clock that dates them, in one commit, and answers all of them. A
- * row can have waited long since its decision: for its turn at a low rate, for a connection, or because the machine
- * slept; and a claim waits a moment for others, in which a `Retry-After` can come.
+ * Makes, in one commit, the claims whose window is open by the clock that dates them, unless a `Retry-After` holds the run
+ * back (failures.md, A2, F5, I1). Answers all of them. A row can have waited long since its decision: for its token at a
+ * low rate, for a connection, or because the machine slept. A claim also waits a moment for others, and a `Retry-After`
+ * can arrive meanwhile.
  * @param isHeld - nothing may be posted now: what is claimed is posted at once
  */
 export function claimInTime(

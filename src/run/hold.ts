@@ -56,12 +56,12 @@ export function holdRun(
   }
 }
 
-/** A shared ledger that this project has sent with is not made anew where it is gone. */
+/** A shared ledger that this project has sent with is not created again if it is gone. */
 export function mustExist({ root, ledger }: Pick<Project, 'root' | 'ledger'>): boolean {
   return isPostgres(ledger) && hasSentWith(root, ledger);
 }
 
-/** H2, J3 */
+/** The error when another process holds the run: only one process sends a run (failures.md, H2, J3). */
 export function locked(ledger: Ledger, identity: RunIdentity): HandbillError {
   const holder = ledger.holder(identity);
   const who =

@@ -12,7 +12,7 @@ export interface WorkerShown {
   readonly heardAt: string;
   /** How long ago that was, by the clock of the database. */
   readonly silentSeconds: number;
-  /** Heard of within its lease. Whoever is not is dead, stopped or cut off: what it was at goes to others. */
+  /** It has reported within its lease. Otherwise it is dead, stopped or cut off, and its shards go to other workers. */
   readonly alive: boolean;
   /** What it works on; null: it waits. */
   readonly run: { readonly run: string; readonly environment: string; readonly occurrence: string } | null;

@@ -5,9 +5,9 @@ import type { JsonObject } from '../model.ts';
 import { createRowSet, type RowSet } from '../util/row-set.ts';
 import type { TimedAnswer } from './group-commit.ts';
 
-/** What this process knows of a run besides its ledger, which may be lost with the server that it is on. */
+/** What this process itself knows of a run: the ledger may be lost with its database server. */
 export interface RunMemory {
-  /** These are on the disk: whoever was claimed may have been posted to, unless a result says that the API has nothing. */
+  /** On the disk: a claimed recipient may have been posted to, unless a result says that the API received nothing. */
   committed(
     results: readonly Pick<ResultRecord, 'row' | 'leg' | 'state'>[],
     claims: readonly Pick<ClaimRequest, 'row' | 'leg'>[],
@@ -26,7 +26,7 @@ export interface RunMemory {
 /** What the ledger was told that it did not know. */
 export interface Recalled {
   readonly run: RunRecord;
-  /** Recipients whom another server did not know as claimed; null: it does not know the run. */
+  /** Recipients that another server did not have as claimed; null: it does not have the run. */
   readonly restored: number | null;
 }
 
@@ -36,8 +36,8 @@ export interface Memory {
   /** The run that was begun last; null: none was. */
   readonly last: { readonly run: RunRecord; readonly memory: RunMemory } | null;
   /**
-   * Says all of it to a ledger that can be reached again. On the same server nothing that was confirmed is missing, and
-   * only what could not be written is new; on another one also the claims are (J6).
+   * Writes all of it to a ledger that can be reached again. The same server has everything that it confirmed, so only what
+   * could not be written is new. A replica may lack confirmed claims, so they are made again (failures.md, J6).
    */
   recall(ledger: Pick<Ledger, 'history' | 'restoreClaims' | 'commit'>, nowMs: number): readonly Recalled[];
   /** How often a ledger was reached and told. */
@@ -130,7 +130,7 @@ function write(ledger: Pick<Ledger, 'commit'>, entry: Entry, nowMs: number): voi
   try {
     ledger.commit(entry.run, entry.unwritten, [], nowMs);
   } catch (error) {
-    // Another list is in the place of that one: whoever was sent to is in doubt by then.
+    // Another list has replaced that one: recipients that were sent to are in doubt already.
     if (!(error instanceof LedgerError) || error.kind !== 'other') throw error;
   }
   entry.unwritten = [];

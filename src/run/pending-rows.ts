@@ -7,9 +7,9 @@ import type { RowSet } from '../util/row-set.ts';
 export interface PendingRows {
   /** Asked with ascending rows, once each. */
   wants(row: number): boolean;
-  /** What the ledger holds of a wanted row, until `wants` has gone a batch further; null where it holds somebody else. */
+  /** The ledger's entry of a wanted row, until `wants` is a batch further; null if it belongs to another recipient. */
   find(row: number, key: string | null): PendingRow | null;
-  /** A wanted row that is somebody else's by now; default: none ever is. */
+  /** A wanted row that belongs to another worker by now; default: none ever does. */
   isLost?(row: number): boolean;
   /** The row that was asked for last; -1 before the first. */
   readonly lastRow: number;
@@ -64,8 +64,8 @@ export function createPendingRows(pending: (afterRow: number, limit: number) => 
 const NONE: readonly Channel[] = [];
 
 /**
- * The same for the first start of a run whose list this process has just loaded: nobody has been sent to, so nothing is
- * read. Who stands in a row is known from the bytes of the list, which are the same, and the claim looks it up.
+ * The same for the first start of a run whose list this process has just loaded: no recipient was sent to, so nothing is
+ * read. The recipient of a row is known from the list, whose bytes are the same, and the claim checks it.
  *
  * @param loaded - the rows of which none was left out
  */
@@ -89,7 +89,7 @@ interface ShardPendingRows extends PendingRows {
   restart(): void;
   add(shard: Shard): void;
   remove(number: number): void;
-  /** Somebody else has it by now. */
+  /** Another worker has it by now. */
   lose(number: number): void;
   isLost(row: number): boolean;
   readonly shards: readonly Shard[];
@@ -111,7 +111,7 @@ interface Part {
 export function createShardPendingRows(
   pending: (afterRow: number, limit: number, lastRow: number) => readonly PendingRow[],
 ): ShardPendingRows {
-  // By their rows. There are never more than a few: whoever is past one is soon done with it.
+  // By their rows. There are never more than a few: a shard that the walk has passed is soon done.
   let parts: Part[] = [];
   let asked = -1;
   let near: Part | null = null;

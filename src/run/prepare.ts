@@ -31,7 +31,7 @@ interface PrepareOptions {
   readonly retryRejected: boolean;
   /** Recipients whose address was corrected get the message at the new one. */
   readonly resendChanged: boolean;
-  /** The variant that everybody gets who is not in the test; null: what the run or the campaign says. */
+  /** The variant for all recipients outside the test; null: what the run or the campaign says. */
   readonly winner: string | null;
   readonly late: boolean;
   readonly nowMs: number;
@@ -49,12 +49,12 @@ export interface Prepared {
   readonly estimate: Estimate | null;
   /** Recipients to send to in this start. */
   readonly toDo: number;
-  /** Those among them whom a report makes due for a fallback. */
+  /** Those among them that a report makes due for a fallback. */
   readonly unreached: number;
   readonly continues: boolean;
   /** Of a run that begins: its rows, but for those that are left out. Null: the ledger has to be asked for them. */
   readonly loaded: RowSet | null;
-  /** Whom other runs reached; null where no rule asks for it. */
+  /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /** Who gets a second message, at a corrected address: those that are asked for in this start. */
   readonly resends: readonly ChangedRecipient[];
@@ -106,7 +106,7 @@ function asksForAmend({ amend }: Pick<PrepareOptions, 'amend'>, { rows }: RunRec
   return !amend && rows > 0;
 }
 
-/** J1: the inputs that changed since a run began, which continues with `--amend` only. */
+/** The inputs that changed since a run began: it then continues with `--amend` only (failures.md, J1). */
 function changesSince(existing: RunRecord, plan: Plan, list: ListDigest): readonly Diagnostic[] {
   const hint = 'Undo the change, or send with --amend: final outcomes stay, all other recipients get the new content.';
   const changes = changedInputs(existing.inputs, [...plan.inputs, listInput(plan, list)], 'this run began');
@@ -129,7 +129,10 @@ export async function continueRefusals(
   return asksForAmend(options, existing) ? changesSince(existing, plan, await hashList(plan.campaign.recipients)) : [];
 }
 
-/** K3: who opted out from another of their addresses is suppressed once it is known which message that answers. */
+/**
+ * An opt-out may come from another address of a recipient. The recipient is suppressed once the reply is joined to the
+ * message that it answers (failures.md, K3).
+ */
 function joinOptOuts({ ledger, plan, nowMs }: PrepareOptions): void {
   if (!ledger.events.hasUnjoinedOptOut()) return;
   const { startLifts } = plan.campaign.project.webhook.replies;
@@ -142,11 +145,11 @@ export function identityOf(plan: Plan): RunIdentity {
 
 async function continued(options: PrepareOptions, run: RunRecord, list: ListDigest): Promise<Prepared> {
   const { ledger, plan, nowMs } = options;
-  // K2: a report may have come while nobody was there to look at doubts.
+  // Reports may have come in since the last start: they resolve recipients in doubt (failures.md, K2).
   settleByReports(ledger, nowMs);
   const { notAfterMs } = plan.campaign.send;
   const found = findWinnerOf(options, run);
-  // Once nobody is to be sent to any more, whoever waits for a winner has nothing to wait for.
+  // After `notAfter` nothing is sent, so recipients that wait for a winner do not wait any longer.
   const waits = winnerOf(options, run, found) === null && (notAfterMs === null || nowMs <= notAfterMs);
   const open = ledger.countOpen(run, { rejected: options.retryRejected });
   const resends = options.resendChanged ? resendsOf(ledger, run, null) : [];
@@ -220,12 +223,12 @@ function resendsOf(ledger: Ledger, run: RunRecord, draft: RunRecord | null): rea
   return ledger.changed(run, draft).filter(({ outcome, sentBefore }) => outcome === 'accepted' && !sentBefore);
 }
 
-/** What somebody said last counts: now, at an earlier start, in the campaign; else what came back. */
+/** The winner that the user named last: now, at an earlier start, in the campaign; else the one that was found. */
 function winnerOf({ plan, winner }: PrepareOptions, run: RunRecord | null, found: WinnerState): string | null {
   return winner ?? winnerOfRun(plan, run) ?? plan.campaign.split.winner ?? winnerIn(found);
 }
 
-/** Whoever names a winner need not look for one. */
+/** If the user names a winner, none is searched for. */
 function findWinnerOf({ ledger, plan, winner, nowMs }: PrepareOptions, run: RunRecord | null): WinnerState {
   if (winner !== null || run === null || run.winner !== null || plan.campaign.split.decides === null) {
     return { kind: 'none' };
@@ -281,7 +284,7 @@ async function checkAndLoad(
   return checked;
 }
 
-/** I2, before the first request: there is nothing to finish. */
+/** A signal before the first request ends the start at once: nothing is in flight (failures.md, I2). */
 export function interruptedEarly(): HandbillError {
   return new HandbillError(EXIT.interrupted, [
     problem('interrupted', 'Nothing was sent: the command was told to stop before it began.'),
@@ -305,7 +308,7 @@ function loadRow(decision: Decision, estimator: Estimator): LoadRow {
 }
 
 /**
- * Refuses a run out of which personal data was taken: whoever was sent to would look new.
+ * Refuses a run whose personal data was purged: recipients that were sent to would look new.
  *
  * @throws HandbillError exit 2
  */
@@ -334,7 +337,7 @@ interface LateOptions {
   readonly nowMs: number;
 }
 
-/** H5: a run is continued without being told for this long after its start; an older one may be a restored backup. */
+/** An older run is continued only with `--late`: its ledger may be a restored backup (failures.md, H5). */
 const LATE_MS = 24 * 3_600_000;
 
 /** The run began so long ago. What else makes it late, `isTooLate` says, which needs the campaign. */
@@ -343,8 +346,8 @@ export function isLate(run: Pick<RunRecord, 'startedAtMs'>, nowMs: number): bool
 }
 
 /**
- * Is a run continued only with `--late`? It began long ago, has no `notAfter` to say when it expires, and whoever was
- * put off to an opening, or to the end of a pause, could have been sent to as long ago as that.
+ * Is a run continued only with `--late`? It began long ago, and has no `notAfter` to say when it expires. The recipients
+ * that waited for a window or for the end of a pause could have been sent to just as long ago.
  */
 export async function isTooLate(
   {

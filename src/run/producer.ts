@@ -20,7 +20,7 @@ export interface ProducerOptions {
   /** Of the bytes that the check pass read: no others are sent from. */
   readonly list: ListDigest;
   readonly lists: Lists;
-  /** Whom other runs reached; null where no rule asks for it. */
+  /** The contact history of other runs; null if no rule uses it. */
   readonly reached: Reached | null;
   /** Recipients that are posted to in this start; null: all. */
   readonly limit: number | null;
@@ -30,11 +30,11 @@ export interface ProducerOptions {
   readonly pool: Pool;
   /** Null without a canary. */
   readonly gate: Gate | null;
-  /** Ends where the last gate has opened: whoever comes then is for others as well. */
+  /** Return when the last gate has opened: all workers share the recipients behind it. */
   readonly untilWide?: boolean;
   /**
-   * Asked after each batch of the list, while it is in flight; false: nothing of what follows is to be sent here. Whoever
-   * asks has a part of the list: what is pending behind its end is not his.
+   * Called after each batch of the list, while it is in flight; false: the rest is not sent by this process. A worker has
+   * shards of the list only: pending rows behind them belong to other workers.
    */
   readonly between?: () => Promise<boolean> | boolean;
 }
@@ -72,7 +72,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
     const view = {
       wanted: pendingRows.wants,
       expected: options.list,
-      // The claims look again; whoever is known to be left out need not wait for a turn.
+      // The claims check again; a recipient that is known to be left out need not wait for a token.
       ...suppressionView(lists.current, ledger, options.now),
       ...options.reached?.view(options.now),
       ...(context.window === null ? {} : { closed: context.window.closed }),
@@ -88,13 +88,13 @@ async function feedAll(options: ProducerOptions): Promise<void> {
         if (stopped.aborted || left <= 0) break;
         const due = whoseTurn(decision, options, aside);
         if (due === null) continue;
-        // Whoever falls back by a report went through the gate with the message before.
+        // A recipient whose fallback a report asks for passed the gate with its first message.
         const isGated = gate !== null && due.byReport === undefined;
         if (isGated && !isLater && !gate.isOpen()) isLater = !(await atGate(gate, packer, options));
         if (isLater && stopped.aborted) break;
         isOver = options.untilWide === true && gate?.isWide() === true;
         if (isOver) break;
-        // The gate is not decided in this start: whoever is left waits for the next one.
+        // The gate is not decided in this start: the recipients left wait for the next one.
         if (isLater && isGated) {
           aside.deferred.push({ row: due.decision.row, leg: due.leg, reason: 'canary-undecided' });
           context.progress.settled('deferred');
@@ -128,7 +128,7 @@ async function atGate(gate: Gate, packer: Packer<Due>, { pool, lists }: Producer
     for (const batch of packer.rest()) await put(pool, batch);
     await pool.idle();
     if (!(await gate.turn())) return false;
-    // It may have paused for hours. Whoever is on a list since is seen by the claims.
+    // The pause may take hours. The claims check the suppression lists for addresses added meanwhile.
     await lists.renew();
   } while (!gate.isOpen());
   return true;
@@ -172,8 +172,8 @@ function whoseTurn(decision: Decision, { pendingRows, context }: ProducerOptions
 }
 
 /**
- * A fallback that a report asks for. Whoever a rule leaves out keeps the message that was accepted: their row has
- * not moved, and does so only when the fallback is claimed.
+ * A fallback that a report asks for. A recipient that a rule leaves out keeps the accepted message: the row changes only
+ * when the fallback is claimed.
  */
 function reportedDue(decision: Decision, pending: PendingRow, { isLate, progress }: SendContext): Due | null {
   if (decision.decision === 'defer' && decision.untilMs !== undefined) progress.opens(decision.untilMs);
@@ -188,8 +188,9 @@ function skip({ row, leg }: PendingRow, reason: string, aside: Aside, { progress
 }
 
 /**
- * Pending rows behind the last one of the list: whoever had been removed from it when somebody asked to try them again
- * (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, and nobody stays pending for ever.
+ * Pending rows behind the last one of the list. Their recipients had been removed from the list when the user asked to
+ * try them again (`--retry-rejected`, `doubt resolve --resend`). There is nothing to send to them, so they are skipped,
+ * or they would stay pending.
  */
 function skipRemoved({ ledger, run, now, context, pendingRows }: ProducerOptions): void {
   const next = () =>
@@ -213,7 +214,7 @@ export interface ListsAgain {
   /** When they were read before, in ms since 1970. */
   readonly readAtMs: number;
   readonly read: () => Promise<Suppressions>;
-  /** How it is seen that they changed, while requests go out. Default: nobody looks. */
+  /** How to detect changes while requests go out. Default: changes are not looked for. */
   readonly watch?: ListsWatch;
 }
 
@@ -226,7 +227,10 @@ interface ListsWatch {
   readonly everyMs: number;
 }
 
-/** K3: the suppression lists of a start. It may last a night, and people opt out meanwhile. */
+/**
+ * The suppression lists of a start, read again when they change: a start may last a night, and an opt-out counts for
+ * every recipient not yet claimed (failures.md, K3).
+ */
 interface Lists {
   /** As they were read last. */
   readonly current: Suppressions;
@@ -237,7 +241,8 @@ interface Lists {
    */
   renew(): Promise<void>;
   /**
-   * Reads them again whenever they have changed, until `ended`; null where nobody looks. Rejects as `renew` does.
+   * Reads them again whenever they have changed, until `ended`; null if changes are not looked for. Rejects as `renew`
+   * does.
    */
   watch(ended: AbortSignal): Promise<void> | null;
 }
@@ -257,7 +262,7 @@ export function createLists(
     readAtMs = now();
     known = stamp;
   };
-  /** Whoever writes a list in place takes a while: half of it would let people through, so it is read when it rests. */
+  /** Writing a list in place takes a while, and half a list lets people through: read it when it stops changing. */
   const watchAll = async (of: ListsAgain, { stamp, everyMs }: ListsWatch, ended: AbortSignal): Promise<void> => {
     let before = known;
     for (await sleep(everyMs, ended); !ended.aborted; await sleep(everyMs, ended)) {

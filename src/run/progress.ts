@@ -15,7 +15,7 @@ export interface Progress {
   retried(): void;
   latency(ms: number): void;
   settled(state: OutcomeState): void;
-  /** The window of somebody who waits for it opens then, or the pause of the canary is over; in ms since 1970. */
+  /** When the window of a waiting recipient opens, or the pause of the canary is over; in ms since 1970. */
   opens(atMs: number): void;
 }
 
@@ -35,10 +35,10 @@ export interface Figures {
   waits: { readonly why: 'canary' | 'window' | 'reports'; readonly untilMs: number } | null;
 }
 
-/** What somebody was sent to became: a leg that fell back is followed by another, which counts instead. */
+/** Outcomes of messages that were tried: after a channel step that fell back, the next step counts instead. */
 const TRIED = ['accepted', 'rejected', 'failed', 'in-doubt'] as const;
 
-/** Recipients who were sent to, or for whom it was tried. */
+/** Recipients who were sent to, or whose request was tried. */
 export function triedIn(outcomes: Readonly<Record<(typeof TRIED)[number], number>>): number {
   return TRIED.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 }
@@ -73,7 +73,7 @@ export function createProgress(): ProgressWithLatency {
 
 /**
  * The run's figures with those of this start added: `{ posted, retried, activeMs, latency }`; `opensAtMs` only of this
- * start, which asked everybody; `winner` as it was found.
+ * start, which checked all recipients; `winner` as it was found.
  */
 export function addFigures(before: JsonObject | null, progress: ProgressWithLatency, activeMs: number): JsonObject {
   const earlier = (name: string): number => (typeof before?.[name] === 'number' ? before[name] : 0);
@@ -101,7 +101,7 @@ export function answersIn(legs: readonly LegCount[]): StopContext['before'] {
   };
 }
 
-/** Recipients with an outcome: a leg that fell back is none. */
+/** Recipients with an outcome: a channel step that fell back does not count as one. */
 export function sumOf(legs: readonly LegCount[], outcome: OutcomeState): number {
   return legs.reduce((sum, leg) => (leg.outcome === outcome && !leg.fellBack ? sum + leg.count : sum), 0);
 }

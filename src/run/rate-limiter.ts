@@ -9,13 +9,13 @@ export interface RateLimiter {
   /** The turn of one request; undefined when it may go at once. Ends early when the run stops. */
   turn(): Promise<void> | undefined;
   /**
-   * Asked when the request can go, for instance when its connection is open: false where another turn must be taken
-   * instead, because others were late as well, or because the API asked everybody to wait.
+   * Called when the request can go, for instance when its connection is open. False if it needs a new token, because
+   * other requests were late as well, or because the API asked to wait.
    */
   take(): boolean;
-  /** Holds back everybody for `ms` from now, as `Retry-After` asks. */
+  /** Holds back all requests for `ms` from now, as `Retry-After` asks. */
   hold(ms: number): void;
-  /** Everybody is held back now. */
+  /** All requests are held back now. */
   isHeld(): boolean;
   /** A pause of one delivery before its next attempt. Ends early when the run stops. */
   pause(ms: number): Promise<void>;
@@ -34,7 +34,7 @@ export function createRateLimiter(
 ): RateLimiter {
   const { monotonicMs, sleep } = timers;
   const intervalMs = ratePerSecond === null ? 0 : 1000 / ratePerSecond;
-  /** The next turn that nobody has. */
+  /** The time of the next free token. */
   let nextAt = 0;
   /** When the next request may go, seen from those that went. */
   let dueAt = 0;
@@ -96,11 +96,12 @@ interface SharedRateLimiterOptions {
 const BLOCK_MS = 50;
 
 /**
- * The pace of a run whose environment has a rate that others send by as well. Deliveries wait in line here, and turns are
- * taken from the ledger as they are needed, some at once: so one that ends or waits for its API leaves nearly all of the
- * rate to the others. Never more at once than who stands in line, nor than goes out in so short a time.
+ * The rate limiter of a run that shares its environment's rate with other processes. Deliveries queue here, and tokens
+ * are taken from the ledger as they are needed, some at once. So a process that ends or waits for its API leaves nearly
+ * all of the rate to the others. It never takes more tokens at once than deliveries are queued, nor than it can use in
+ * that short time.
  *
- * The ledger that cannot be asked ends the run at its next commit; until then the run keeps its own rateLimiter.
+ * A failing ledger ends the run at its next commit; until then the run keeps to its own rate limiter.
  */
 export function createSharedRateLimiter(options: SharedRateLimiterOptions): RateLimiter {
   const { turns, stopped, timers = TIMERS } = options;
@@ -134,7 +135,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
     left -= 1;
     return at;
   };
-  /** When the next turn is. Those that nobody was here for are gone. */
+  /** The time of the next token. Tokens that were not used in time are lost. */
   const nextTurn = (): number => {
     const late = monotonicMs() - BLOCK_MS;
     while (left > 0 && nextAt < late) next();
@@ -143,7 +144,7 @@ export function createSharedRateLimiter(options: SharedRateLimiterOptions): Rate
   const move = async (): Promise<void> => {
     isMoving = true;
     while (line.length > 0 && !stopped.aborted) {
-      // Its own rate may be lower, and it may be held back: only then a turn of everybody's is taken.
+      // Its own rate may be lower, and it may be held back: wait for that before a shared token is taken.
       await own.turn();
       if (stopped.aborted) break;
       await own.pause(nextTurn() - monotonicMs());

@@ -29,7 +29,7 @@ async function waitUntil(atMs: number, { now, interrupt, timers = TIMERS }: Wait
 }
 
 export interface RoundsOptions extends WaitOptions {
-  /** Stays until nobody waits for a window any more. */
+  /** Stays until no recipient waits for a window any more. */
   readonly wait: boolean;
   /** Recipients that are posted to in all rounds; null: all. */
   readonly limit: number | null;
@@ -72,7 +72,7 @@ function isGoing({ state, ledgerError }: RunEnd): boolean {
 export interface Reporters {
   /** When something came in last, by the monotonic clock in ms; null: nothing has. */
   lastEventMs(): number | null;
-  /** Nothing more will come, whatever is open: the sandbox has told all that it has to tell. Null: nobody knows. */
+  /** No more events will come, whatever is open: the sandbox has sent all of its events. Null: not known. */
   readonly isDone: (() => boolean) | null;
   /** How long it is waited for the next event, in ms, while messages are without a final state. */
   readonly forMs: number;
@@ -84,7 +84,7 @@ interface ListenRounds extends RoundsOptions {
   readonly ledger: Ledger;
   readonly campaign: Campaign;
   readonly reporters: Reporters;
-  /** Finds out which messages were answered, for whoever counts that. */
+  /** Finds out which messages were answered, for callers that count replies. */
   readonly joinReplies: () => void;
   readonly timers?: Pick<Timers, 'sleep'> & Partial<Pick<Timers, 'monotonicMs'>>;
 }
@@ -96,9 +96,9 @@ const LOOK_MS = 200;
 const AFTER_LAST_MS = 5_000;
 
 /**
- * As `sendRounds`, and stays for what comes back: until every accepted message has a final state, or nothing has come
- * in for so long. Fallbacks that reports made due go out in a round of their own, after which it stays again. A run
- * that is halted or interrupted is not stayed for.
+ * As `sendRounds`, and then waits for delivery reports and replies: until every accepted message has a final state, or no
+ * event has come in for a given time. Fallbacks that reports made due go out in a round of their own, after which it
+ * waits again. It does not wait after a halt or an interrupt.
  */
 export async function sendListening(run: RunRecord, options: ListenRounds): Promise<RunEnd> {
   const { ledger, campaign, interrupt } = options;
@@ -119,7 +119,7 @@ export async function sendListening(run: RunRecord, options: ListenRounds): Prom
     if (left !== null && left <= 0) break;
     const before: number = end.posted;
     end = await sendRounds(end.run, { ...options, round, limit: left, postedBefore: before });
-    // Rules keep whoever is left from their fallback: their window is closed, or they opted out.
+    // Rules hold back the fallbacks that are left: the recipient's window is closed, or the recipient opted out.
     if (end.posted === before) break;
   }
   return { ...end, recovered };
@@ -141,7 +141,7 @@ async function stay(end: RunEnd, { ledger, reporters, interrupt, timers = TIMERS
   end.figures.waits = null;
 }
 
-/** Asks for the first message without a final state, and for it alone until it has one: all of them cost one pass. */
+/** Checks only the first message without a final state, until it has one: so all messages together cost one scan. */
 function openMessages(ledger: Ledger, run: RunRecord): { any(): boolean } {
   const batches = ledger.outcomes(run, { outcomes: ['accepted'] })[Symbol.iterator]();
   let batch = batches.next();

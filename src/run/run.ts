@@ -16,11 +16,11 @@ import { findWinner, winnerIn } from './winner.ts';
 import { openWork, type Work, type WorkOptions } from './work.ts';
 
 export interface RunOptions extends Omit<WorkOptions, 'remembered'> {
-  /** What this process knows besides a ledger that may be lost; default: nothing is remembered. */
+  /** What this process itself knows, because the ledger may be lost; default: nothing is remembered. */
   readonly memory?: Memory | null;
   /** Requests that this start made before it waited for a window; default: it begins. */
   readonly postedBefore?: number;
-  /** Recipients whom a report makes due for a fallback; 0: nobody is looked for. */
+  /** Recipients that a report makes due for a fallback; 0: they are not looked for. */
   readonly unreached?: number;
   /** Rows that this process has just loaded for the first start of the run; default: the ledger is asked for them. */
   readonly loaded?: RowSet | null;
@@ -32,7 +32,7 @@ export interface RunOptions extends Omit<WorkOptions, 'remembered'> {
   /** Default: the real ones. */
   readonly timers?: Timers;
   readonly onStart?: (figures: Readonly<Figures>) => void;
-  /** Others work on the run as well; default: nobody does. */
+  /** Other workers share the run; default: this process sends it by itself. */
   readonly sharing?: Sharing | null;
 }
 
@@ -42,7 +42,7 @@ export interface RunEnd {
   readonly halt: Halt | null;
   readonly recovered: number;
   readonly posted: number;
-  /** When the first may be sent to of those who wait for a window or a pause, in ms since 1970; null: nobody does. */
+  /** When the first recipient that waits for a window or a pause may be sent to, in ms since 1970; null: none waits. */
   readonly opensAtMs: number | null;
   /** Of this start, as a progress line shows them. */
   readonly figures: Figures;
@@ -51,16 +51,16 @@ export interface RunEnd {
 }
 
 /**
- * One start of a run, under its lock: sends to everybody who is still to do, in list order, and records what happened.
- * p-limit is fed with back-pressure from the same stream of decisions that preview prints; its width is the slowStart's.
+ * One start of a run, under its lock: sends to all pending recipients, in list order, and records the outcomes. p-limit
+ * is fed with back-pressure from the same stream of decisions that preview prints; slow start sets its concurrency.
  */
 export async function sendRun(options: RunOptions): Promise<RunEnd> {
   const { plan, ledger, now, timers = TIMERS, sharing = null, memory = null } = options;
   const { run, recovered } = ledger.start(options.run, now());
-  // Of those whom a kill left in doubt, some may have been reported since.
+  // Some recipients that a kill left in doubt may have a delivery report since.
   settleByReports(ledger, now());
   const { loaded = null } = options;
-  // Of a list that was just loaded it is known that nobody has been sent to; a canary asks how many there are.
+  // If the list was just loaded, no recipient was sent to; a canary needs the number of recipients.
   const isKnown = loaded !== null && plan.campaign.send.canary === null;
   const before = isKnown ? [] : ledger.legs(run);
   const began = timers.monotonicMs();
@@ -89,7 +89,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
     remembered.posted += progress.figures.posted;
   }
   const { trouble } = work;
-  // A report may have come before the doubt that it settles was recorded (K1).
+  // A report may have come in before the recipient in doubt that it resolves was recorded (failures.md, K1).
   if (groupCommit.failure === null) settleByReports(ledger, now());
 
   const all = part?.sum(progress) ?? progress;
@@ -97,7 +97,8 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   if (groupCommit.failure === null && all.figures.settled.deferred > 0) sayWhenDecided({ options, run, progress: all });
   // The last look: what is recorded in a file that its name no longer leads to, the next start does not know.
   const ledgerError = groupCommit.failure ?? (trouble instanceof LedgerError ? trouble : ledger.displacement());
-  // Before the first request a changed input is refused as it is; after it, it halts what has begun (J2).
+  // Before the first request a changed input is refused; after it, it halts the run, because only the bytes that were
+  // hashed may be sent (failures.md, J2).
   const hasPosted = posted + (options.postedBefore ?? 0) > 0;
   const changed = trouble instanceof HandbillError && ledgerError === null && hasPosted ? inputHalt(trouble) : null;
   const halt = ledgerError === null ? (changed ?? stop.halt ?? part?.halt ?? null) : ledgerHalt(ledgerError);
@@ -113,7 +114,7 @@ export async function sendRun(options: RunOptions): Promise<RunEnd> {
   return { run: ended, state, halt, recovered, posted, opensAtMs, figures: all.figures, ledgerError };
 }
 
-/** Whoever waits for the winner of a test waits until it is found. */
+/** Recipients that wait for the winner of a test wait until it is found. */
 function sayWhenDecided({ options, run, progress }: Pick<Started, 'options' | 'run'> & { progress: Progress }): void {
   const state = findWinner(options.ledger, options.plan, run, options.now());
   // With no time to wait, the next start finds it.

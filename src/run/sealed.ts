@@ -10,8 +10,7 @@ import { isInside } from '../util/paths.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
- * Compares a plan with the one that was sealed: that it is of the same campaign, environment and occurrence, and that
- * no input changed.
+ * Compares a plan with the plan file: it must be of the same campaign, environment and occurrence, with unchanged inputs.
  *
  * @param options.cwd - a plan names its campaign, but not the project: it is that in which this folder lies, or else one
  *   below this folder
@@ -50,13 +49,13 @@ export function refuseOtherList(plan: Plan, sealed: SealedPlan, prepared: Pick<P
 const HINT = 'Undo the change, or make and review a new plan.';
 
 /**
- * The file of a plan may come from anybody. One that leads to another handbill.yaml would bring its own environments and
+ * Any person may have written a plan file. One that leads to another handbill.yaml would bring its own environments and
  * approvers with it.
  */
 async function refuseOtherProject(plan: Plan, cwd: string): Promise<void> {
   const { root, isMarked } = await findProject(cwd);
   const { root: planned } = plan.campaign.project;
-  // A folder that is in no project may hold projects; one elsewhere was chosen by the plan alone.
+  // A folder outside of any project may contain projects. A project elsewhere was chosen by the plan, not by the user.
   if (root === planned || (!isMarked && isInside(root, planned))) return;
   throw refuse(
     problem(

@@ -1,6 +1,6 @@
 import { PgBoss } from 'pg-boss';
 
-/** A shard that somebody was handed. */
+/** A shard that was handed to a worker. */
 export interface Offer {
   readonly shard: number;
   /** How the queue calls it. */
@@ -14,31 +14,31 @@ interface QueuedRun {
 }
 
 /**
- * Hands the shards of a run out to workers, each to one of them. It only distributes: who may send is decided by the claim
- * (WorkerStore), so that a shard that is handed out twice, or to somebody who has died, does no harm.
+ * Hands the shards of a run out to workers, each to one of them. It only distributes: the claim (WorkerStore) decides who
+ * may send. So a shard that is handed out twice, or to a dead worker, does no harm.
  */
 export interface ShardQueue {
-  /** @param urgent - before those that wait already: somebody had begun with them */
+  /** @param urgent - before those that wait already: a worker had begun with them */
   offer(run: QueuedRun, shards: readonly number[], urgent?: boolean): Promise<void>;
   /** The next one; null: none is left, or the run has no queue. */
   take(run: QueuedRun): Promise<Offer | null>;
-  /** It is somebody's, or needs nobody any more. */
+  /** A worker has it, or it is done. */
   done(run: QueuedRun, offer: Offer): Promise<void>;
   /** Of a start that is over. */
   drop(run: QueuedRun): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of pg-boss, beside that of the ledger: whoever uses pg-boss himself has tables of his own. */
+/** The schema for pg-boss, apart from the ledger's. A user who runs pg-boss too keeps separate tables. */
 const SCHEMA = 'handbill_queue';
 
 /** Longest that a way to the server may take. */
 const CONNECT_MS = 10_000;
 
-/** Somebody who is at it is known by the ledger: pg-boss need not watch him. */
+/** The ledger knows which worker has a shard and whether it lives: pg-boss need not watch it. */
 const QUEUE = { policy: 'standard', retryLimit: 0, expireInSeconds: 3600 } as const;
 
-/** What stands in a job. */
+/** The content of a job. */
 interface Job {
   readonly shard: number;
 }

@@ -26,7 +26,7 @@ import type { Work, WorkShared } from './work.ts';
 const SHARDS = 128;
 /** Less is not worth the journeys that a shard takes. */
 const LEAST_ROWS = 50;
-/** More takes long to be sent again by somebody else. */
+/** A larger shard would take another worker long to take over. */
 const MOST_ROWS = 20_000;
 /** A slow run is handed out in pieces of some seconds. */
 const SHARD_SECONDS = 5;
@@ -36,11 +36,11 @@ const FEED_LOOK_MS = 100;
 
 interface SharingOptions extends Omit<PartOptions, 'run'> {
   readonly ratePerSecond: number | null;
-  /** What a worker has to know besides what is in the ledger and in the files. */
+  /** What a worker has to know that is neither in the ledger nor in the files. */
   readonly facts: Readonly<Record<string, Json>>;
 }
 
-/** A start of a run that is shared with others: whoever begins it works on it as well. */
+/** A start of a run that is shared with workers: the process that begins it works on it as well. */
 export interface Sharing {
   join(run: RunRecord, before: Omit<Answers, 'inDoubt'>): SharedStart;
 }
@@ -49,18 +49,18 @@ export interface Sharing {
 interface SharedStart {
   readonly shared: WorkShared;
   readonly halt: Halt | null;
-  /** As a progress line shows them: of everybody. */
+  /** As a progress line shows them: of all workers. */
   figures(own: Figures): Figures;
   feed(work: Work, options: SharedProducer): Promise<void>;
-  /** Ends the run for everybody, and waits for them. */
+  /** Ends the run for all workers, and waits for them. */
   rest(work: Work): Promise<void>;
-  /** What everybody did. */
+  /** The figures of all workers. */
   sum(own: ProgressWithLatency): ProgressWithLatency;
 }
 
 interface SharedProducer extends Pick<ProducerOptions, 'limit' | 'gate'> {
   readonly pendingRows: () => PendingRows;
-  /** Somebody is pending, or due for a fallback. */
+  /** A recipient is pending, or due for a fallback. */
   readonly isAnyLeft: () => boolean;
 }
 
@@ -79,19 +79,19 @@ export function createSharing(options: SharingOptions): Sharing {
         figures: (own) => figuresOfAll(own, part),
         async feed(work, { pendingRows, isAnyLeft, limit, gate }) {
           part.begin(work);
-          // The slowStart of a canary is one sender's: whoever it lets through last is for everybody.
+          // One process sends the steps of a canary: all workers share the recipients behind its last gate.
           if (gate !== null) await work.feed({ pendingRows: pendingRows(), limit, gate, untilWide: true });
           const left = limit === null ? null : limit - triedIn(work.progress.figures.settled);
           if (work.stopped.aborted || (left !== null && left <= 0)) return;
           const shards = workers.cut(run, rowsOfShard(work.progress.figures.toDo, options.ratePerSecond), left, facts);
-          // Of a start before, which nobody ended.
+          // Jobs of an earlier start that was not ended in order.
           await queue.drop({ number: run.number, starts: run.starts - 1 });
           await queue.offer(
             run,
             shards.map(({ number }) => number),
           );
           await part.walk(work, null);
-          // Fallbacks that a report made due, and whoever is not on the list any more: nobody, as a rule.
+          // Fallbacks that a report made due, and recipients that are not on the list any more: none, as a rule.
           const isAll = work.stopped.aborted || limit !== null || !isAnyLeft();
           if (!isAll) await work.feed({ pendingRows: pendingRows(), limit, gate: null });
         },
@@ -119,7 +119,7 @@ export function createSharing(options: SharingOptions): Sharing {
   };
 }
 
-/** Recipients of a shard: enough that nobody waits for the last one, and that handing them out costs next to nothing. */
+/** Recipients of a shard: few enough that workers end together, many enough that handing them out costs little. */
 function rowsOfShard(recipients: number, ratePerSecond: number | null): number {
   const even = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(recipients / SHARDS)));
   return ratePerSecond === null ? even : Math.max(1, Math.min(even, Math.ceil(ratePerSecond * SHARD_SECONDS)));
@@ -140,7 +140,7 @@ export function finishShared(ledger: Ledger, workers: WorkerStore, found: RunRec
   return ledger.finish(run, { state: stateAfter(ledger, run, null, false), halt: null, figures, nowMs });
 }
 
-/** What everybody did, the others' as the ledger has it; where it has lost that with the server, as it was heard last. */
+/** The figures of all workers. Those of the others are the ledger's; if a lost server took them, the last ones known. */
 function sumOfAll(
   own: ProgressWithLatency,
   read: () => ReturnType<WorkerStore['sum']>,
@@ -189,7 +189,7 @@ function figuresOfAll(own: Figures, part: Pick<Part, 'others'>): Figures {
   };
 }
 
-/** So often a worker says what it did and hears how the run stands: a halt anywhere stops all within a second. */
+/** How often a worker reports its figures and reads the state of the run: a halt anywhere stops all within a second. */
 const PULSE_MS = 250;
 
 /** So often it looks for the shards of the dead. */
@@ -212,10 +212,10 @@ interface Part {
   readonly halt: Halt | null;
   /** What the others did, as of the last pulse. */
   readonly others: Share;
-  /** Begins to say that it is there, and to hear how the run stands. */
+  /** Begins to report that it is alive, and to read the state of the run. */
   begin(work: Work): void;
   /**
-   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made in them alone; before, and
+   * Takes shards until all of them are done, or the work is stopped. Meanwhile claims are made only in them; before and
    * after, in the whole list.
    *
    * @param first - one that was taken already
@@ -260,7 +260,7 @@ export function openPart(options: PartOptions): Part {
     }
     timers.later(PULSE_MS, () => beat(work));
   };
-  /** What the dead had, and what nobody has heard of. */
+  /** The shards of dead workers, and shards that no job names. */
   const offerAgain = async (): Promise<void> => {
     const opened = workers.reopen(run, drainedAt !== null, now());
     if (opened.length > 0) await queue.offer(run, opened, true);
@@ -268,7 +268,7 @@ export function openPart(options: PartOptions): Part {
   const taken = async (offer: Offer): Promise<boolean> => {
     const shard = workers.take(run, offer.shard, worker, now());
     if (shard !== null) pendingRows.add(shard);
-    // Whose it is stands in the ledger from here on.
+    // From here on the ledger says whose it is.
     await queue.done(run, offer);
     return shard !== null;
   };
@@ -282,12 +282,12 @@ export function openPart(options: PartOptions): Part {
     }
   };
 
-  /** Those that the walk is past, once nobody in them is pending or claimed. */
+  /** Finishes shards that the walk has passed, once no recipient in them is pending or claimed. */
   const finishPast = (isOver: boolean): void => {
     for (const { number } of pendingRows.passed(isOver)) {
-      // Whoever was refused a claim is pending still, and is sent to in the next walk.
+      // A recipient whose claim was refused is still pending, and is sent to in the next walk.
       if (workers.finish(run, number, worker.id, isOver && !wasStopped)) pendingRows.remove(number);
-      // It was called back, or taken over, and nobody was left in it to be refused.
+      // The shard was called back or taken over, and no recipient was left in it whose claim could be refused.
       else if (isOver && !workers.holds(run.list, number, worker.id)) pendingRows.remove(number);
     }
   };
@@ -306,7 +306,7 @@ export function openPart(options: PartOptions): Part {
         finishedAt = nowMs;
         finishPast(false);
       }
-      // The next batch may be past the last of these: whoever is in it must be known before.
+      // The next batch may be past the last of these: its shard must be known before.
       const isNearEnd = pendingRows.end - pendingRows.lastRow <= 2 * batch;
       const isDrained = drainedAt !== null && nowMs - drainedAt < PULSE_MS;
       if (isNearEnd && !isDrained && !work.stopped.aborted) await takeNext();
@@ -336,7 +336,7 @@ export function openPart(options: PartOptions): Part {
         try {
           workers.end(run, 'halted', stop.halt);
         } catch {
-          // It cannot be written either that somebody was claimed: the others stop when their claims fail.
+          // The ledger cannot be written, so claims fail as well: that stops the other workers.
         }
       },
     },
@@ -358,7 +358,7 @@ export function openPart(options: PartOptions): Part {
         const had = pendingRows.shards.length;
         if (had > 0 || (await takeNext())) {
           await walkOnce(work);
-          // Somebody in it waits for another claim of this worker, say: not at once again.
+          // A recipient in it may wait for another claim of this worker: pause before the next walk.
           if (pendingRows.shards.length >= had && had > 0) await timers.sleep(PULSE_MS, work.stopped);
         } else if (workers.left(run) === 0) break;
         else await timers.sleep(PULSE_MS, work.stopped);
@@ -413,7 +413,7 @@ export function shareOf({ figures }: Pick<Progress, 'figures'>, { counts }: Stop
   };
 }
 
-/** Adds what somebody did to figures. */
+/** Adds the figures of a worker to others. */
 function addShare(to: Pick<Progress, 'figures' | 'opens'>, share: Share): void {
   const { figures } = to;
   const { settled } = figures;
@@ -454,8 +454,9 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
 const CALL_BACK_LOOK_MS = 100;
 
 /**
- * Takes a run away from workers who go on with it although its `send` has died: they finish what is in flight, and claim
- * nothing more. Waits for those who are alive; whoever is not heard of for his lease left doubts. Under the run's lock.
+ * Takes a run away from workers that go on with it although its `send` has died: they finish what is in flight, and claim
+ * nothing more. Waits for those that are alive. The claims of a worker whose lease has expired are in doubt. Called under
+ * the run's lock.
  */
 export async function callWorkersBack(
   ledger: Pick<Ledger, 'findRun' | 'workers'>,

@@ -5,18 +5,19 @@ import type { Halt, HaltRule, Limits, Threshold } from '../model.ts';
 import { wholePart } from '../util/units.ts';
 
 /**
- * The stop rules of FAILURES rule 10, one list. A halt leaves everything that was not claimed `pending`; running again
- * continues. Rules that follow from a single answer are decided where answers are (http/classify) and come in as
- * `verdict.halt`; what needs counting is counted here.
+ * The stop rules (failures.md, rule 10), one list. A halt leaves everything that was not claimed `pending`; running again
+ * continues. Rules that follow from a single answer are decided in http/classify.ts and come in as `verdict.halt`; rules
+ * that count are here.
  */
 export interface Stop {
   /**
-   * Takes the final verdict of one recipient in this start; the first rule that bites is kept.
+   * Takes the final verdict of one recipient in this start; the first rule that applies is kept.
    * @param leg - 0 for the campaign's own message; then the fallbacks
-   * @param sameEvent - somebody else of the same request had the same outcome: for what is counted in a row, one event
+   * @param sameEvent - another recipient of the same request had the same outcome: rules that count events in a row count
+   *   them once
    */
   note(verdict: Verdict, leg?: number, sameEvent?: boolean): void;
-  /** Takes a recipient who cannot receive the first leg and is sent the next one. */
+  /** Takes a recipient who cannot receive the first channel step and is sent the next one. */
   fellBack(): void;
   /** The gate of the canary is shut: `figure` says which figure shuts it. */
   shut(figure: string): void;
@@ -25,12 +26,12 @@ export interface Stop {
   readonly counts: Answers;
 }
 
-/** What the rules count that look at everybody. */
+/** The counts of rules about all recipients. */
 export interface Answers {
   readonly accepted: number;
   readonly rejected: number;
   readonly inDoubt: number;
-  /** First legs: accepted, and given up for the next one. */
+  /** First channel steps: accepted, and given up for the next one. */
   readonly firstLegs: number;
   readonly fellBack: number;
 }
@@ -66,7 +67,7 @@ export interface StopContext {
   readonly limits: Pick<Limits, 'stopAfterInDoubt' | 'stopAfterRejected'>;
   /** What earlier starts of the run were answered: the first answers of a run can show that everything is refused. */
   readonly before: Omit<Answers, 'inDoubt'>;
-  /** What others came to who share the run; default: nobody does. */
+  /** The counts of other workers that share the run; default: there are none. */
   readonly others?: () => Answers;
   /** The API, which is named where it cannot be reached. */
   readonly api: ApiAddress;
@@ -138,7 +139,7 @@ export function createStop(context: StopContext): Stop {
     },
     fellBack() {
       fellBack += 1;
-      // A channel that is misspelt or switched off looks like this too, and everybody would get the dearer message.
+      // A channel that is misspelt or switched off looks the same, and all recipients would get the costlier message.
       const more = others();
       if (isReached(before.fellBack, fellBack + more.fellBack) && before.firstLegs + firstLegs + more.firstLegs === 0) {
         stop('refusals', `The first ${FIRST_REFUSALS} recipients cannot receive the channel, says the API.`);
@@ -154,7 +155,7 @@ export function createStop(context: StopContext): Stop {
   };
 }
 
-/** In this start, of which the earlier ones do not hold back the rest. */
+/** Only for a limit that this start reaches: one that earlier starts reached does not halt it. */
 function isReached(before: number, now: number): boolean {
   return before < FIRST_REFUSALS && before + now >= FIRST_REFUSALS;
 }
@@ -199,7 +200,7 @@ export function inputHalt({ code, message, diagnostics }: HandbillError): Halt {
   if (code === rule) return { rule, message, next: NEXT[rule] };
   const { file, line } = diagnostics[0]?.at ?? {};
   const place = file === undefined ? 'An input' : `${file}${line === undefined ? '' : `:${line}`}`;
-  // The ledger keeps this for ever, so that it holds nothing out of the file.
+  // The ledger keeps this text permanently, so it must contain no data from the file.
   return {
     rule,
     message: `${place} cannot be read any more (${code}).`,

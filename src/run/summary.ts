@@ -8,8 +8,8 @@ import { buildReport, type CameBack, type CampaignShape } from '../report/tally.
  * The summary of a run, from what the ledger holds.
  *
  * @param end - how this start ends, to show instead of what is recorded
- * @param campaign - as it was sent, where it is at hand: for the order of variants and legs, and those that nobody got
- * @param cameBack - what came back, where it is asked for: a pass over the list of its own
+ * @param campaign - as it was sent, if available: for the order of variants and channel steps, and for unused ones
+ * @param cameBack - delivery reports and replies, if asked for: they cost a scan of the list
  */
 export function summarise(
   ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | 'path'>,
@@ -52,7 +52,7 @@ function changedIn(ledger: Pick<Ledger, 'changed'>, run: RunRecord): Pick<Report
 /** Who won the test, as it was found or said; and when it is found, as the last start left it. */
 function winnerOf({ winner, figures }: RunRecord): Pick<Report, 'winner' | 'winnerAt'> {
   const found = figures?.['winner'] as unknown as WinnerDecision | undefined;
-  // Somebody may have named another one since.
+  // The user may have named another winner since.
   if (found !== undefined && found.variant === winner) return { winner: found };
   if (winner !== null) return { winner: { variant: winner, by: null, why: null, minimum: 0, shares: [] } };
   const atMs = figures?.['winnerAtMs'];

@@ -9,7 +9,7 @@ import { countReturned, NOTHING_RETURNED, type Returned } from './deliveries.ts'
 import { joinReplies, settleByReports } from './evidence.ts';
 
 /**
- * The winner that somebody names must be one of the variants, and there must be a test that it won.
+ * The winner that the user names must be one of the variants, and the campaign must have a test.
  *
  * @throws HandbillError exit 2
  */
@@ -26,8 +26,8 @@ export function checkWinner({ campaign }: Pick<Plan, 'campaign'>, winner: string
 }
 
 /**
- * The winner that a run remembers, if any. An amended campaign may have lost it; nobody but the user can say what those
- * get then who wait for it.
+ * The winner that a run remembers, if any. An amended campaign may lack that variant. Then only the user can say what the
+ * waiting recipients get.
  *
  * @throws HandbillError exit 2
  */
@@ -46,16 +46,16 @@ export type WinnerState =
   | { readonly kind: 'none' }
   /** The test is still being sent. */
   | { readonly kind: 'testing' }
-  /** The test was sent; what comes back until then counts. */
+  /** The test was sent; delivery reports and replies until then count. */
   | { readonly kind: 'waits'; readonly untilMs: number }
-  /** A variant won, or none did and somebody has to name one. */
+  /** A variant won, or none did and the user has to name one. */
   | { readonly kind: 'decided'; readonly decision: WinnerDecision };
 
 const NONE: WinnerState = { kind: 'none' };
 
 /**
- * Finds the winner of a test by what came back about it, out of the ledger alone: so that `preview` shows the one that
- * the next start would take, and a kill changes nothing. A pass over the list, once the test was sent long enough ago.
+ * Finds the winner of a test by its delivery reports and replies. It uses only the ledger, so `preview` shows the winner
+ * that the next start would take, and a kill changes nothing. It scans the list, once the test was sent long enough ago.
  */
 export function findWinner(
   ledger: Pick<Ledger, 'events' | 'outcomes' | 'counts' | 'lastClaimMs'>,
@@ -120,7 +120,7 @@ export function rememberWinner(ledger: Pick<Ledger, 'setWinner'>, run: RunRecord
   return { ...decided, figures: withDecision(decided.figures, state) };
 }
 
-/** Keeps why nobody won, for the report: nothing else would say why everybody waits. */
+/** Keeps why no variant won, for the report: nothing else would say why recipients wait. */
 export function noteUndecided(
   ledger: Pick<Ledger, 'finish'>,
   run: RunRecord,
@@ -138,7 +138,7 @@ function withDecision(figures: RunRecord['figures'], { decision }: WinnerState &
 
 const TRIED = ['accepted', 'rejected'] as const;
 
-/** Somebody in the test is still to be sent to; who cannot be reached, or has no time zone, is not waited for. */
+/** A recipient of the test is still pending; one that cannot be reached, or has no time zone, is not waited for. */
 function isTesting(
   ledger: Pick<Ledger, 'counts' | 'outcomes'>,
   run: RunRecord,

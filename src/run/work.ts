@@ -30,7 +30,7 @@ import { createRateLimiter, createSharedRateLimiter, type RateLimiter } from './
 import { createStop, type Stop, type StopContext } from './stop.ts';
 import type { Timers } from './timers.ts';
 
-/** What whoever sends needs, whether the run is his or shared. */
+/** What a sending process needs, whether the run is its own or shared. */
 export interface WorkOptions {
   readonly plan: Plan;
   readonly ledger: Ledger;
@@ -42,11 +42,11 @@ export interface WorkOptions {
    * Reads them again when the start has waited: for an answer, an opening, the pause of a canary. Default: it does not.
    */
   readonly listsAgain?: ListsAgain;
-  /** Whom other runs reached; what those do from now on is seen by the claims. Default: no rule asks for it. */
+  /** The contact history of other runs; the claims check what those add from now on. Default: no rule uses it. */
   readonly reached?: Reached | null;
   readonly endpoint: Pick<Endpoint, 'ready' | 'post' | 'release'>;
   readonly wire: CompiledWire;
-  /** Price of a message in millionths of the currency; for the legs that the check pass did not price. */
+  /** Price of a message in millionths of the currency; for the channel steps that the check pass did not price. */
   readonly costOf?: (message: LegMessage) => number | null;
   readonly concurrency: number;
   readonly ratePerSecond: number | null;
@@ -54,11 +54,11 @@ export interface WorkOptions {
   readonly interrupt: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
-  /** Told who was claimed: what this process knows where the ledger is lost. Default: nobody is. */
+  /** Called with claimed recipients: this process knows them even if the ledger is lost. Default: not called. */
   readonly remembered?: RunMemory | null;
   /** Told what is worth knowing of the API while it is sent to. Default: it is not said. */
   readonly onNotice?: (notice: Diagnostic) => void;
-  /** Told what is on the disk now, once for each commit: for whoever watches. It must not throw. Default: nobody does. */
+  /** Called once for each commit with what is on the disk now: for observers. Must not throw. Default: not called. */
   readonly onCommitted?: (results: readonly ResultRecord[], claims: readonly TimedClaim[]) => void;
 }
 
@@ -69,7 +69,7 @@ export interface WorkShared {
   readonly others: NonNullable<StopContext['others']>;
   /** A claim was refused: others ended the run, or took a shard over. */
   readonly onStopped: () => void;
-  /** A rule stops the run: everybody has to know. */
+  /** A rule stops the run: all workers have to know. */
   readonly onHalt: (stop: Stop) => void;
 }
 
@@ -80,9 +80,9 @@ export interface Work {
   readonly groupCommit: GroupCommit;
   /** Nothing more is claimed: halted, interrupted, or the ledger failed. */
   readonly stopped: AbortSignal;
-  /** What went wrong besides the ledger. */
+  /** What went wrong, other than the ledger. */
   readonly trouble: Error | null;
-  /** Sends to everybody who is to do in these rows, and returns when nothing is in flight. */
+  /** Sends to all pending recipients in these rows, and returns when nothing is in flight. */
   feed(rows: Pick<ProducerOptions, 'pendingRows' | 'limit' | 'gate'> & Partial<ProducerOptions>): Promise<void>;
   /** Nothing more is posted for so long: the API asked another worker to wait. */
   heldByOthers(ms: number): void;
@@ -149,7 +149,7 @@ export async function openWork(
     ...(shared === null ? {} : { others: shared.others }),
   });
   const startMs = run.startedAtMs ?? now();
-  // Nothing waits where there is no window: the turns of the event loop are those of a run without.
+  // Without a window nothing waits, and no turn of the event loop is added.
   const window = plan.campaign.send.window === null ? null : await createWindowGate(plan, { now, startMs });
   const context = createShift({
     options,
@@ -206,11 +206,11 @@ function pacesOf(
     };
   }
   const shared = { turns, sharedPerSecond, ratePerSecond: ratePerSecond ?? sharedPerSecond };
-  // Whoever takes turns hears with them that all are held back.
+  // A process that takes shared tokens also gets the time until which all are held back.
   return { rateLimiter: createSharedRateLimiter({ ...shared, stopped, timers }), heldByOthers: () => undefined };
 }
 
-/** Without a rate nobody takes turns: what the API asks of one, the others hear with their next pulse. */
+/** Without a rate no tokens are shared: a `Retry-After` that one worker got, the others read with their next pulse. */
 function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord): RateLimiter {
   const turns = ledger.turns(turnsOf(run), 1);
   return {
@@ -226,7 +226,7 @@ function heldTogether(rateLimiter: RateLimiter, ledger: Ledger, run: RunRecord):
   };
 }
 
-/** What the turns of a run are called, which is no name of an environment. */
+/** The name of a run's tokens in the ledger. The space keeps it apart from names of environments. */
 function turnsOf({ number }: RunRecord): string {
   return `run ${number}`;
 }

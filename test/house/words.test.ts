@@ -33,6 +33,7 @@ const PLAIN = [
   'plan',
   'recipients',
   'report',
+  'run',
   'sandbox',
   'scaffold',
   'schedule',
