@@ -22,8 +22,8 @@ export interface AnswerCheck {
   check(attempt: Attempt, recipients: readonly Addressee[], verdicts: readonly Verdict[]): readonly Verdict[];
 }
 
-/** At least this many of the newest texts are remembered of each connection, and at most twice as many. */
-const REMEMBERED = 256;
+/** So many of the newest texts are remembered of each connection, up to twice as many. */
+const REMEMBERED = 128;
 
 /** At the end of a start, a connection that may hold one more answer is listened to for twice its last latency. */
 const LEAST_LINGER_MS = 25;
@@ -44,13 +44,12 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
     const made: History = {
       ids: createNewest(),
       references: createNewest(),
-      recipients: 0,
-      unprovenIds: [],
-      unprovenReferences: [],
+      unprovenIds: 0,
+      unprovenRecipients: 0,
     };
     histories.set(connection, made);
     connection.onUnasked = () => {
-      if (made.recipients > 0) onNotice(unasked(made));
+      if (made.unprovenRecipients > 0) onNotice(unasked(made));
     };
     return made;
   };
@@ -71,7 +70,7 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
       for (const id of ids) history.ids.add(id);
       for (const { reference } of recipients) history.references.add(reference);
       if (named === 'ours') forget(history, connection);
-      else keep(history, connection, attempt, recipients, ids);
+      else keep(history, connection, attempt, recipients.length, ids.length);
       return verdicts;
     },
   };
@@ -80,16 +79,14 @@ export function createAnswerCheck(wire: CompiledWire, onNotice: (notice: Diagnos
 interface History {
   readonly ids: Newest;
   readonly references: Newest;
-  // Since the last answer that named its own recipient.
-  recipients: number;
-  unprovenIds: string[];
-  unprovenReferences: string[];
+  // Counts since the last answer that named its own recipient.
+  unprovenIds: number;
+  unprovenRecipients: number;
 }
 
 function forget(history: History, connection: AnsweringConnection): void {
-  history.recipients = 0;
-  history.unprovenIds = [];
-  history.unprovenReferences = [];
+  history.unprovenIds = 0;
+  history.unprovenRecipients = 0;
   connection.lingerMs = 0;
 }
 
@@ -97,24 +94,20 @@ function keep(
   history: History,
   connection: AnsweringConnection,
   { latencyMs }: Attempt,
-  recipients: readonly Addressee[],
-  ids: readonly string[],
+  recipients: number,
+  ids: number,
 ): void {
-  history.recipients += recipients.length;
-  addShown(history.unprovenIds, [...new Set(ids)]);
-  addShown(
-    history.unprovenReferences,
-    recipients.map((one) => one.reference),
-  );
+  history.unprovenIds += ids;
+  history.unprovenRecipients += recipients;
   // An answer with an id of its own was not given twice.
-  if (ids.length > 0 && connection.lingerMs === 0) return;
+  if (ids > 0 && connection.lingerMs === 0) return;
   connection.lingerMs = Math.min(MOST_LINGER_MS, Math.max(LEAST_LINGER_MS, 2 * latencyMs));
 }
 
 /** Ids that are named in a warning. */
 const SHOWN = 20;
 
-function unasked({ recipients, unprovenIds, unprovenReferences }: History): Diagnostic {
+function unasked({ ids, references, unprovenIds, unprovenRecipients: recipients }: History): Diagnostic {
   const list = (name: string, ids: readonly string[]): string =>
     ids.length === 0 ? '' : `, ${name} ${ids.join(', ')}`;
   const whose = recipients === 1 ? 'one recipient' : `${recipients} recipients`;
@@ -122,7 +115,8 @@ function unasked({ recipients, unprovenIds, unprovenReferences }: History): Diag
   return warning(
     'unasked-answer',
     `The API sent something that no request was waiting for, on a connection that had answered for ${whose}` +
-      `${list('message ids', unprovenIds)}${list('references', unprovenReferences)}${newest}.`,
+      `${list('message ids', ids.last(Math.min(SHOWN, unprovenIds)))}` +
+      `${list('references', references.last(Math.min(SHOWN, recipients)))}${newest}.`,
     {
       hint:
         'An answer was given twice, or to another request: outcomes of these recipients may be those of others. ' +
@@ -134,27 +128,24 @@ function unasked({ recipients, unprovenIds, unprovenReferences }: History): Diag
 const NAMES_OTHERS = 'The answer names another recipient than the request.';
 const REPEATS_AN_ID = 'The answer has the message id of an earlier answer on its connection.';
 
-function addShown(shown: string[], texts: readonly string[]): void {
-  shown.push(...texts.slice(-SHOWN));
-  if (shown.length > SHOWN) shown.splice(0, shown.length - SHOWN);
-}
-
 /** The newest texts that were added. */
 interface Newest {
   add(text: string): void;
   has(text: string): boolean;
+  /** The last `count`, oldest first. */
+  last(count: number): readonly string[];
 }
 
-/** Two sets in turn: the oldest texts go together. Taking them out one by one leaves holes that a set goes through again. */
+/** The oldest half goes at once: a set from which texts are taken one by one keeps holes, and goes through them again. */
 function createNewest(): Newest {
-  let newer = new Set<string>();
-  let older = new Set<string>();
+  let texts = new Set<string>();
   return {
     add(text) {
-      if (newer.size >= REMEMBERED) [older, newer] = [newer, new Set()];
-      newer.add(text);
+      texts.add(text);
+      if (texts.size > 2 * REMEMBERED) texts = new Set([...texts].slice(-REMEMBERED));
     },
-    has: (text) => newer.has(text) || older.has(text),
+    has: (text) => texts.has(text),
+    last: (count) => (count === 0 ? [] : [...texts].slice(-count)),
   };
 }
 

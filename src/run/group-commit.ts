@@ -120,7 +120,9 @@ export function createGroupCommit(
   const endTurn = (): void => {
     scheduled = false;
     if (results.length === 0 && claims.length === 0) return;
-    if (claims.length >= (outstanding < MANY ? 1 : 2) * outstanding || failure !== null) commit();
+    // A delivery whose outcome is here claims again a turn later, when its connection can be used again.
+    const coming = outstanding + Math.max(0, results.length - claims.length);
+    if (claims.length >= (coming < MANY ? 1 : 2) * coming || failure !== null) commit();
     else if (!lingering) linger(false);
   };
   const linger = (again: boolean): void => {
