@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type Diagnostic, HandbillError, problem } from '../errors.ts';
-import type { ListEncoding, ListSpec, WebhookEvent } from '../model.ts';
+import type { ListEncoding, WebhookEvent } from '../model.ts';
 import { createDecoding, DecodeFault, sniffEncoding } from '../recipients/decode.ts';
-import { openList } from '../recipients/read.ts';
+import { ONLY_CELLS, openList } from '../recipients/read.ts';
 import { type JsonFault, jsonValues } from '../util/json-values.ts';
 import type { Meter } from '../util/meter.ts';
 import type { Interpretation, Interpreter } from '../webhook/interpret.ts';
@@ -129,7 +129,7 @@ async function* readCsv(
 ): AsyncGenerator<readonly ReadPiece[]> {
   const { meter } = file;
   const list = await openList(
-    { ...ANY_LIST, path: file.path, file: file.name },
+    { ...ONLY_CELLS, path: file.path, file: file.name },
     meter === undefined ? {} : { meter },
   ).catch(rethrown);
   const documentOf = documentMaker(list.columns);
@@ -199,21 +199,3 @@ function faultAt({ name }: EventFile, line: number, message: string): Diagnostic
     'What was read of the file is taken over. Correct the rest and give it again: what is known already changes nothing.';
   return problem('invalid-reports', message, { at: { file: name, line }, hint });
 }
-
-/** Of the columns nothing is known but their names. */
-const ANY_LIST = {
-  inline: null,
-  kind: 'msisdn',
-  to: '',
-  key: [],
-  duplicates: null,
-  defaultCountry: null,
-  delimiter: null,
-  encoding: null,
-  escaped: null,
-  onInvalid: 'refuse',
-  alsoInvalid: [],
-  timeZone: null,
-  columns: {},
-  where: null,
-} as const satisfies Partial<ListSpec>;

@@ -47,6 +47,24 @@ export interface List {
   close(): Promise<void>;
 }
 
+/** For a list of which only the cells are read, whatever they mean; the delimiter and the encoding are detected. */
+export const ONLY_CELLS = {
+  inline: null,
+  kind: 'msisdn',
+  to: '',
+  key: [],
+  duplicates: null,
+  defaultCountry: null,
+  delimiter: null,
+  encoding: null,
+  escaped: null,
+  onInvalid: 'refuse',
+  alsoInvalid: [],
+  timeZone: null,
+  columns: {},
+  where: null,
+} as const satisfies Partial<ListSpec>;
+
 export interface ListOptions {
   /** What the check pass read: a file that changed since is refused before any row of the changed part is parsed. */
   readonly expected?: ListDigest;

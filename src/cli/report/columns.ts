@@ -3,7 +3,7 @@ import { problem, refuse } from '../../errors.ts';
 import type { RunRecord } from '../../ledger/records.ts';
 import type { Campaign, InputFile, ListSpec, Outcome, Project, Row } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
-import { hashList, type ListDigest, openList } from '../../recipients/read.ts';
+import { hashList, type ListDigest, ONLY_CELLS, openList } from '../../recipients/read.ts';
 import type { ListColumns } from '../../report/record.ts';
 import { displayPath } from '../../util/paths.ts';
 import { safeLine } from '../../util/safe.ts';
@@ -51,33 +51,15 @@ export async function openColumns(run: RunRecord, place: ListPlace): Promise<Ope
  */
 function candidates(input: InputFile, { campaign, project, cwd, given }: ListPlace): readonly ListSpec[] {
   const own = campaign === null ? null : { ...campaign.recipients, ...input.reading };
-  const { delimiter, encoding, escaped } = input.reading ?? own ?? UNKNOWN;
+  const { delimiter, encoding, escaped } = input.reading ?? own ?? ONLY_CELLS;
   const at = (path: string): ListSpec => {
-    return { ...UNKNOWN, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
+    return { ...ONLY_CELLS, delimiter, encoding, escaped, path, file: displayPath(path, cwd) };
   };
   if (given !== null) return [at(resolve(cwd, given))];
   const paths = new Set([resolve(cwd, input.file), resolve(project.root, input.file)]);
   if (own !== null) paths.delete(own.path);
   return [...(own === null ? [] : [own]), ...[...paths].map(at)];
 }
-
-/** What does not matter where only cells are read. */
-const UNKNOWN = {
-  inline: null,
-  kind: 'msisdn',
-  to: '',
-  key: [],
-  duplicates: null,
-  defaultCountry: null,
-  delimiter: null,
-  encoding: null,
-  escaped: null,
-  onInvalid: 'refuse',
-  alsoInvalid: [],
-  timeZone: null,
-  columns: {},
-  where: null,
-} as const satisfies Partial<ListSpec>;
 
 async function columnsOf(spec: ListSpec, expected: ListDigest): Promise<OpenColumns> {
   const list = await openList(spec, { expected });
