@@ -188,7 +188,7 @@ export interface Diagnostic {
   readonly at?: Position;
   /** What to do next. */
   readonly hint?: string;
-  /** The line of the file, as it stands there, for the caret. */
+  /** The line of the file, unchanged, for the caret. */
   readonly source?: string;
 }
 

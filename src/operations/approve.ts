@@ -17,39 +17,39 @@ export interface ApproveOptions {
   readonly now: () => number;
   /** A private key, or a public key whose private half is in ssh-agent. Default: HANDBILL_SIGNING_KEY. */
   readonly key?: string;
-  /** The list, where it lies elsewhere than for whoever planned. */
+  /** The recipient list, if its path differs from the one that the plan was made with. */
   readonly recipients?: string;
-  /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
+  /** The ledger that suppression, `exclude` and `frequency` are looked up in; default: that of the project. */
   readonly ledger?: string;
   /** Do not compare the plan with this checkout. Default: compare. */
   readonly unchecked?: boolean;
-  /** Somebody can be asked for a passphrase. Default: no. */
+  /** The user can be asked for a passphrase. Default: no. */
   readonly interactive?: boolean;
   readonly onSaid?: (text: string) => void;
   /** Asked before anything is signed; false refuses. Default: refuse. */
   readonly confirm?: (question: ApproveQuestion) => Promise<boolean>;
 }
 
-/** What is about to be signed, for the one who signs. */
+/** What is about to be signed, for the question to the user. */
 export interface ApproveQuestion {
   readonly plan: SealedPlan;
   readonly environment: Environment;
-  /** Its inputs and figures are those of this checkout; false where that was not looked at. */
+  /** Its inputs and figures are those of this checkout; false if they were not compared. */
   readonly compared: boolean;
-  /** What its signatures come to so far; null where the environment asks for none. */
+  /** Whether its signatures are enough so far; null if the environment needs none. */
   readonly judgement: Judgement | null;
 }
 
 export interface ApproveResult extends ApproveQuestion {
-  /** The plan with the new signature, as it stands in the file now. */
+  /** The plan with the new signature, as the file holds it now. */
   readonly plan: SealedPlan;
 }
 
 /**
- * Signs a sealed plan: shows what it is, compares it with this checkout, and adds a signature to its file.
+ * Signs a plan file: shows the plan, compares it with this checkout, and adds a signature to the file.
  *
- * @throws HandbillError exit 2 where the plan is not of this checkout, the key does not count there, or nobody
- * confirmed
+ * @throws HandbillError exit 2 if the plan is not of this checkout, the key does not count there, or the user did not
+ * confirm
  */
 export async function approve(file: string, options: ApproveOptions): Promise<ApproveResult> {
   const question = await lookAt(file, options);
@@ -68,9 +68,9 @@ export async function approve(file: string, options: ApproveOptions): Promise<Ap
 }
 
 /**
- * Looks at a plan without signing it, and whether it is approved.
+ * Checks whether a plan is approved, without signing it.
  *
- * @throws HandbillError exit 2 where it is not, or is not of this checkout
+ * @throws HandbillError exit 2 if it is not, or is not of this checkout
  */
 export async function checkApproval(file: string, options: ApproveOptions): Promise<ApproveQuestion> {
   const question = await lookAt(file, options);
@@ -87,14 +87,14 @@ async function lookAt(file: string, options: ApproveOptions): Promise<ApproveQue
 }
 
 /**
- * Makes the plan again from this checkout, at the instant at which it was sealed: whoever signs answers for inputs and
- * figures, and the file could claim any.
+ * Makes the plan again from this checkout, as of the time of the plan file. The signer answers for inputs and figures,
+ * and the file could claim any.
  */
 async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Environment> {
   const recipients = options.recipients ?? plan.recipients;
   const { made, sealed } = await makePlan(plan.campaign.file, {
     cwd: options.cwd,
-    // Lists with hashes are read with the key of whoever approves.
+    // Lists with hashes are read with the approver's key.
     env: options.env,
     now: () => Date.parse(plan.sealedAt),
     ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
@@ -111,7 +111,7 @@ async function compare(plan: SealedPlan, options: ApproveOptions): Promise<Envir
   );
   const names = differing.map(([name]) => name).join(', ') || 'there are more of them';
   const message = `The figures of the plan are not those of this checkout: ${names}.`;
-  // What was sent since, or is in no other ledger, changes the figures although nothing else did.
+  // The figures differ although the inputs are the same: messages were sent since, or the ledger is another one.
   const hint =
     'The ledger here may hold other suppressions and runs than that of the planner (--ledger names another), prices ' +
     'may differ, or the plan was altered: make it again here and compare.';
@@ -126,7 +126,7 @@ async function environmentHere(plan: SealedPlan, options: ApproveOptions): Promi
   throw refuse(problem('unknown-environment', `There is no environment "${plan.environment}" here.`, { hint }));
 }
 
-/** A signature that would not count helps nobody; better said now than when it is to be sent. */
+/** A signature that would not count is refused now, rather than when the plan is to be sent. */
 async function refuseUncounted(
   signed: { readonly plan: SealedPlan; readonly signature: string },
   { name, approval }: Environment,

@@ -4,8 +4,8 @@ import type { Environment, Project, SignerSource } from '../model.ts';
 import { isInside } from '../util/paths.ts';
 
 /**
- * What is wrong with the files of approvers and planners of a project, or of one of its environments. A file outside of
- * the project may stand on the machine that sends alone, where no commit can change it: that it is not here is a
+ * What is wrong with the files of approvers and planners of a project, or of one of its environments. A file outside
+ * the project may exist only on the machine that sends, where no commit can change it. If it is missing here, that is a
  * warning.
  */
 export async function approverFaults(
@@ -24,9 +24,9 @@ export async function approverFaults(
 }
 
 /**
- * Looked at before a plan is signed: whether the signature will count must not be found out when it is to be sent.
+ * Checks, before a plan is signed, that the signature will count, so that this is not found out when the plan is sent.
  *
- * @returns warnings: who may sign is not known on this machine
+ * @returns warnings if this machine does not know who may sign
  * @throws HandbillError exit 2
  */
 export async function checkApprovers(project: Project, environment: Environment): Promise<readonly Diagnostic[]> {

@@ -15,26 +15,26 @@ export interface CommandContext {
   readonly colour: { readonly out: boolean; readonly err: boolean };
   /** Columns of the terminal, 80 without one. */
   readonly width: number;
-  /** Columns for tables on stdout: Infinity where it is no terminal, so that nothing is cut. Default: `width`. */
+  /** Columns for tables on stdout: Infinity if it is not a terminal, so that nothing is cut. Default: `width`. */
   readonly tableWidth?: number;
-  /** stdout is a terminal, which obeys what stands in a result. Default: it is none. */
+  /** stdout is a terminal, which would obey control characters in a result. Default: false. */
   readonly outIsTerminal?: boolean;
-  /** Somebody can be asked (stdin and stderr are terminals). */
+  /** The user can be asked (stdin and stderr are terminals). */
   readonly interactive: boolean;
-  /** The terminal itself, for what asks and what draws; absent where stderr is none. */
+  /** The terminal itself, for prompts and drawings; absent if stderr is not a terminal. */
   readonly terminal?: Terminal;
   /** The exit status; the last call counts. */
   readonly exit: (status: ExitStatus) => void;
-  /** Whoever wants to know what the command does: a log, OpenTelemetry, a metrics file; absent where nobody does. */
+  /** Follows what the command does: a log, OpenTelemetry, a metrics file; absent if none of them is configured. */
   readonly telemetry?: Telemetry | undefined;
   /**
-   * Takes what is to be done when everything has been printed. Where it answers false, something is left open that the
-   * process does not wait for. Default: it is done before the command returns.
+   * Takes work to be done after everything is printed. If the work returns false, something is left open that the
+   * process does not wait for. Default: the work is done before the command returns.
    */
   readonly beforeExit?: (work: () => Promise<boolean>) => void;
 }
 
-/** Where somebody sits. What is drawn is cleared of keys, like all that is printed. */
+/** The terminal of a user. What is drawn is cleared of keys, like all that is printed. */
 export interface Terminal {
   /** The keyboard. */
   readonly input: Readable;
@@ -43,10 +43,10 @@ export interface Terminal {
   /** Calls back after each change of the size; what it returns ends that. */
   readonly onResize: (listener: () => void) => () => void;
   readonly platform: NodeJS.Platform;
-  /** stdout is a pipe: whoever reads it may have this screen (`| less`). */
+  /** stdout is a pipe: the program that reads it may use this screen (`| less`). */
   readonly isPiped: boolean;
-  /** Draws as it is, over whatever stands there. */
+  /** Draws the text unchanged, over what the screen shows. */
   readonly draw: (text: string) => void;
-  /** Calls back before anything else is printed here, so that what was drawn can go; null ends that. */
+  /** Calls back before anything else is printed here, so that what was drawn can be cleared; null ends that. */
   readonly beforePrint: (clear: (() => void) | null) => void;
 }

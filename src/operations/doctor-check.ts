@@ -3,7 +3,7 @@ import { checkTlsEnvironment } from '../http/credentials.ts';
 import { isAtLeast } from '../ledger/open.ts';
 import type { Settled } from './options.ts';
 
-/** What is looked at; a closed set, which schemas/doctor.schema.json lists too. */
+/** What is checked; a closed set, which schemas/doctor.schema.json lists too. */
 export const CHECKS = [
   'node',
   'handbill',
@@ -29,11 +29,11 @@ export const CHECKS = [
 
 export type CheckName = (typeof CHECKS)[number];
 
-/** What was found at one look. */
+/** The result of one check. */
 export interface DoctorCheck {
-  /** What was looked at: a word of a closed set, which schemas/doctor.schema.json lists. */
+  /** What was checked: a word of a closed set, which schemas/doctor.schema.json lists. */
   readonly check: string;
-  /** Which of several: the name of an environment; null where there is one. */
+  /** Which of several: the name of an environment; null if there is only one. */
   readonly of: string | null;
   /** `problem`: some command would be refused, or would do harm. `skipped`: there is nothing to check, or it was not asked for. */
   readonly status: 'ok' | 'warning' | 'problem' | 'skipped';
@@ -68,7 +68,7 @@ const WITHOUT_HINT: Partial<Record<CheckName, string>> = {
   suppressions: 'Check `suppressions`, and the file that it names.',
 };
 
-/** 7 where the ledger cannot be used, which is worse than what a file says wrong. */
+/** 7 if the ledger cannot be used, which is worse than an error in a file. */
 export function exitOf(checks: readonly DoctorCheck[]): ExitStatus {
   const problems = checks.filter(({ status }) => status === 'problem');
   if (problems.length === 0) return EXIT.done;
@@ -84,7 +84,7 @@ interface Runtime {
   readonly offsetAt: (timeZone: string, atMs: number) => string | null;
 }
 
-/** Node, its database and its time zones, the clock, and variables that weaken everything. */
+/** Node, its SQLite and its time zones, the clock, and environment variables that weaken security. */
 export function checkRuntime(runtime: Runtime, context: Pick<Settled, 'env' | 'now'>): readonly DoctorCheck[] {
   const tls = checkTlsEnvironment(context.env);
   return [
@@ -111,7 +111,7 @@ function checkNode({ node, sqlite }: Runtime): DoctorCheck {
   return found('node', 'ok', `Node.js ${node} with SQLite ${sqlite}`);
 }
 
-/** Known answers: builds of Node with few or no time zones know UTC alone, and would move every window. */
+/** Known offsets: a build of Node with few or no time zones knows only UTC, and would shift every window. */
 const KNOWN_OFFSETS = [
   ['Europe/London', Date.UTC(2026, 0, 1), 'GMT+00:00'],
   ['Europe/London', Date.UTC(2026, 6, 1), 'GMT+01:00'],
@@ -126,7 +126,7 @@ function checkZones({ offsetAt }: Runtime): DoctorCheck {
   return found('time-zones', 'problem', message, { code: 'invalid-time-zone', hint });
 }
 
-/** This handbill is not older than that, and nobody sends with it in a hundred years. */
+/** No clock that runs correctly is before this version of handbill, or a hundred years after it. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 const LATEST_MS = Date.UTC(2126, 0, 1);
 
@@ -138,7 +138,7 @@ function checkYear(nowMs: number): DoctorCheck {
 
 export const SET_CLOCK = 'Set the clock, and let a time server keep it.';
 
-/** As this Node knows it. */
+/** The offset that this Node gives. */
 export function offsetHere(timeZone: string, atMs: number): string | null {
   try {
     const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(atMs);

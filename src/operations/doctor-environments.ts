@@ -57,7 +57,10 @@ async function checkKey(
   return found('key', 'ok', `There, ${place}.`, { of });
 }
 
-/** As send connects: name, TCP, TLS and proxy, without a byte of a request; then the time, where no proxy is between. */
+/**
+ * Connects as `send` does: name, TCP, TLS and proxy, without a byte of a request. Then, without a proxy, compares the
+ * time.
+ */
 async function checkConnection(environment: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { name: of, url, proxy } = environment;
   // Loaded where it is needed: undici takes longer to load than all else that the package exports.
@@ -87,7 +90,7 @@ function isTls(url: string): string {
 /** Deadlines, signatures of webhooks and schedules bear some minutes; a server's clock is seldom wrong. */
 const API_CLOCK_TOLERANCE_MS = 60_000;
 
-/** Asks the root of the API's host for its headers, without a key. What it answers does not matter, but the time. */
+/** Asks the root of the API's host for its headers, without a key. Only the time in the answer matters. */
 async function checkTime({ name: of, url }: Environment, now: () => number): Promise<readonly DoctorCheck[]> {
   const { request } = await import('undici');
   const sentMs = now();
@@ -104,7 +107,7 @@ async function checkTime({ name: of, url }: Environment, now: () => number): Pro
     () => Number.NaN,
   );
   if (Number.isNaN(date)) return [found('clock', 'skipped', 'It does not say what time it is.', { of })];
-  // The header has whole seconds, and took its time.
+  // The header has whole seconds, and took some time to arrive.
   const awayMs = date > now() ? date - now() : Math.max(0, sentMs - date - 1000);
   if (awayMs <= API_CLOCK_TOLERANCE_MS) return [found('clock', 'ok', 'Its clock and this one agree.', { of })];
   const message = `This clock and that of ${new URL(url).origin} are ${Math.round(awayMs / 1000)} s apart.`;
@@ -113,7 +116,7 @@ async function checkTime({ name: of, url }: Environment, now: () => number): Pro
 
 export interface LedgerCheckup {
   readonly checks: readonly DoctorCheck[];
-  /** Null where there is no ledger, or none that can be used. */
+  /** Null if there is no ledger, or it cannot be used. */
   readonly facts: LedgerFacts | null;
 }
 
@@ -136,7 +139,7 @@ export function checkLedger(
   }
 }
 
-/** Whatever a damaged file makes SQLite or this code say is a finding like any other. */
+/** Any error that a damaged file causes, in SQLite or in this code, is a finding like any other. */
 function refusals(error: unknown, place: string): readonly DoctorCheck[] {
   if (error instanceof HandbillError) return error.diagnostics.map((one) => asCheck('ledger', one));
   const why = error instanceof Error ? error.message : String(error);
@@ -197,7 +200,7 @@ function checkRuns({ held, broken, isPurgeUnfinished }: LedgerFacts): readonly D
   return [...checks, found('purge', 'warning', message, { hint: 'Run handbill purge again.' })];
 }
 
-/** Outcomes of requests in flight must fit in any case: below the first nothing is begun that could not be recorded. */
+/** Outcomes of requests in flight must always fit: with less than the first of these free, no request is begun. */
 const NO_ROOM_BYTES = 4 * 1024 * 1024;
 const LITTLE_ROOM_BYTES = 100 * 1024 * 1024;
 const MIB = 1024 * 1024;

@@ -43,7 +43,7 @@ export async function checkSchemas(root: string): Promise<DoctorCheck> {
 const SCHEMAS = ['campaign.schema.json', 'project.schema.json'];
 const LARGEST_SCHEMA_BYTES = 1 << 20;
 
-/** git for `diff`, and whether it would take the ledger along. */
+/** git for `diff`, and whether git would commit the ledger. */
 export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'>, env: Env): Promise<DoctorCheck> {
   const place = { folder: root, env, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) };
   try {
@@ -65,8 +65,8 @@ export async function checkGit({ root, ledger }: Pick<Project, 'root' | 'ledger'
 }
 
 /**
- * Lists of people that git has, or would take along with the next `git add`, where nothing says that this is meant. A
- * pattern in .gitignore decides either way: one that leaves the list out, or one with `!` that takes it in on purpose.
+ * Recipient lists that git tracks, or would add with the next `git add`, although nothing says that this is intended. A
+ * pattern in .gitignore says so: one that ignores the list, or one with `!` that includes it on purpose.
  */
 export async function checkListsInGit(
   campaigns: readonly Pick<Campaign, 'recipients'>[],
@@ -104,7 +104,10 @@ export async function checkListsInGit(
 
 const LIST = new Intl.ListFormat('en-GB');
 
-/** Whether a list names anybody, by its first rows: numbers that no network uses and addresses at example.com do not count. */
+/**
+ * Whether the first rows of a list hold addresses of real people. Reserved numbers and addresses at example.com do not
+ * count.
+ */
 async function hasRealPeople(spec: ListSpec): Promise<boolean> {
   const list = await openList(spec).catch(() => null);
   if (list === null) return false;
@@ -119,7 +122,7 @@ async function hasRealPeople(spec: ListSpec): Promise<boolean> {
     }
     return false;
   } catch {
-    // What is wrong with a list is for `validate` to say.
+    // Errors in a list are reported by `validate`.
     return false;
   } finally {
     await list.close();
@@ -130,7 +133,7 @@ const LOOKED_AT_ROWS = 1000;
 
 const GIT_TIMEOUT_MS = 10_000;
 
-/** Who may sign, where an environment asks for it, and the program that looks at signatures. */
+/** Who may sign, if an environment needs approval, and the program that verifies signatures. */
 export async function checkApproval(
   project: Project,
   only: readonly Environment[],
@@ -158,7 +161,7 @@ function whoOf(approvers: { readonly signers: readonly Signer[] } | { readonly f
     : approvers.signers.flatMap(({ names }) => names).join(', ');
 }
 
-/** One that knows signatures complains about the signature that it is not given; others are told apart by runSshKeygen. */
+/** A version that knows signatures complains that no signature was given; runSshKeygen tells the others apart. */
 async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
   const args = ['-Y', 'check-novalidate', '-n', 'handbill', '-s', devNull];
   try {
@@ -172,7 +175,7 @@ async function checkSshKeygen(env: Env): Promise<DoctorCheck> {
 /**
  * The lists of people who must not be sent to, and the key of the hashes in them and in the ledger.
  *
- * @param ledgerKeyId id of the key with which the hashes of the ledger were made; null: it holds none
+ * @param ledgerKeyId id of the key with which the hashes of the ledger were made; null: it holds no hashes
  */
 export async function checkSuppressions(
   listed: Listed,
@@ -209,7 +212,7 @@ async function ledgerKeyFault(keyId: string, { suppressionKey, root }: Project, 
   return found('suppressions', 'problem', message, { code: 'other-suppression-key', hint });
 }
 
-/** The secrets by which senders of reports prove who they are. */
+/** The secrets with which senders of reports authenticate. */
 export async function checkWebhooks({ webhook, root }: Project, env: Env): Promise<readonly DoctorCheck[]> {
   if (webhook.receiver === null) return [found('webhooks', 'skipped', 'No secrets are named: nothing is received.')];
   const { secrets, diagnostics } = await readWebhookSecrets(webhook.receiver, env, root);

@@ -19,9 +19,11 @@ import {
 import { type ProjectOptions, type Settled, withDefaults } from './options.ts';
 import { version } from './version.ts';
 
-/** What is looked at. */
+/** What to check. */
 export interface DoctorOptions extends ProjectOptions {
-  /** A campaign file, its folder, or its name: it and its project are looked at. Default: the project of `cwd`. */
+  /**
+   * A campaign file, its folder, or its name: the campaign and its project are checked. Default: the project of `cwd`.
+   */
   readonly campaign?: string;
   /** Only this environment. Default: all. */
   readonly environment?: string;
@@ -45,8 +47,8 @@ export interface DoctorResult {
 }
 
 /**
- * `handbill doctor`: looks at what a start needs - runtime, ledger, environments, keys, clock - and changes nothing. What
- * is wrong comes back as checks; nothing is thrown for it.
+ * `handbill doctor`: checks what a start needs - runtime, ledger, environments, keys, clock - and changes nothing.
+ * Problems are returned as checks; nothing is thrown for them.
  */
 export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   const options = withDefaults(given);
@@ -77,7 +79,7 @@ export async function doctor(given: DoctorOptions = {}): Promise<DoctorResult> {
   return { handbill: version(), root: project.root, checks, totals: totalsOf(checks) };
 }
 
-/** Without a readable handbill.yaml nobody knows where it is. */
+/** Without a readable handbill.yaml, the path of the ledger is not known. */
 const NO_PLACE: LedgerCheckup = {
   checks: [found('ledger', 'skipped', 'handbill.yaml, which says where it is, cannot be read.')],
   facts: null,
@@ -124,7 +126,7 @@ async function campaignsOf(root: string, named: Campaign | null, { cwd, now }: G
 
 const OF_SETTINGS: readonly CheckName[] = ['environment', 'approval', 'suppressions', 'webhooks'];
 
-/** What handbill.yaml says; not looked at while that is wrong, because what is left of it would mislead. */
+/** The settings in handbill.yaml; not checked while the file is invalid, because what is left of it would mislead. */
 async function settingsChecks(
   reading: ProjectReading,
   campaign: Campaign | null,
@@ -163,7 +165,7 @@ function environmentsOf(all: ReadonlyMap<string, Environment>, name: string | un
   throw refuse(unknown);
 }
 
-/** How many checks came to what. */
+/** How many checks have each status. */
 export function totalsOf(checks: readonly DoctorCheck[]): DoctorResult['totals'] {
   const count = (status: DoctorCheck['status']): number => checks.filter((one) => one.status === status).length;
   return { ok: count('ok'), warnings: count('warning'), problems: count('problem'), skipped: count('skipped') };

@@ -6,11 +6,11 @@ import { type ProjectOptions, withDefaults } from './options.ts';
 import { projectHere, withLedger } from './project-ledger.ts';
 import { findRun, meantBy } from './runs.ts';
 
-/** Which doubts are asked for. */
+/** Which recipients in doubt to list. */
 export interface DoubtsOptions extends ProjectOptions {
   /** Id of a run, or name of a campaign for all its runs. Default: every run. */
   readonly run?: string;
-  /** What was resolved, instead of what is in doubt. Default: false. */
+  /** Lists recipients whose doubt was resolved, instead of those in doubt. Default: false. */
   readonly resolved?: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface Doubt {
   /** Requests over all starts, the one in doubt included. */
   readonly attempts: number;
   readonly httpStatus: number | null;
-  /** What came of an answer; text from outside, never trusted. */
+  /** The error of an answer; text from outside, never trusted. */
   readonly error: string | null;
   /** When the request was made, ISO 8601 in UTC. */
   readonly since: string | null;
   /** What became of it; null, as all that follows, while the recipient is in doubt. */
   readonly verdict: DoubtVerdict | null;
-  /** Who said so, or the evidence. */
+  /** Who resolved it, or the evidence. */
   readonly resolvedBy: string | null;
   readonly resolvedAt: string | null;
   /** The id that the API gave out, where it is known. */
@@ -111,14 +111,14 @@ export function* doubtsOf(
   }
 }
 
-/** A doubt as it stands; of a recipient with several legs, it is about the last one. */
+/** A doubt in its current state; for a recipient with several channel steps, it is about the last one. */
 export function toDoubt(
   run: RunRecord,
   doubt: Omit<DoubtRow, 'row'>,
   referenceOf: ReturnType<typeof createReferences>,
 ): Doubt {
   const { line, to, channel, leg, reason, attempts, httpStatus, error, sinceMs, resend } = doubt;
-  // History has to have a key; after a purge it is empty.
+  // The column cannot be null; after a purge the key is empty.
   const key = doubt.key === '' ? null : doubt.key;
   return {
     run: run.id,

@@ -16,10 +16,10 @@ import { projectHere, withLedger } from './project-ledger.ts';
 import { takesPlans } from './runs.ts';
 import { countryOf } from './suppress-addresses.ts';
 
-/** Who it is about, and what became of them. */
+/** Which recipients, and what happened to their message. */
 export interface ResolveDoubtsOptions extends ProjectOptions {
   readonly verdict: DoubtVerdict;
-  /** Must be true with `resend`: who got the first message gets a second one. Default: false. */
+  /** Must be true with `resend`: a recipient who did get the first message gets a second one. Default: false. */
   readonly acceptDuplicates?: boolean;
   /** Keys, references or addresses of recipients. Default: none. */
   readonly names?: readonly string[];
@@ -31,9 +31,9 @@ export interface ResolveDoubtsOptions extends ProjectOptions {
   readonly messageId?: string;
   /** Why, for the history. Default: nothing. */
   readonly note?: string;
-  /** Who says so. */
+  /** Who resolves the doubts. */
   readonly by: string;
-  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) where the answer is no. Default: no. */
+  /** Asked before anything is changed; refused (exit 2, `not-confirmed`) if the answer is no. Default: no. */
   readonly confirm?: Confirm<ResolveDoubtsQuestion>;
 }
 
@@ -45,15 +45,15 @@ export interface ResolveDoubtsQuestion {
 
 /** What was recorded. */
 export interface ResolveDoubtsResult {
-  /** Empty where `all` was given and no recipient is in doubt. */
+  /** Empty if `all` was given and no recipient is in doubt. */
   readonly resolved: readonly Doubt[];
-  /** Of the run as it is then. */
+  /** Of the run after the change. */
   readonly report: Report;
 }
 
 /**
- * `handbill doubt resolve`: records what became of recipients in doubt, all who are named or none. Who, when and why
- * is kept permanently.
+ * `handbill doubt resolve`: records what happened to the message of recipients in doubt, for all who are named or for
+ * none. Who recorded it, when and why is kept permanently.
  *
  * @param run - id of the run, or name of a campaign that has one run only
  * @throws HandbillError exit 2 (refused, nothing was changed), 6 (another process holds this run), 7 (ledger)
@@ -64,17 +64,17 @@ export async function resolveDoubts(run: string, options: ResolveDoubtsOptions):
   return { resolved, report };
 }
 
-/** As the command asks: a name may have a place, in the file that it was read from. */
+/** What the command passes: a name may have a position in the file that it was read from. */
 type Asked = Omit<ResolveDoubtsOptions, 'names'> & { readonly names?: readonly Named[] };
 
-/** What was recorded, and what it takes to send on. */
+/** What was recorded, and which options continue the run. */
 export interface RecordedVerdict extends ResolveDoubtsResult {
   readonly run: RunRecord;
   /** Real path of the project's root. */
   readonly root: string;
-  /** Whatever continues the run must be an approved plan. */
+  /** The run can only be continued with an approved plan. */
   readonly takesPlans: boolean;
-  /** Whatever continues the run must say that it is late. */
+  /** The run can only be continued with `--late`. */
   readonly isTooLate: boolean;
 }
 
@@ -90,7 +90,7 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   const chosen = await withLedger(reading, options, async (ledger) => {
     const run = oneRun(ledger, named);
     refusePurged(run);
-    // Asked before the selection, because what is in flight would look as if it were not in doubt.
+    // Checked before the selection, because recipients in flight are not in doubt yet.
     if (ledger.isHeld(run)) throw locked(ledger, run);
     return { run, doubts: selectDoubts(ledger, run, { names, lines, all }, phone) };
   });
@@ -121,7 +121,10 @@ export async function recordVerdict(named: string, given: Asked): Promise<Record
   });
 }
 
-/** Asked of the campaign as it is now, because that is what would be sent; of one that cannot be read, only its age. */
+/**
+ * Decided by the campaign as it is now, because that is what would be sent; if it cannot be read, by the age of the run
+ * alone.
+ */
 async function mustBeLate(ledger: Ledger, run: RunRecord, root: string, options: Settled): Promise<boolean> {
   const nowMs = options.now();
   const written = run.inputs.find(({ role }) => role === 'campaign')?.file;
@@ -149,7 +152,7 @@ function record(ledger: Ledger, run: RunRecord, doubts: readonly DoubtRow[], opt
   );
 }
 
-/** Resolving is too grave for "the newest one": a name that several runs have is refused. */
+/** A resolution cannot be undone, so "the newest run" is not assumed: a name that several runs have is refused. */
 function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRecord {
   const found = runsNamed(ledger, named);
   const run = found.find(({ id }) => id === named) ?? found[0];
@@ -162,7 +165,7 @@ function oneRun(ledger: Pick<Ledger, 'runs' | 'runById'>, named: string): RunRec
   );
 }
 
-/** Everything that is wrong with what was asked for, at once. */
+/** Reports everything that is wrong with the options, at once. */
 function refuseUsage(options: Asked): void {
   const { names = [], lines = [], all = false, verdict, messageId, note, by } = options;
   const some = names.length + lines.length > 0;
@@ -193,7 +196,7 @@ function refuseUsage(options: Asked): void {
   if (wrong.length > 0) throw refuse(...wrong);
 }
 
-/** What is kept for ever has to be worth it: not empty, and short enough to be shown. */
+/** A note is kept permanently, so it must not be empty, and must be short enough to be shown. */
 function faultOf(text: string): string | null {
   if (text.trim() === '') return 'is empty';
   return text.length > LONGEST_TEXT ? `is longer than ${LONGEST_TEXT} characters` : null;
@@ -209,7 +212,7 @@ const MESSAGE_ID_OF_SEVERAL = problem(
   },
 );
 
-/** Somebody as a person names them: by key, by our reference, or by address. */
+/** A recipient as the user names them: by key, by handbill's reference, or by address. */
 export interface Named {
   readonly name: string;
   /** Where the name was read, if in a file. */
@@ -224,9 +227,9 @@ interface Wanted {
 }
 
 /**
- * The recipients in doubt that are wanted, in list order, each once.
+ * The selected recipients in doubt, in list order, each once.
  *
- * @throws HandbillError exit 2 (`not-in-doubt`) with everybody who was named and is not in doubt
+ * @throws HandbillError exit 2 (`not-in-doubt`) with all recipients who were named and are not in doubt
  */
 function selectDoubts(
   ledger: Pick<Ledger, 'doubts' | 'outcomes'>,
@@ -263,12 +266,12 @@ function selectDoubts(
 
 type Unknown = Named | { readonly line: number };
 
-/** How many who are not in doubt are looked up in the whole list to say what they are. */
+/** How many recipients who are not in doubt are looked up in the whole list, to report their outcome. */
 const EXPLAINED = 1000;
 
 /**
- * Looks somebody up: the key and the reference count first, then the address, a number however it is written. All of
- * them mean the leg that is in doubt.
+ * Looks a recipient up: by key and reference first, then by address, a number in any notation. All of these mean the
+ * channel step that is in doubt.
  */
 function finder(
   doubts: readonly DoubtRow[],
@@ -305,7 +308,7 @@ function ambiguous(named: Named, found: readonly DoubtRow[]): Diagnostic {
   });
 }
 
-/** What those are who are not in doubt, from the whole list: read once, and never in memory. */
+/** The outcomes of recipients who are not in doubt, from the whole list: read once, and never held in memory. */
 function explain(
   ledger: Pick<Ledger, 'outcomes'>,
   run: RunRecord,
@@ -320,7 +323,7 @@ function explain(
     ...unknown.flatMap((one) => ('line' in one ? [[one.line, null] as const] : [])),
   ]);
   const note = (form: string | number | null, outcome: Outcome, leg: LegOutcome): void => {
-    // The first row of a person counts; later ones are duplicates.
+    // The first row with an address counts; later ones are duplicates.
     if (form !== null && people.get(form) === null) people.set(form, { outcome, leg });
   };
   for (const batch of ledger.outcomes(run)) {
@@ -338,7 +341,7 @@ function explain(
   });
 }
 
-/** Somebody of the list, and the leg that was named: the last one, or that of a reference. */
+/** A recipient of the list, and the channel step that was named: the last one, or that of a reference. */
 interface Person {
   readonly outcome: Outcome;
   readonly leg: LegOutcome;
@@ -359,7 +362,7 @@ function notInDoubt(one: Unknown, person: Person | null): Diagnostic {
   });
 }
 
-/** A reference is of one leg; another one of the same recipient may be in doubt. */
+/** A reference belongs to one channel step; another step of the same recipient may be in doubt. */
 function hintOf(person: Person | null): { readonly hint?: string } {
   if (person === null || person.outcome.outcome !== 'in-doubt') return {};
   const { line, channel } = person.outcome;
@@ -379,7 +382,7 @@ function shownName(name: string): string {
   return `"${/^[+\d\s().-]{8,}$|@/.test(name) ? mask(name) : name.slice(0, 80)}"`;
 }
 
-/** Who runs this, for the history; `unknown` where the system does not say. */
+/** The user of this process, for the history; `unknown` if the system does not say. */
 export function userHere(): string {
   return `${userName()}@${hostname()}`;
 }

@@ -53,13 +53,13 @@ export interface DueOptions extends Passed {
   readonly environment?: string;
   /** Only says what would be done. */
   readonly dryRun?: boolean;
-  /** The instant that is looked at, ms since 1970; only with `dryRun`. Default: now. */
+  /** The time for which it is decided what is due, in ms since 1970; only with `dryRun`. Default: now. */
   readonly at?: number;
-  /** A run that another process holds: left to it without a word (default), or exit status 6. */
+  /** A run that another process is sending: skipped silently (default), or exit status 6. */
   readonly ifLocked?: 'skip' | 'fail';
   /** Called with each item as soon as it is known. */
   readonly onItem?: (item: DueItem) => Promise<void> | void;
-  /** Told of each campaign that is looked at. */
+  /** Called with each campaign that is checked. */
   readonly onCampaign?: (campaign: Campaign) => void;
   /** Follows what is sent; asked for each campaign that is. */
   readonly watchSend?: (target: string) => SendWatch;
@@ -67,7 +67,7 @@ export interface DueOptions extends Passed {
 
 /** What was done, or would be done, about one occurrence of a campaign, or about a campaign with none that is due. */
 export interface DueItem {
-  /** Null where the campaign cannot be read. */
+  /** Null if the campaign cannot be read. */
   readonly campaign: string | null;
   readonly file: string;
   readonly occurrence: string | null;
@@ -75,10 +75,10 @@ export interface DueItem {
   readonly action: Step['action'] | 'refuse' | 'none';
   readonly why: StepReason | null;
   readonly missed: Missed | null;
-  /** The next scheduled instant; null where there is none. */
+  /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
   readonly exit: ExitStatus;
-  /** Null where nothing was sent. */
+  /** Null if nothing was sent. */
   readonly result: SendResult | null;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -88,19 +88,19 @@ export interface DueResult {
   readonly at: string;
   readonly dryRun: boolean;
   readonly items: readonly DueItem[];
-  /** Told to stop, or without a ledger: campaigns after the last item were not looked at. */
+  /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
   /** The worst of all items. */
   readonly exit: ExitStatus;
 }
 
 /**
- * Sends every campaign with a schedule that is due, one after the other, and each occurrence once: which one that is,
- * `chooseDue` says; that it is once, the ledger, as for `send`. What is wrong with one campaign does not keep the
+ * Sends every campaign with a schedule that is due, one after the other, and each occurrence once. `chooseDue` decides
+ * which occurrence; the ledger ensures that it is sent once, as for `send`. An error in one campaign does not keep the
  * others from being sent.
  *
  * @param paths - campaign files, folders or names; every `campaigns/**\/campaign.yaml` below `cwd` when empty
- * @throws HandbillError exit 2 where a path means nothing
+ * @throws HandbillError exit 2 if a path names no campaign
  */
 export async function due(paths: readonly string[], options: DueOptions): Promise<DueResult> {
   const lookedMs = options.at ?? options.now();
@@ -133,7 +133,10 @@ function refusal(diagnostics: readonly Diagnostic[]) {
   return { action: 'refuse', exit: EXIT.refused, diagnostics } as const;
 }
 
-/** H1: where a ledger cannot be written, nothing more is tried: not by opening it again either. */
+/**
+ * The ledger could not be written: nothing more is posted, so it is not opened again for the next campaign
+ * (failures.md, H1).
+ */
 function isLedgerGone(items: readonly DueItem[]): boolean {
   return items.at(-1)?.exit === EXIT.ledger;
 }
@@ -164,7 +167,7 @@ async function* stepsOf(
     seen = await scheduleSeen(one, known, Math.min(options.now(), lookedMs));
     if (seen.isNew && !dryRun) rememberSchedule(campaign, environment, seen, nowMs);
     const { isNew } = seen;
-    // `--at` a time that is past asks what would have been due with this schedule.
+    // A past time in `--at` asks what would have been due with this schedule.
     const isLookBack = isNew && options.at !== undefined && options.at <= options.now();
     const seenMs = isLookBack ? 0 : seen.seenMs;
     steps = chooseDue(clock, {
@@ -201,7 +204,7 @@ async function* stepsOf(
   }
 }
 
-/** Said once, by --quiet too: the instant is not sent by itself any more. */
+/** Printed once, with --quiet too: this instant is no longer sent automatically. */
 function passedOverWarning(
   { campaign }: Scheduled,
   environment: string,
@@ -252,7 +255,7 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
     if (isLocked && options.ifLocked !== 'fail') {
       return { action: 'leave', why: 'running', exit: EXIT.done, result: null, diagnostics: [] };
     }
-    // Nobody was waited for any longer: whoever is left is accounted for in the ledger.
+    // The time to continue is over: the ledger accounts for the recipients that are left.
     if (step.action === 'continue' && error instanceof HandbillError && error.code === 'too-late') {
       return { action: 'leave', why: 'late', exit: EXIT.done, result: null, diagnostics: [] };
     }
@@ -269,7 +272,7 @@ async function sendStep(one: Scheduled, environment: string, step: Step, options
 
 const CHANGED: ReadonlySet<Code> = new Set(['input-changed', 'identity-changed']);
 
-/** A bug that one campaign meets must not keep the next one from being sent either. */
+/** An unexpected error in one campaign must not keep the next one from being sent. */
 function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnostics: readonly Diagnostic[] } {
   if (error instanceof HandbillError) return { action: 'refuse', exit: error.exit, diagnostics: error.diagnostics };
   const message = `Something happened that handbill does not expect: ${error instanceof Error ? error.message : error}`;
@@ -277,14 +280,14 @@ function failure(error: unknown): { action: 'refuse'; exit: ExitStatus; diagnost
 }
 
 /**
- * cron mails what is printed, so that it is said when it happens and not at every call after: a run that goes on and
- * sends to nobody says nothing again of whom the API refused, or who is in doubt, since an earlier start.
+ * cron mails what is printed, so an outcome is printed when it happens and not at every later call. A continued run
+ * that posts nothing does not repeat which recipients were refused or in doubt after an earlier start.
  */
 function isNews({ posted, recovered, report }: SendResult): boolean {
   return posted > 0 || recovered > 0 || report.totals.failed > 0 || report.state === 'halted';
 }
 
-/** CONTRACT section 4; what nobody can go on with comes first. */
+/** The worst status first: a ledger that cannot be used stops every campaign (docs/commands.md, exit statuses). */
 const WORST: readonly ExitStatus[] = [
   EXIT.bug,
   EXIT.ledger,
@@ -306,9 +309,7 @@ function worst(items: readonly DueItem[]): ExitStatus {
 export interface DueRun extends KnownRun {
   /** The occurrence as the ledger has it: an earlier version kept an instant as it was written. */
   readonly name: string;
-  /**
-   * Recipients who wait for a window, of whom nobody knows when it opens; 0 also for a run that is too old to be due.
-   */
+  /** Recipients who wait for a window in an unknown time zone; 0 also for a run that is too old to be due. */
   readonly zoneless: number;
 }
 
@@ -320,10 +321,10 @@ export interface DueKnown {
 }
 
 /**
- * The runs of a campaign in an environment, and its schedule. The ledger is closed again before anything is sent: only
- * one part of a process may have it open.
+ * The runs of a campaign in an environment, and its schedule. The ledger is closed again before anything is sent: a
+ * process may open it only once at a time.
  *
- * @param sinceMs - recipients of runs of earlier instants are not looked at, which takes a pass over the list
+ * @param sinceMs - for runs of earlier instants the recipients are not counted, which would take a scan of the list
  */
 export function knownOf(
   campaign: Campaign,
@@ -345,7 +346,7 @@ export function knownOf(
     }
     const runs = [...named].map(([occurrence, run]) => {
       const instant = instantOf(occurrence);
-      // Whoever was left of a purged run is not known any more: nothing of it can be continued.
+      // The recipients that were left in a purged run are no longer known: it cannot be continued.
       const state = run.purgedAtMs === null ? withFallbacks(ledger, run, campaign, { instant, sinceMs }) : 'finished';
       return {
         occurrence,
@@ -363,15 +364,15 @@ export function knownOf(
   }
 }
 
-/** When a schedule was first seen, and whether the ledger has yet to be told. */
+/** When a schedule was first seen, and whether that is still to be recorded in the ledger. */
 export interface Seen extends SeenSchedule {
   readonly isNew: boolean;
 }
 
 /**
- * When the schedule of a campaign was first seen: as the ledger has it. One that the ledger does not know is seen now, or
- * since the campaign's files have been on this machine as they are, or a run began with the campaign as it is: whichever
- * is earliest. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
+ * When the schedule of a campaign was first seen, from the ledger. For a schedule that the ledger does not know, the
+ * earliest of: now; since when the campaign's files are unchanged on this machine; the first run that began with the
+ * campaign as it is. (The time at which a file changed is set by the system: no copy brings an earlier one along.)
  */
 export async function scheduleSeen(
   { campaign, path, schedule: { cron, timeZone } }: Pick<Scheduled, 'campaign' | 'path' | 'schedule'>,
@@ -390,13 +391,13 @@ export async function scheduleSeen(
       ),
     ),
   );
-  // Of a schedule that came back after another one, earlier runs say nothing.
+  // If a schedule replaced another one and was used before that, earlier runs do not count.
   const ran = seen === null ? runs.filter(({ isSame }) => isSame).map(({ createdAtMs }) => createdAtMs) : [];
   return { schedule, seenMs: Math.floor(Math.min(nowMs, Math.max(...changed), ...ran)), isNew: true };
 }
 
 /**
- * Tells the ledger when a schedule was first seen, and makes the ledger where there is none.
+ * Records in the ledger when a schedule was first seen, and creates the ledger if there is none.
  *
  * @throws HandbillError exit 7 when the ledger cannot be used
  */
@@ -410,7 +411,7 @@ export function rememberSchedule(campaign: Campaign, environment: string, seen: 
   }
 }
 
-/** A finished run goes on where a report says that a message reached nobody, and the campaign has a fallback. */
+/** A finished run is continued if a report says that a message was not delivered, and the campaign has a fallback. */
 function withFallbacks(
   ledger: Ledger,
   run: RunRecord,
@@ -422,7 +423,7 @@ function withFallbacks(
   return unreachedRows(ledger, run, campaign).next().done === true ? state : 'partial';
 }
 
-/** Who waits in a run, as the last start left it. */
+/** Recipients of a run who wait, as the last start left it. */
 function waitsOf(
   ledger: Ledger,
   run: RunRecord,
@@ -431,7 +432,7 @@ function waitsOf(
 ): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
   if (instant === null || instant < sinceMs) return NOBODY_WAITS;
   const counts = ledger.counts(run);
-  // When the first may be sent to of those who wait, where everybody who is left does.
+  // When the first waiting recipient may be sent to, if all recipients that are left wait.
   const untilMs = run.figures?.['opensAtMs'];
   const others = counts.some(({ outcome }) => outcome === 'pending' || outcome === 'failed');
   const waits = typeof untilMs === 'number' && !others && !isDecidedEarly(ledger, run, send.canary, nowMs);
@@ -444,8 +445,8 @@ function waitsOf(
 const NOBODY_WAITS = { waitsUntilMs: null, zoneless: 0 };
 
 /**
- * Halts a run that cannot go on because its inputs changed, a list that is exported each night say: somebody has to say
- * what is meant, and is told so once.
+ * Halts a run that cannot continue because its inputs changed, for example a list that is exported each night. The user
+ * has to decide, and is notified once.
  *
  * @throws HandbillError exit 6 when another process holds the run, 7 when the ledger cannot be used
  */

@@ -141,7 +141,7 @@ async function readSchemas(): Promise<ReadonlyMap<string, string>> {
 const LISTS_NOTE =
   'git would commit lists of people: add campaigns/**/*.csv to .gitignore, or !campaigns/**/*.csv if that is meant.';
 
-/** A .gitignore that was there before may let the ledger into git, and with it whom was sent to. */
+/** A .gitignore from before may not exclude the ledger, which names the recipients, from git. */
 async function ignoreNotes(root: string, existing: readonly string[]): Promise<readonly string[]> {
   if (!existing.includes('.gitignore'))
     return ['.gitignore says how to keep lists of people out of git, or to commit them on purpose.'];
@@ -178,7 +178,7 @@ async function nextCommands(root: string, cwd: string, campaign: string): Promis
   ];
 }
 
-/** The nearest folder, this one or above, that holds an entry; null where there is none. */
+/** The nearest folder, this one or above, that holds an entry; null if there is none. */
 async function folderAbove(folder: string, entry: string): Promise<string | null> {
   const exists = await lstat(join(folder, entry)).then(
     () => true,
@@ -206,7 +206,7 @@ export const CHANNEL_LABELS: Readonly<Record<Channel, string>> = {
 
 export const DEFAULT_ANSWERS = { campaign: 'hello', channel: 'sms', country: 'GB' } as const;
 
-/** The sender of an example: a name where networks take names, else a number that belongs to nobody. */
+/** The sender of an example: a name where networks accept names, else a reserved number. */
 export function defaultSender(channel: Channel, country: string): string {
   if (channel === 'email') return 'Riverside <hello@riverside.example>';
   const isName = (channel === 'sms' || channel === 'rcs') && SENDER_COUNTRIES[country] === undefined;
@@ -255,7 +255,7 @@ export function answerFaults({ campaign, channel, from, country }: InitAnswers):
   return faults.flatMap(([option, fault]) => (fault === null ? [] : [problem('usage', `${option}: ${fault}`)]));
 }
 
-/** The zone of a country in which clocks show the same time; null where nobody can say which is meant. */
+/** The time zone of a country in which all clocks show the same time; null for other countries. */
 export function zoneOf(country: string): string | null {
   // The types of TypeScript do not have it yet.
   const locale: Intl.Locale & { readonly getTimeZones?: () => readonly string[] } = new Intl.Locale(`und-${country}`);
@@ -280,7 +280,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const MAX_SENDER = 200;
 const EMAIL = /^(?:[^<>@"]*<[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)$/;
 
-/** What stands where new files would go. */
+/** What exists already where new files would be written. */
 export interface Standing {
   /** Files that are there already, by their path below the root; links and folders of such a name too. */
   readonly existing: readonly string[];
@@ -289,8 +289,8 @@ export interface Standing {
 }
 
 /**
- * Looks at where files would go, and changes nothing. No link is followed: what somebody else put there would decide
- * where the files end up (SECURITY S25).
+ * Checks where files would be written, and changes nothing. No symbolic link is followed: a link made by another user
+ * would decide where the files are written.
  *
  * @param root absolute; need not exist
  * @param paths below the root, with `/`
@@ -341,7 +341,7 @@ async function makeFolders(folder: string, undo: (() => Promise<void>)[]): Promi
     await mkdir(folder);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    // Somebody made it meanwhile. A link in its place would lead the files elsewhere.
+    // Another process made it meanwhile. A link in its place would lead the files elsewhere.
     if (code === 'EEXIST' && (await factsOf(folder))?.isDirectory() === true) return;
     const why = code === 'EEXIST' ? 'a link or a file lies in its place' : (DISK_FAULTS[code] ?? code);
     throw refuse(problem('output-exists', `The folder ${folder} cannot be made: ${why}.`));

@@ -8,8 +8,8 @@ import type { CommandContext } from './context.ts';
 import { paced } from './paced.ts';
 
 /**
- * Finds the messages that replies answer, in a ledger that is open to be written, and leaves it to others between two
- * steps; `stopped` ends it between two of them, and whoever comes next begins where it is left.
+ * Finds the messages that replies answer, in a ledger that is open for writing. Other processes get the ledger between
+ * two steps. `stopped` ends it between two steps, and the next call continues from there.
  */
 export async function joinReplies(
   ledger: { readonly events: Pick<Ledger['events'], 'joinReplies'> },
@@ -55,5 +55,5 @@ export async function joinRepliesOf(
   return { problem: null };
 }
 
-/** Another process holds the ledger, the disk is full, or nobody may write here. */
+/** Another process holds the ledger, the disk is full, or the ledger is read-only. */
 const PASSING: ReadonlySet<string> = new Set(['busy', 'full', 'readonly']);

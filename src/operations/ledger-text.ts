@@ -21,7 +21,7 @@ export function ledgerText(event: LedgerEvent): string {
   }
 }
 
-/** Says it above the line of the progress, which goes on with the run. */
+/** Prints it above the progress line, which continues with the run. */
 export function ledgerPrinter(
   { err, telemetry }: Pick<CommandContext, 'err' | 'telemetry'>,
   line: { stop(): void },
@@ -34,13 +34,13 @@ export function ledgerPrinter(
   };
 }
 
-/** J6 */
+/** What a lost and recovered server does not know; recipients whose claim it lacked are in doubt (failures.md, J6). */
 export function recalledText({ restored }: Pick<Recalled, 'restored'>): string {
   if (restored === null) return 'the server that took over does not know this run; only the API knows who was sent to.';
   return `the server that took over lacked ${countOf(restored, 'claim')} of this process, now in doubt.`;
 }
 
-/** What happens to a worker, as a line for a log. It holds no address of anybody. */
+/** What happens to a worker, as a line for a log. It holds no address. */
 export function workerText(event: WorkerEvent): string {
   switch (event.kind) {
     case 'joined':

@@ -29,8 +29,8 @@ export interface ListenOptions {
   /** Address to listen on; `127.0.0.1` when absent: TLS is left to a proxy. */
   readonly host?: string;
   /**
-   * The environment of what comes to the path itself. When absent, the only one beside the sandbox; where there are
-   * several, nobody knows. Each environment also has a path of its own: `/webhooks/production`.
+   * The environment of events posted to the path itself. When absent, the only one beside the sandbox; if there are
+   * several, the environment is unknown. Each environment also has a path of its own: `/webhooks/production`.
    */
   readonly environment?: string;
   /** Called when a group of events is on the disk, with what was new of it. */
@@ -45,7 +45,7 @@ export interface Listening {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** Whose events come to that URL; null: unknown. */
+  /** The environment of the events posted to that URL; null: unknown. */
   readonly environment: string | null;
   /** Each has a URL of its own, which ends in its name. */
   readonly environments: readonly string[];
@@ -62,8 +62,8 @@ export interface Listening {
 /**
  * `handbill listen`: receives delivery reports and replies, and holds them in the ledger before it answers.
  *
- * @throws HandbillError: exit status 2 where handbill.yaml does not say how, a secret is missing or the port is taken;
- *   7 for the ledger
+ * @throws HandbillError: exit status 2 if handbill.yaml does not say how reports are received, a secret is missing or
+ *   the port is taken; 7 for the ledger
  */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { env, now = Date.now, host = DEFAULT_HOST, port = DEFAULT_PORT } = options;
@@ -121,12 +121,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /**
- * A sender commits in milliseconds; whoever holds the ledger for longer makes providers try again later. Meanwhile
- * nothing else happens in this process, so that it cannot be the 30 seconds of other commands.
+ * A sender commits in milliseconds; if the ledger is locked for longer, providers try again later. Nothing else happens
+ * in this process meanwhile, so it cannot wait the 30 seconds of other commands.
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Tells of the events of a group once they are held. */
+/** Reports the events of a group once they are in the ledger. */
 export function reporting(
   record: HoldEvents,
   tell: ((events: readonly WebhookEvent[]) => void) | undefined,
@@ -145,7 +145,7 @@ export function noReceiver(file: string | null): HandbillError {
   return refuse(problem('missing-key', `${subject} how webhooks are received.`, { hint }));
 }
 
-/** Says the first time that events came in of which nobody knows the environment. */
+/** Logs, the first time, that events came in whose environment is not known. */
 function onceUnclear(record: HoldEvents, path: string, log: (line: string) => void): HoldEvents {
   let isSaid = false;
   return (events, environment) => {
@@ -285,17 +285,17 @@ interface RecorderFacts {
   readonly log: (line: string) => void;
 }
 
-/** Doubts are looked at so long after a report: while reports stream in, once a second is soon enough. */
+/** The delay between a report and the check of doubts: while reports stream in, once a second is soon enough. */
 const SETTLE_AFTER_MS = 1_000;
 
 /** Where that takes long, less often: a report that quotes a text is compared with every list. */
 const SETTLE_SHARE = 20;
 
 /**
- * Holds events, and ends the doubts that reports speak of.
+ * Records events, and resolves the doubts that reports are about.
  *
- * Whether a failure passes: another process holds the ledger, or the disk is full. Then senders are told to come again,
- * and the next group is tried as if nothing had been. After anything else nothing more is written.
+ * A failure is temporary if another process holds the ledger, or the disk is full. Then senders are asked to retry, and
+ * the next group is recorded as usual. After any other failure nothing more is written.
  */
 export function recorderOf(
   ledger: Pick<Ledger, 'events'>,
@@ -349,7 +349,7 @@ export function recorderOf(
   };
 }
 
-/** One event that the ledger does not take must not keep others out of it, nor come again for ever. */
+/** One event that the ledger does not accept must not keep others out of it, nor be retried without end. */
 function store(
   group: readonly WebhookEvent[],
   hold: (events: readonly WebhookEvent[]) => Recorded,
@@ -375,7 +375,7 @@ function passes(error: unknown): error is LedgerError {
   return error instanceof LedgerError && (error.kind === 'busy' || error.kind === 'full');
 }
 
-/** A message could hold what somebody sent. */
+/** The message of the error could hold text that a sender posted. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown';
 }
@@ -408,9 +408,9 @@ export interface IdleJoiner {
 interface IdleFacts {
   readonly now: () => number;
   readonly startLifts: boolean;
-  /** Told of contacts whose message was answered with a word of opting out. */
+  /** Called with contacts that opted out in a reply. */
   readonly onSuppressed: (addresses: readonly string[]) => void;
-  /** Told why it could not be done; it is tried again when the next reply comes in. */
+  /** Called with the reason if it failed; it is tried again when the next reply comes in. */
   readonly log: (line: string) => void;
   /** How long no reply must have come in, and how long it is waited for that at most; in ms. */
   readonly idleMs?: number;
@@ -420,7 +420,7 @@ interface IdleFacts {
 const IDLE_MS = 10_000;
 const MOST_MS = 60_000;
 
-/** What an earlier process received and did not come to look for is looked for too. */
+/** Replies that an earlier process received, but did not join, are joined too. */
 export function createIdleJoiner(
   ledger: { readonly events: Pick<Ledger['events'], 'joinReplies' | 'hasUnjoined'> },
   { now, startLifts, onSuppressed, log, idleMs = IDLE_MS, mostMs = MOST_MS }: IdleFacts,

@@ -8,8 +8,8 @@ import type { RunEnd, RunOptions } from '../run/run.ts';
 import type { SendResult } from './send-result.ts';
 
 /*
- * What commands tell about themselves while somebody wants to know: the log, OpenTelemetry, the metrics file. Whoever
- * tells something is handed nothing back, and nothing here throws or waits. Absent where nobody asked.
+ * What commands report about themselves for the log, OpenTelemetry and the metrics file. The caller gets nothing back,
+ * and nothing here throws or waits. Absent if none of the three is configured.
  */
 
 export interface Telemetry {
@@ -30,9 +30,9 @@ export interface Telemetry {
   readonly metrics: MetricsWatch | null;
 }
 
-/** What the metrics file is told beside what is sent. */
+/** What the metrics file records in addition to what is sent. */
 export interface MetricsWatch {
-  /** A campaign that is looked at, whether or not it is sent. */
+  /** A campaign that is checked, whether or not it is sent. */
   looked(campaign: Pick<Campaign, 'name' | 'project'>, environment: string): void;
   /** The status that its last start came to, where it is known better than by its report. */
   ended(one: { readonly campaign: string | null; readonly file: string }, environment: string, exit: ExitStatus): void;
@@ -47,7 +47,9 @@ export interface SendWatch {
   planned(plan: Plan): void;
   checking(): void;
   checked(): void;
-  /** @param toDo recipients to send to; null where nobody has counted them: after a wait */
+  /**
+   * @param toDo recipients to send to; null if they were not counted: after a wait
+   */
   round(ledger: Pick<Ledger, 'legs' | 'path'>, run: RunRecord, toDo: number | null): RoundWatch;
   waits(untilMs: number, why?: 'reports'): void;
   ended(result: SendResult): void;
@@ -55,9 +57,9 @@ export interface SendWatch {
 
 /** Follows one round of a start: the send pass, with connections of its own. */
 export interface RoundWatch {
-  /** The endpoint to use: the same where nobody wants to know about requests. */
+  /** The endpoint to use: the same one, unless requests are traced. */
   endpoint(endpoint: RunEndpoint): RunEndpoint;
-  /** Told what was committed; null where nobody wants to know. */
+  /** Called with what was committed; null if nothing follows it. */
   readonly onCommitted: NonNullable<RunOptions['onCommitted']> | null;
   /** @param end null where it was thrown */
   ended(end: RunEnd | null): void;
@@ -146,7 +148,7 @@ export interface EventFields {
   readonly 'webhook-listening': { readonly port: number };
   readonly 'webhook-accepted': EventCounts;
   readonly 'webhook-refused': { readonly httpStatus: number; readonly reason: string; readonly count: number };
-  /** Something about received events that somebody should know. */
+  /** A warning about received events. */
   readonly 'webhook-notice': Readonly<Record<never, never>>;
   /** Exported reports and replies were folded in. */
   readonly reconciled: EventCounts & { readonly dryRun: boolean; readonly doubtsSettled: number };
@@ -165,7 +167,7 @@ export interface EventFields {
 
 export type LogEvent = keyof EventFields;
 
-/** Events that came back, by what was made of them. */
+/** Received events, by their result. */
 export interface EventCounts {
   readonly reports: number;
   readonly replies: number;

@@ -15,8 +15,8 @@ export interface OccurrenceOptions {
 }
 
 /**
- * The occurrence that a command means, with what is to be said about its name. The ledger is asked for names that were
- * used before, and closed again: only one part of a process may have it open. `once` needs no look.
+ * The occurrence that a command means, with warnings about its name. The ledger is opened to find names that were used
+ * before, and closed again: a process may open it only once at a time. `once` needs no ledger.
  *
  * @throws HandbillError exit 2: the name cannot be read; 7: the ledger cannot be read
  */

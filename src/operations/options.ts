@@ -33,7 +33,7 @@ export interface Settled {
   readonly ledger?: string;
 }
 
-/** Fills in the defaults: the only place where the library looks at the process. */
+/** Fills in the defaults: the only place where the library reads from the process. */
 export function settle({ cwd, env = process.env, now = Date.now, ledger }: ProjectOptions): Settled {
   const path = ledger ?? env['HANDBILL_LEDGER'];
   const named = path === undefined || path === '' ? {} : { ledger: path };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Does one transaction of many, and leaves the ledger to others for half as long as it took. SQLite has no queue: who
- * waits for it only looks again every 100 ms, and would wait in vain for somebody who takes it again at once.
+ * Does one transaction of many, then leaves the ledger to other processes for half as long as it took. SQLite has no
+ * queue: a waiting process only tries again every 100 ms, and would never get a ledger that is locked again at once.
  */
 export async function paced<T>(transaction: () => T): Promise<T> {
   const began = performance.now();

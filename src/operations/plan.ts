@@ -29,9 +29,9 @@ export interface PlanCommandOptions {
   /** The ledger that suppression, `exclude` and `frequency` ask; default: that of the project. */
   readonly ledger?: string;
   readonly skipInvalid?: boolean;
-  /** Told how far the list was read. */
+  /** Called with how far the list was read. */
   readonly meter?: Meter;
-  /** Signs the plan, as whoever made it. Default: not signed. */
+  /** Signs the plan as its planner. Default: not signed. */
   readonly sign?: PlanSigning;
 }
 
@@ -41,9 +41,9 @@ interface PlanSigning extends Omit<SignOptions, 'cwd'> {
 }
 
 /**
- * Checks every row and seals what was looked at: counts, parts, cost and the hashes of all inputs.
+ * Checks every row and records the result in a plan: counts, parts, cost and the hashes of all inputs.
  *
- * @throws HandbillError exit 2 with everything that is wrong; 7 where the ledger cannot be read
+ * @throws HandbillError exit 2 with everything that is wrong; 7 if the ledger cannot be read
  */
 export async function plan(target: string, options: PlanCommandOptions): Promise<SealedPlan> {
   const { sealed, made } = await makePlan(target, options);
@@ -96,7 +96,7 @@ export async function makePlan(
 }
 
 interface Before extends Disposable {
-  /** Null: nothing was ever sent from here, and nobody suppressed. */
+  /** Null: nothing was ever sent from here, and no address suppressed. */
   readonly ledger: Ledger | null;
   readonly reached: Reached | null;
 }
@@ -121,7 +121,7 @@ export function toText(plan: SealedPlan): string {
  * Adds a signature to a plan; one that the same key has made before is replaced.
  *
  * @param key - a private key, or a public key whose private half is in ssh-agent; default: HANDBILL_SIGNING_KEY
- * @throws HandbillError exit 2 where there is no key, or it cannot be used
+ * @throws HandbillError exit 2 if there is no key, or it cannot be used
  */
 export async function signPlan(
   sealed: SealedPlan,
@@ -152,7 +152,7 @@ function noKey() {
 
 const MAX_PLAN_BYTES = 1024 * 1024;
 
-/** Reads a sealed plan; throws `HandbillError` (exit 2) where it is not one. */
+/** Reads a plan file; throws `HandbillError` (exit 2) if it is not one. */
 export async function readPlanFile(file: string, cwd: string): Promise<SealedPlan> {
   const found = await findFileAnywhere(cwd, file);
   if ('fault' in found) throw refuse(problem(found.fault.code, found.fault.message, { at: { file } }));

@@ -44,7 +44,7 @@ export interface Preview {
     readonly estimate: Estimate;
     readonly problems: readonly Diagnostic[];
     readonly problemCount: number;
-    /** Recipients whose message went to another address than the list has by now. */
+    /** Recipients whose message went to another address than the list holds now. */
     readonly changed: number;
     /** About the list as a whole. */
     readonly warnings: readonly Diagnostic[];
@@ -72,13 +72,13 @@ export interface PreviewOptions {
   readonly ledger?: string;
   readonly recipients?: string;
   readonly skipInvalid?: boolean;
-  /** The variant that everybody gets who is not in the test. */
+  /** The variant for all recipients outside the test. */
   readonly winner?: string;
   /** The instant that the run would start at, ms since 1970; default: the run's own start, else now. */
   readonly at?: number;
-  /** Told how far the list was read. */
+  /** Called with how far the list was read. */
   readonly meter?: Meter;
-  /** A start of `send` is shown, with what it is told; default: what `send` does without such options. */
+  /** Previews a start of `send` with these options; default: `send` without options. */
   readonly start?: PreviewedStart;
 }
 
@@ -175,7 +175,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
   };
 }
 
-/** What `send` asks before it looks at the list: that the plan is the one that was sealed, and approved. */
+/** What `send` checks before it reads the list: that the plan is the one in the plan file, and approved. */
 async function refuseUnapproved(plan: Plan, { sealed, amend }: PreviewedStart, options: PreviewOptions): Promise<void> {
   const { requireApproval } = await import('../run/approved.ts');
   if (sealed !== undefined) await refuseUnlessSealed(plan, sealed, { cwd: options.cwd, amend: amend === true });
@@ -206,7 +206,7 @@ function onLeg(decision: Decision, used: readonly Channel[] | null, view: View):
   return { ...decision, ...message, fallbacks: rest };
 }
 
-/** What `send --dry-run` is told beside the options of a preview; each as in `SendOptions`. */
+/** The options of `send --dry-run` that a preview does not have; each as in `SendOptions`. */
 export interface PreviewedStart {
   readonly amend?: boolean;
   readonly late?: boolean;
@@ -229,7 +229,7 @@ interface Known {
   readonly view: View;
   readonly winner: WinnerState;
   readonly startedAtMs: number | null;
-  /** Channels that somebody could not be reached on before; null: none. */
+  /** Channels on which the recipient could not be reached before; null: none. */
   readonly usedBy: (row: number) => readonly Channel[] | null;
   /** A fallback that a report asks for and a rule forbids does not take place: the message before stays accepted. */
   readonly insteadOf: (decision: Decision) => Decision;
@@ -370,7 +370,7 @@ const UNDECIDED: ReadonlySet<string> = new Set(['pending', 'failed', 'deferred']
 /** Adds to decisions the requests that send would make of them, in list order. */
 interface Previewer {
   add(decision: Decision): void;
-  /** Those whose request is known, up to the first one that still waits for others to share it. */
+  /** Recipients whose request is complete, up to the first one that waits for others in the same request. */
   ready(): readonly Previewed[];
   /** What is left at the end of the list. */
   rest(): readonly Previewed[];

@@ -24,7 +24,7 @@ export async function projectHere(
   return reading;
 }
 
-/** Says on stderr which ledger a command has written to, for those whose result does not name it. */
+/** Prints on stderr which ledger a command has written to, for commands whose result does not name it. */
 export async function sayLedger(
   context: Pick<CommandContext, 'cwd' | 'env' | 'err'>,
   ledger: string | undefined,

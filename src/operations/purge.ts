@@ -19,7 +19,7 @@ import { hasherOf } from './suppress-addresses.ts';
 
 /** What is forgotten. */
 export interface PurgeOptions extends ProjectOptions {
-  /** Whose last activity is longer ago than this, in ms. */
+  /** Runs whose last activity is longer ago than this, in ms. */
   readonly olderThanMs: number;
   /** Only runs of this environment; suppressions are left as they are then. Default: every one. */
   readonly environment?: string;
@@ -65,13 +65,16 @@ export interface PurgeResult {
   readonly lists: number;
   /** Addresses that became hashes; entries that had expired, and went; addresses that stay, for want of a key. */
   readonly suppressions: { readonly hashed: number; readonly expired: number; readonly plain: number };
-  /** What came back before the limit: deleted, or emptied where it still counts. */
+  /** Reports and replies from before the limit: deleted, or emptied if a later decision needs them. */
   readonly events: { readonly reports: number; readonly replies: number; readonly unread: number };
   /** Whether the file was written anew, so that nothing is left in its gaps; null where nothing was changed. */
   readonly rewritten: 'done' | 'in-use' | 'no-room' | null;
 }
 
-/** Held by whoever purges, beside the lock of each run: one purge at a time. No environment has an empty name. */
+/**
+ * The lock of the purge itself, in addition to the lock of each run: one purge at a time. No environment has an empty
+ * name.
+ */
 const ALL_PURGES: RunIdentity = { environment: '', campaign: '', occurrence: 'purge' };
 
 /**
@@ -128,7 +131,7 @@ export async function purge(given: PurgeOptions): Promise<PurgeResult> {
     if (lock === null) throw busy();
     ledger.purge.begin();
     const { startLifts } = project.webhook.replies;
-    // Whom a reply answers could not be found any more afterwards.
+    // After the purge, the message that a reply answers could not be found any more.
     await joinReplies(ledger, { now: options.now, startLifts });
     return { ...planned, ...(await carryOut(ledger, found, { ...limits, hasher, all }, planned, options.now)) };
   } finally {
@@ -164,7 +167,7 @@ interface Found extends Selection {
   readonly held: Held;
 }
 
-/** Looks without changing anything; nothing where there is no ledger yet. */
+/** Reads without changing anything; returns nothing if there is no ledger yet. */
 function survey(path: string, { now }: Pick<Settled, 'now'>, look: (ledger: Ledger) => Found): Found {
   const ledger = openExistingLedger(path, { nowMs: now() });
   if (ledger === null) return NOTHING;
@@ -222,7 +225,7 @@ type Changed = { -readonly [K in keyof EventCounts]: number };
 
 type Done = 'purged' | 'forgotten' | 'held' | 'open' | 'not-due';
 
-/** What was selected is looked at once more under its lock: somebody may have sent it meanwhile. */
+/** The selected run is checked again under its lock: another process may have sent it meanwhile. */
 async function purgeRun(
   ledger: Ledger,
   selected: RunRecord,
@@ -286,7 +289,7 @@ interface PurgeLimits {
   readonly beforeMs: number;
   readonly environment: string | null;
   readonly campaign: string | null;
-  /** Runs with somebody who has no final outcome too. */
+  /** Also runs with recipients that have no final outcome. */
   readonly withOpen: boolean;
 }
 
@@ -294,7 +297,7 @@ interface PurgeLimits {
 interface Selection {
   readonly runs: readonly { readonly record: RunRecord; readonly shown: PurgedRun }[];
   readonly left: readonly LeftRun[];
-  /** Lists that nobody will ever use: left by a process that was killed while it loaded or replaced one. */
+  /** Lists that will never be used: left by a process that was killed while it loaded or replaced one. */
   readonly drafts: readonly RunRecord[];
 }
 
@@ -317,15 +320,15 @@ function selectRuns(ledger: Pick<Ledger, 'isHeld' | 'runs' | 'counts' | 'purge'>
   return { runs, left, drafts: ledger.purge.drafts().filter(isForgotten) };
 }
 
-/** A run that a purge was killed in is finished whatever is asked for: nobody can use it any more. */
+/** A run in which a purge was killed is purged whatever the filter: it cannot be used any more. */
 function isDue({ purge }: Pick<Ledger, 'purge'>, run: RunRecord, beforeMs: number): boolean {
   if (run.purgedAtMs !== null) return !purge.isDone(run);
-  // Looked at first, because what was recorded last of its recipients takes a pass over the list.
+  // Checked first, because the time of the last outcome takes a scan of the list.
   const known = Math.max(run.createdAtMs, run.lastStartAtMs ?? 0, run.finishedAtMs ?? 0);
   return known < beforeMs && purge.lastActivityMs(run) < beforeMs;
 }
 
-/** Nobody could be sent to, or entered as resolved, afterwards: that has to be said. */
+/** After the purge, its recipients could not be sent to or resolved: the user has to agree to that. */
 function isRefused(run: RunRecord, open: number, { withOpen }: Pick<PurgeLimits, 'withOpen'>): boolean {
   return open > 0 && !withOpen && run.purgedAtMs === null;
 }
@@ -350,8 +353,8 @@ function heldBy(ledger: Pick<Ledger, 'runs' | 'purge'>): Held {
 }
 
 /**
- * Refuses a filter that means nothing: whoever mistypes the name of a campaign must not be told that all is purged. A
- * name counts that the ledger holds something of, or that the project has.
+ * Refuses a filter that matches nothing: a mistyped campaign name must not look as if everything was purged. A name is
+ * valid if the ledger or the project has it.
  *
  * @throws HandbillError exit 2 (`campaign-not-found`, `unknown-environment`)
  */

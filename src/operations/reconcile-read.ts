@@ -14,7 +14,7 @@ export interface EventFile {
   readonly path: string;
   /** As the user would name it. */
   readonly name: string;
-  /** Told how far it was read. */
+  /** Called with how far it was read. */
   readonly meter?: Meter;
 }
 
@@ -32,10 +32,10 @@ const PIECE_BYTES = 64 * 1024;
 
 /**
  * Reads a file of exported reports, in memory that does not grow with it: JSON in any form (`util/json-values.ts`), or
- * CSV whose columns are named as the fields of events are. What is wrong comes back as diagnostics; what can be read
- * after it is read.
+ * CSV whose columns are named as the fields of events are. Errors are returned as diagnostics; reading goes on after
+ * them.
  *
- * @throws HandbillError (exit status 2): the header of a CSV, or its form, is such that nothing of it can be read
+ * @throws HandbillError (exit status 2): the header or the form of a CSV file makes it unreadable
  */
 export async function* readEvents(
   file: EventFile,

@@ -58,13 +58,13 @@ export interface ReconcileResult {
   readonly environment: string;
   readonly ledger: string;
   readonly files: readonly ReconciledFile[];
-  /** Recipients in doubt whose message was received as a report says. */
+  /** Recipients in doubt whose message was received, according to a report. */
   readonly doubtsSettled: number;
   /** Replies whose message was found. */
   readonly repliesJoined: number;
   /** Addresses that are suppressed since. */
   readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was taken back. */
+  /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
   /** Runs with recipients whose message did not reach them, and whose fallback waits to be sent. */
   readonly fallbacksDue: readonly DueFallbacks[];
@@ -84,7 +84,7 @@ export interface DueFallbacks {
 /** Events of one transaction: some 40 ms, for which others wait. */
 const GROUP_EVENTS = 3_000;
 
-/** More places of one file than anyone would look at. */
+/** The number of diagnostics shown for one file: more would not be read. */
 const MOST_DIAGNOSTICS = 100;
 
 /**
@@ -104,7 +104,7 @@ export interface TakenFiles extends ReconcileResult {
   readonly fallbacksDue: readonly (DueFallbacks & { readonly command: string })[];
 }
 
-/** As `reconcile`; `meter` is told how far the file was read that is being taken over. */
+/** As `reconcile`; `meter` is called with how far the current file was read. */
 export async function takeFiles(
   files: readonly string[],
   given: ReconcileOptions & { readonly meter?: Meter },
@@ -165,7 +165,7 @@ async function findFiles(written: readonly string[], cwd: string): Promise<reado
   return found;
 }
 
-/** Standard input as a file: its form is found by looking at its beginning. */
+/** Standard input as a file: its beginning decides which form it has. */
 async function spooled(
   found: readonly Found[],
   folder: TemporaryFolder | null,
@@ -318,10 +318,10 @@ function nothingUnderstood({ name }: EventFile, line: number): Error {
 }
 
 /**
- * A copy of a ledger to try something on, as it is at this moment, whoever writes to it meanwhile; readable by this
- * user alone. Where there is no ledger yet, it is a place for a new one.
+ * A consistent copy of a ledger for a dry run, even while other processes write to it; readable only by this user. If
+ * there is no ledger yet, it is a path for a new one.
  *
- * @throws HandbillError (exit status 7): the ledger cannot be read, or the copy not be written
+ * @throws HandbillError (exit status 7): the ledger cannot be read, or the copy cannot be written
  */
 async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: number): Promise<string> {
   const path = join(folder.root, 'ledger.db');
@@ -340,7 +340,7 @@ async function rehearsalOf(ledger: string, folder: TemporaryFolder, nowMs: numbe
 /** Reports come within days; older runs would only be continued with `--late`. */
 const RECENT_MS = 7 * 24 * 3_600_000;
 
-/** The runs of the last week whose fallbacks wait, oldest first: a pass over the list of each that has a fallback. */
+/** The runs of the last week whose fallbacks wait, oldest first. For each run with a fallback this scans the list. */
 async function dueFallbacks(
   ledger: Pick<Ledger, 'events' | 'runs'>,
   project: Project,

@@ -20,9 +20,9 @@ import { projectHere, withLedger } from './project-ledger.ts';
 export interface RepliesOptions extends ProjectOptions {
   /** Name of a campaign, or id of a run: only replies to its messages. Default: all. */
   readonly campaign?: string;
-  /** Only what means one of these. Default: all. */
+  /** Only replies with one of these meanings. Default: all. */
   readonly meanings?: readonly ReplyMeaning[];
-  /** What was written before is left out, in ms since 1970. Default: nothing is. */
+  /** Leaves out replies from before this time, in ms since 1970. Default: none. */
   readonly sinceMs?: number;
 }
 
@@ -79,7 +79,7 @@ export const REPLY_FIELDS = [
 ] as const satisfies readonly (keyof ReceivedReply)[];
 
 /**
- * `handbill replies`: what people wrote back, newest first. What they answer is looked for before.
+ * `handbill replies`: what people replied, newest first. Replies are first joined to the messages that they answer.
  *
  * @throws HandbillError exit 2 (`run-not-found`: no such campaign; a project file that is wrong), 7 (ledger)
  */
@@ -87,7 +87,10 @@ export async function listReplies(options: RepliesOptions = {}): Promise<readonl
   return await readReplies(options, async (replies) => [...replies].flat());
 }
 
-/** As `listReplies`, in batches, while the ledger is open; `warn` is told why messages could not be looked for. */
+/**
+ * As `listReplies`, in batches, while the ledger is open; `warn` is called with the reason if replies could not be
+ * joined to messages.
+ */
 export async function readReplies<T>(
   given: RepliesOptions,
   use: (replies: Iterable<readonly ReceivedReply[]>) => Promise<T>,
@@ -166,7 +169,7 @@ export function readSince(text: string, nowMs: number): number {
   throw refuse(problem('usage', `--since ${JSON.stringify(maskText(text.slice(0, 40)))} is no time.`, { hint }));
 }
 
-/** What replies mean, and who says so. */
+/** What replies mean, and who decided it. */
 export interface ReviewRepliesOptions extends ProjectOptions {
   readonly as: Exclude<ReplyMeaning, 'review'>;
   /** Who read them. */
@@ -178,7 +181,7 @@ export interface ReviewRepliesResult {
   readonly reviewed: number;
   /** Addresses that are suppressed since. */
   readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was taken back. */
+  /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
 }
 
@@ -206,7 +209,7 @@ export async function reviewReplies(
   read.close();
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs: now() });
   try {
-    // A word of opting in lifts an opt-out only where `webhook.replies.startLifts` says so.
+    // An opt-in word lifts an opt-out only if `webhook.replies.startLifts` is set.
     const { startLifts } = project.webhook.replies;
     const review = { meaning: as, who: by, atMs: now() };
     const { missed, ...done } = ledger.events.reviewReplies(numbers, review, { startLifts, listed: listedForm });

@@ -45,7 +45,7 @@ export interface LegResult {
   readonly httpStatus: number | null;
   /** The id that the API gave out. */
   readonly messageId: string | null;
-  /** What the API said of a refusal; text from outside, never trusted. */
+  /** The API's reason for a refusal; text from outside, never trusted. */
   readonly error: string | null;
   /** The delivery state of the message; null: no report. */
   readonly delivery: Delivery | null;
@@ -69,7 +69,7 @@ export interface RecipientOutcome extends LegResult {
   readonly legs?: readonly LegResult[];
   /** The address that the list has by now, where it is not the one that the message went to; absent else. */
   readonly listTo?: string;
-  /** Messages to addresses that were corrected since, the first one first; absent where there are none. */
+  /** Messages to addresses that were corrected since, the first one first; absent if there are none. */
   readonly earlier?: readonly EarlierMessage[];
 }
 
@@ -116,7 +116,7 @@ export async function* outcomes(
   }
 }
 
-/** A run with its open ledger, once it was looked for what replies answer. */
+/** A run with its open ledger, after replies were joined to messages. */
 async function openRun(run: string, settled: ReturnType<typeof settle>) {
   const reading = await projectHere(settled, settled.ledger);
   await joinRepliesOf(reading, settled);
@@ -155,7 +155,7 @@ export interface Summary {
   readonly campaign: Campaign | null;
   /** The report as it is now, with these deliveries. */
   readonly reportOf: (deliveries: readonly DeliveryCount[]) => Report;
-  /** Without what came back. */
+  /** Without delivery reports and replies. */
   readonly plain: () => Report;
   readonly options: ReportOptions;
 }
@@ -202,9 +202,9 @@ function referencesOf(run: RunRecord): ReferenceOf {
 export type RowFilter = Pick<OutcomesOptions, 'outcomes' | 'deliveries'>;
 
 /**
- * Outcomes with what came back about each, in list order.
+ * Outcomes with the delivery reports and replies of each, in list order.
  *
- * @param unmatched - told in the end of reports that are about none of them, by why
+ * @param unmatched - called at the end with the reports that match no recipient, by reason
  */
 export function* rowsOf(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
@@ -247,7 +247,7 @@ export function earlierJoiner(
   };
 }
 
-/** Everybody with what came back, counted as they go by. */
+/** All recipients with their delivery reports and replies, counted as they are read. */
 export function countedRows(
   ledger: Pick<Ledger, 'earlier' | 'events' | 'outcomes'>,
   run: RunRecord,

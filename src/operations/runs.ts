@@ -102,7 +102,7 @@ export async function sentCampaign(
   return { file: displayPath(path, cwd), campaign: isSame && !isTest(run.occurrence) ? campaign : null };
 }
 
-/** Where a run is sent by a plan, nobody but the user knows how its file is called. */
+/** For a run that is sent by a plan, only the user knows the name of the plan file. */
 export const PLAN_FILE = 'FILE';
 
 /** Whether what continues a run must be an approved plan. */

@@ -58,7 +58,7 @@ export interface ScheduleResult {
  * `handbill schedule`: when campaigns go out by themselves.
  *
  * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
- * @throws HandbillError exit 2 where a path means nothing
+ * @throws HandbillError exit 2 if a path names no campaign
  */
 export async function schedule(paths: readonly string[] = [], given: ScheduleOptions = {}): Promise<ScheduleResult> {
   checkNumbers(given, { at: INSTANT, next: [1, 1_000, 'whole'] });
@@ -73,11 +73,11 @@ export async function schedule(paths: readonly string[] = [], given: ScheduleOpt
   return { campaigns: times, refused };
 }
 
-/** Somebody who put a schedule into a campaign elsewhere has to learn that nobody looks there. */
+/** Says which files were read, for a user whose campaign with a schedule is in another folder. */
 export const NOTHING_SCHEDULED =
   'No campaign here has a schedule. Without a PATH, every campaigns/**/campaign.yaml below this folder is looked at.';
 
-/** A campaign that goes out by itself. */
+/** A campaign that is sent automatically. */
 export interface Scheduled {
   readonly campaign: Campaign;
   readonly schedule: Schedule;
@@ -101,10 +101,10 @@ interface ScheduledOptions {
 }
 
 /**
- * The campaigns with a schedule among those that paths mean (as for `validate`), by path. A campaign that is invalid is
- * of interest only if it speaks of a schedule: a draft of something else must not trouble what goes out by itself.
+ * The campaigns with a schedule among those that paths mean (as for `validate`), by path. An invalid campaign counts
+ * only if it has a schedule: the draft of another campaign must not disturb those that are sent automatically.
  *
- * @throws HandbillError exit 2 where a path means nothing
+ * @throws HandbillError exit 2 if a path names no campaign
  */
 export async function readScheduled(paths: readonly string[], options: ScheduledOptions): Promise<ScheduledCampaigns> {
   const cwd = await realpath(options.cwd);
@@ -129,7 +129,9 @@ export async function readScheduled(paths: readonly string[], options: Scheduled
   return { campaigns, refused };
 }
 
-/** Looked for without reading all of it: most campaigns of a large project have none, and `due` comes every few minutes. */
+/**
+ * Found without parsing the file: most campaigns of a large project have no schedule, and `due` runs every few minutes.
+ */
 async function mentionsSchedule(path: string): Promise<boolean> {
   const read = await readSmallFile(path, MAX_YAML_BYTES);
   return 'fault' in read || /\bschedule["']?\s*:/.test(Buffer.from(read.bytes).toString('utf8'));
@@ -162,11 +164,11 @@ export interface CallerOptions extends ProjectOptions {
 }
 
 /**
- * `handbill schedule --format`: the files that have `handbill due` called every few minutes, rightly: from the project's
- * root, with absolute paths and without a terminal.
+ * `handbill schedule --format`: the files for cron, systemd and the like that run `handbill due` every few minutes,
+ * from the project's root, with absolute paths and without a terminal.
  *
  * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
- * @throws HandbillError exit 2 where something that the caller needs is not said, or the machine forgets its disk
+ * @throws HandbillError exit 2 if something that the scheduler needs is missing, or the machine does not keep its disk
  */
 export async function scheduleCallers(
   kind: CallerKind,
@@ -233,7 +235,7 @@ function word(text: string): string {
   return /^--[a-z-]+$/.test(text) ? text : shellWord(text);
 }
 
-/** The address of a server may hold a password, which an argument would show to everybody on the machine. */
+/** The URL of a server may hold a password, which an argument would show to every user of the machine. */
 function withServer(caller: Caller, onServer: boolean): Caller {
   return onServer ? { ...caller, secrets: [...caller.secrets, 'HANDBILL_LEDGER'] } : caller;
 }

@@ -22,11 +22,11 @@ export interface SendListener extends AsyncDisposable {
 }
 
 /**
- * Finds out how it is listened, before anything is looked at that takes long; what it returns begins it, with the
- * ledger of the start.
+ * Reads how to listen, before anything that takes long. The function that it returns begins to listen, with the ledger
+ * of the start.
  *
- * @throws HandbillError (exit status 2) where handbill.yaml does not say how, or a secret is missing; the second step,
- *   where the port is taken
+ * @throws HandbillError (exit status 2) if handbill.yaml does not say how reports are received, or a secret is missing;
+ *   the returned function, if the port is taken
  */
 export async function prepareListening(
   listening: ListenWhileSending,
@@ -97,7 +97,7 @@ export async function prepareListening(
 
 const NO_MAPPING = { events: null, fields: {}, states: {}, unsupported: [] };
 
-/** For the sandbox of this very process: nobody else knows the secret. */
+/** For the sandbox of this process: no other process knows the secret. */
 function ownReceiver() {
   const receiver: Receiver = {
     path: '/webhooks',

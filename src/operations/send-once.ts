@@ -40,7 +40,10 @@ import {
 } from './send-options.ts';
 import { nothingToDo, resultOf, type SendResult } from './send-result.ts';
 
-/** One start of a campaign: see send.ts. What the process remembers of a start before is told to the ledger first. */
+/**
+ * One start of a campaign: see send.ts. What the process remembers of an earlier start is first compared with the
+ * ledger.
+ */
 export async function sendOnce(target: string, options: SendOptions, memory: Memory): Promise<SendResult> {
   const { cwd, now } = options;
   const { campaign, warnings } = await loadCampaign(target, {
@@ -190,7 +193,10 @@ function notConfirmed(): HandbillError {
   return refuse(problem('not-confirmed', 'Nothing was sent: it was not confirmed.', { hint }));
 }
 
-/** The sandbox reaches nobody. A second message is asked about all the same: it is the same question everywhere. */
+/**
+ * The sandbox sends to no real recipient. A second message needs a confirmation even there: the question is the same
+ * everywhere.
+ */
 function isUnasked(plan: Plan, { resends }: Pick<Prepared, 'resends'>): boolean {
   return isSandbox(plan) && resends.length === 0;
 }
@@ -201,7 +207,7 @@ async function asked(
   prepared: Pick<Prepared, 'toDo' | 'estimate' | 'resends'>,
 ): Promise<boolean> {
   const { environment, campaign, occurrence } = plan;
-  // Whoever waits for a window is sent to in this start, when it stays.
+  // With `--wait`, recipients who wait for a window are sent to in this start.
   const later = options.wait === true ? (prepared.estimate?.deferred['outside-window'] ?? 0) : 0;
   const toDo = prepared.toDo + later;
   const recipients = Math.min(toDo, options.limit ?? toDo);
@@ -231,7 +237,7 @@ interface Start {
   readonly interrupt: AbortSignal;
   /** Null: a ledger that is a file is not lost and found again. */
   readonly memory: Memory | null;
-  /** Others work on the run as well; null: nobody does. */
+  /** Workers share the run; null: this process sends it alone. */
   readonly sharing: Sharing | null;
 }
 
@@ -240,7 +246,7 @@ function createRound(start: Start): RoundsOptions['round'] {
   const { options, plan, ledger, prepared, prices, suppressions, listsAgain, concurrency, interrupt } = start;
   const { campaign } = plan;
   return async (begun, limit, posted) => {
-    // The first start of these has looked for a winner as it was prepared.
+    // For the first round, the winner was decided while the start was prepared.
     const run = posted === null ? begun : settleWinner(ledger, plan, begun, options.now).run;
     const api = await start.openApi();
     const watch = options.watch?.round(ledger, run, posted === null ? prepared.toDo : null) ?? null;
@@ -288,7 +294,7 @@ function createRound(start: Start): RoundsOptions['round'] {
   };
 }
 
-/** Stamped before they are read: what is written meanwhile is seen at the first look. */
+/** The time stamps are taken before the lists are read: what is written meanwhile is seen by the first refresh. */
 export async function howListsAreRead(
   campaign: Campaign,
   { env, now, lookMs = LOOK_MS }: SendOptions,
@@ -302,7 +308,7 @@ export async function howListsAreRead(
 
 const LOOK_MS = 10_000;
 
-/** The lowest of all that hold: what somebody says, that of the environment, and that of the campaign. */
+/** The lowest of the limits that are set: the option, the environment's and the campaign's. */
 export function rateOf({ environment, campaign }: Plan, ratePerSecond: number | null | undefined): number | null {
   return lowest(ratePerSecond, environment.ratePerSecond, campaign.send.ratePerSecond);
 }
@@ -358,7 +364,8 @@ async function beginSharing({
         try {
           workers.leave(worker.id);
         } catch {
-          // A ledger that cannot be reached was reported already; whoever left is not heard of any more.
+          // A ledger that cannot be reached was reported already; other processes notice by themselves that this one
+          // has stopped.
         }
         await queue.close().catch(() => undefined);
       },
@@ -369,7 +376,9 @@ async function beginSharing({
   }
 }
 
-/** Whoever says nothing for so long is taken for dead. Longer than a commit takes that others keep waiting, as a rule. */
+/**
+ * A process without a sign of life for this long counts as dead. It is longer than a commit usually waits for others.
+ */
 const LEASE_MS = 8000;
 /** A worker speaks four times a second. */
 const LEAST_MS = 1000;

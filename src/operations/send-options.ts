@@ -37,7 +37,9 @@ export interface SendOptions {
   readonly ledger?: string;
   readonly newLedger?: boolean;
   readonly recipients?: string;
-  /** A plan that was sealed: any change of its inputs is refused. Environments with approvers take nothing else. */
+  /**
+   * A plan from a plan file: any change of its inputs is refused. Environments with approvers accept only such plans.
+   */
   readonly sealed?: SealedPlan;
   readonly limit?: number;
   readonly concurrency?: number;
@@ -52,7 +54,7 @@ export interface SendOptions {
   readonly retryRejected?: boolean;
   /** Sends the message to recipients whose address was corrected after it had gone out; asked about in every environment. */
   readonly resendChanged?: boolean;
-  /** The variant that everybody gets who is not in the test; remembered by the run. */
+  /** The variant for all recipients outside the test; the run remembers it. */
   readonly winner?: string;
   /** Asked before the first request of any environment but the sandbox; false refuses. Default: refuse. */
   readonly confirm?: (question: Confirmation) => Promise<boolean>;
@@ -62,20 +64,20 @@ export interface SendOptions {
   readonly abort?: AbortSignal;
   readonly onStart?: (figures: Readonly<Figures>, campaign: Campaign) => void;
   readonly onWait?: OnWait;
-  /** Told how far the list was checked, before anything is sent. */
+  /** Called with how far the list was checked, before anything is sent. */
   readonly meter?: Meter;
   /** How time passes while it waits; default: the real ones. */
   readonly timers?: Pick<Timers, 'sleep'>;
-  /** How often it is looked whether a suppression list has changed, in ms. Default: 10,000. */
+  /** How often suppression lists are checked for changes, in ms. Default: 10,000. */
   readonly lookMs?: number;
   /** Receives delivery reports and replies while it sends, and stays for those of the last messages. Default: not. */
   readonly listen?: ListenWhileSending;
   readonly onWarnings?: (warnings: readonly Diagnostic[]) => void;
-  /** Told what is worth knowing of the API and its connections while it is sent to, each once. */
+  /** Called with each notice about the API and its connections during the send, each once. */
   readonly onNotice?: (notice: Diagnostic) => void;
-  /** Told when a shared ledger is lost in the middle of the run, and when it is there again. */
+  /** Called when a shared ledger is lost in the middle of the run, and when it is back. */
   readonly onLedger?: (event: LedgerEvent) => void;
-  /** Follows what happens, for logs and figures; nothing is asked of it. Default: nobody does. */
+  /** Follows what happens, for logs and figures; it cannot change the send. Default: none. */
   readonly watch?: SendWatch | undefined;
 }
 
@@ -85,7 +87,7 @@ export type LedgerEvent =
   | ({ readonly kind: 'recalled' } & Recalled)
   | { readonly kind: 'back' };
 
-/** How a start receives what comes back while it sends. */
+/** How a start receives delivery reports and replies while it sends. */
 export interface ListenWhileSending {
   /** TCP port; 0 takes a free one. Default: 4011, and a free one for the sandbox. */
   readonly port?: number;
@@ -114,7 +116,7 @@ export function isSandbox({ environment }: Plan): boolean {
   return environment.apiKey === null;
 }
 
-/** Whether what comes back decides who is sent to. */
+/** Whether delivery reports or replies decide which recipients are sent to. */
 function needsReports({ send, split }: Campaign): boolean {
   const { decides } = split;
   return (decides !== null && decides.by !== 'accepted') || (send.canary !== null && asksReports(send.canary.gate));

@@ -28,7 +28,7 @@ export interface SendResult {
   readonly ledgerError: Error | null;
 }
 
-/** The exit status that a report asks for, in the order of the contract: halted, in doubt, not sent. */
+/** The exit status of a report; the first that applies of halted, in doubt, not sent. */
 export function exitOf(report: Report): ExitStatus {
   if (report.halt !== null && report.state === 'halted') return EXIT.halted;
   if (report.totals.inDoubt > 0) return EXIT.inDoubt;
@@ -45,7 +45,7 @@ export function nothingToDo(
 ): SendResult {
   const found = ledger.findRun(identityOf(plan));
   if (found === null) throw new Error('a run without anything to do is in the ledger');
-  // Killed after the last outcome, or halted by it: nobody else would ever say that the run is finished.
+  // The process was killed after the last outcome, or that outcome halted the run: it is marked as finished here.
   const ended = { state: 'finished', halt: null, figures: found.figures, nowMs } as const;
   const waits = ledger.counts(found).some(({ outcome }) => outcome === 'deferred');
   const noted = waits ? noteUndecided(ledger, found, winner, nowMs) : found;
@@ -64,7 +64,7 @@ export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, e
   return { report, exit, started: true, posted, currency: prices?.currency ?? null, recovered, ledgerError };
 }
 
-/** As `report` says it: what came back until now. Costs a pass over the list where anything has. */
+/** The delivery reports and replies so far, as `report` counts them. Scans the list if there are any. */
 export function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
   const deliveries = countDeliveries(ledger, run);
   return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);

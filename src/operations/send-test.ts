@@ -15,7 +15,7 @@ import { sendPlan } from './send-once.ts';
 import { given, type SendOptions } from './send-options.ts';
 import type { SendResult } from './send-result.ts';
 
-/** What the start of each message is told as it is. */
+/** Options that are passed on unchanged to the start of each message. */
 const PASSED = [
   'random',
   'concurrency',
@@ -41,7 +41,7 @@ export interface SendTestOptions
       | 'onWarnings'
       | (typeof PASSED)[number]
     > {
-  /** Whom to send to; empty: those of handbill.yaml who fit. */
+  /** The addresses to send to; empty: the testers in handbill.yaml whose channel fits. */
   readonly testers: readonly string[];
   /** The message of this variant alone. Default: that of every variant, and every fallback. */
   readonly variant?: string;
@@ -54,7 +54,7 @@ export interface TestQuestion {
   readonly campaign: string;
   readonly environment: string;
   readonly url: string;
-  /** The row whose data it is. */
+  /** The row that the message takes its data from. */
   readonly row: { readonly file: string; readonly line: number };
   /** Each message, and the addresses that it goes to. */
   readonly messages: readonly Pick<TestMessage, 'name' | 'to'>[];
@@ -68,10 +68,11 @@ export interface SendTestResult {
 }
 
 /**
- * Sends the messages of one row of the list to testers, as everybody would get them. Each is a run of its own, whose
- * occurrence says that it is a test: the occurrences of the campaign, its list and every cap stay as they were.
+ * Sends the messages of one row of the list to testers, exactly as recipients would get them. Each message is a run of
+ * its own, whose occurrence marks it as a test. The campaign's occurrences, its list and every frequency cap stay
+ * unchanged.
  *
- * @throws HandbillError as `send` does; exit 2 also where no tester fits, or there is no such row or variant
+ * @throws HandbillError as `send` does; exit 2 also if no tester fits, or there is no such row or variant
  */
 export async function sendTest(target: string, options: SendTestOptions): Promise<SendTestResult> {
   const { cwd, now, environment = 'sandbox' } = options;
@@ -119,12 +120,11 @@ export async function sendTest(target: string, options: SendTestOptions): Promis
   return { question, results, exit };
 }
 
-/** What stopped one message would stop the next. */
+/** A problem that stopped one message would also stop the next. */
 const ENDS: ReadonlySet<ExitStatus> = new Set([EXIT.halted, EXIT.ledger]);
 
 /**
- * Where others have to approve what goes out, nobody may send to whom they like: testers are those whom the project
- * names.
+ * In an environment that needs approval, a test must not go to any address: only to the testers that the project names.
  */
 function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]): void {
   const [stranger] = messages.flatMap(({ strangers }) => strangers);
@@ -134,7 +134,7 @@ function refuseStrangers({ environment }: Plan, messages: readonly TestMessage[]
   throw refuse(problem('not-approved', text, { hint }));
 }
 
-/** What testers get needs no plan: see `refuseStrangers`. */
+/** A test needs no approved plan: see `refuseStrangers`. */
 function withoutApproval(campaign: Campaign, environment: Environment): Campaign {
   const { project } = campaign;
   const environments = new Map(project.environments).set(environment.name, { ...environment, approval: null });
@@ -160,7 +160,9 @@ function freeMoment(
   }
 }
 
-/** A3: every message is written before the first one goes out. */
+/**
+ * Renders every message before the first one is sent; a template that cannot be rendered refuses all (failures.md, A3).
+ */
 async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): Promise<void> {
   for (const plan of plans) {
     const suppressions = await loadSuppressions(plan.campaign, env);
@@ -175,7 +177,7 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
   }
 }
 
-/** What a test is, in one line: which message, with whose data, to whom. */
+/** A test in one line: which message, which row's data, which tester. */
 export function stateTest({ campaign, environment, url, row, messages }: TestQuestion): string {
   const said = messages.map(({ name, to }) => `${name} to ${to.map(mask).join(', ')}`).join('; ');
   return safeLine(`Test of ${campaign} on ${environment}, ${url}, with the data of ${row.file}:${row.line}: ${said}.`);

@@ -17,11 +17,11 @@ type Tried = { readonly result: SendResult } | { readonly error: unknown };
 
 /**
  * Sends a campaign, or continues what an earlier start left: the whole pipeline. Nothing is posted unless everything
- * was checked; nobody is posted to twice. Where a shared ledger is lost in the middle, nothing more is sent; the run goes on
- * once it is there again, as another start would.
+ * was checked; no recipient is posted to twice. If a shared ledger is lost in the middle, nothing more is posted; when
+ * it is back, the run continues as another start would.
  *
- * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger),
- *   130 (interrupted before any request)
+ * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (ledger), 130
+ *   (interrupted before any request)
  */
 export async function send(target: string, given: SendOptions): Promise<SendResult> {
   const options = withEachNoticeOnce(given);
@@ -35,7 +35,7 @@ export async function send(target: string, given: SendOptions): Promise<SendResu
     const { recalls } = memory;
     const next = await tried(sendOnce(target, onceMore(options, memory), memory));
     if (memory.recalls === recalls && 'error' in next && isAbsent(next.error)) continue;
-    // A server that comes back and fails at once is the same loss still.
+    // A server that is back and fails again at once still counts as the same loss.
     if (postedIn(memory) > posted) patience.isOver();
     end = next;
     loss = lossOf(end, options, memory);
@@ -73,7 +73,7 @@ async function tried(start: Promise<SendResult>): Promise<Tried> {
 
 /** What ended a start that had begun to send, where that may be over soon; null: nothing did, or something else. */
 function lossOf(end: Tried, { limit, workers }: SendOptions, memory: Memory): LedgerError | null {
-  // How many of the limit are left, nobody knows who does not hear of the others.
+  // With a limit that workers share, this process cannot know how much of it is left.
   if (memory.last === null || (limit !== undefined && workers === true)) return null;
   const error = 'error' in end ? end.error : end.result.ledgerError;
   return isGone(error) ? error : null;

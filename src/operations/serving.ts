@@ -16,7 +16,7 @@ export function closedBy(
   failed: Promise<Error> = new Promise(() => undefined),
 ): Closing {
   const { promise: closed, resolve, reject } = Promise.withResolvers<void>();
-  // Nobody has to look at it; what cannot be stored is said to the log as well.
+  // The caller need not await it: what cannot be stored is logged as well.
   closed.catch(() => undefined);
   let stopping: Promise<void> | null = null;
   const close = (): Promise<void> => {

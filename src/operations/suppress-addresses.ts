@@ -15,7 +15,7 @@ export interface NamedAddresses {
 }
 
 /**
- * Reads addresses and hashes as people write them; all that are none are refused at once.
+ * Reads addresses and hashes in any notation; all invalid ones are refused at once.
  *
  * @throws HandbillError exit 2
  */
@@ -87,7 +87,7 @@ export async function hasherOf(project: Project, context: Pick<Settled, 'env'>):
 }
 
 /**
- * Refuses hashes that this project could not compare with anybody.
+ * Refuses hashes that this project could not compare with any address.
  *
  * @throws HandbillError exit 2
  */

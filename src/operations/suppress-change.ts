@@ -71,7 +71,7 @@ export async function removeSuppressions(
   return { removed, absent: named.addresses.length + named.hashes.length - removed };
 }
 
-/** How many were on the list, as they stand or as hashes. */
+/** How many were on the list, in clear or as hashes. */
 async function removeFrom(
   project: Project,
   { addresses, hashes }: NamedAddresses,
@@ -86,7 +86,7 @@ async function removeFrom(
   const hasher = holdsHashes && addresses.length > 0 ? await hasherOf(project, context) : null;
   const ledger = openLedger(project.ledger, { mode: 'write', nowMs });
   try {
-    // Without the key nobody can say that the address is off the list.
+    // Without the key it is unknown whether the address is still on the list, as a hash.
     if (hasher !== null) checkHashKey({ hasher: { hasher } }, ledger);
     const gone = addresses.filter((address) => {
       const asHash = hasher !== null && ledger.unsuppressHash(hasher.hash(address));
@@ -123,9 +123,9 @@ export async function importSuppressions(
   const settled = settle(options);
   const { cwd, env } = settled;
   const reading = await projectHere(settled, settled.ledger);
-  // Read twice, so that a list of any length takes as much memory as a short one: once to look at every row before
-  // anything is imported, and once to import, in steps between which others get the ledger. Killed in between, it is
-  // done by doing it again: no entry ever gets weaker.
+  // The file is read twice, so that memory stays flat: once to check every row before anything is imported, and once to
+  // import, in steps between which other processes get the ledger. If it is killed in between, importing again
+  // completes it: an import never weakens an entry.
   const { project } = reading;
   const found = await findFileAnywhere(cwd, file);
   if ('fault' in found) {
@@ -148,9 +148,9 @@ export async function importSuppressions(
 }
 
 interface Checked {
-  /** Of the bytes that were looked at: no others are imported. */
+  /** The digest of the bytes that were checked: no others are imported. */
   readonly digest: ListDigest;
-  /** Key of the hashes; null where there are none. */
+  /** Key of the hashes; null if there are none. */
   readonly keyId: string | null;
 }
 
@@ -172,7 +172,9 @@ async function check(source: SuppressionSource, hasher: HasherReading): Promise<
   return { digest, keyId };
 }
 
-/** Said before anything is imported: the addresses before the first hash would be in the ledger by then. */
+/**
+ * Checked before anything is imported: otherwise the addresses before the first hash would be in the ledger already.
+ */
 function refuseOtherKey(ledger: Pick<Ledger, 'hashKeyId' | 'path'>, keyId: string | null): void {
   const known = ledger.hashKeyId();
   if (keyId !== null && known !== null && known !== keyId) throw otherKey(ledger.path, known, keyId);

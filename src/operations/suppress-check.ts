@@ -137,7 +137,7 @@ async function listsOfCampaigns(
 
 type Answering = Pick<Ledger, 'suppressionOf' | 'suppressedHashOf' | 'suppressions'>;
 
-/** Looks for each of those that were named in the ledger and in every list. What is wrong with the lists comes back. */
+/** Looks for each given address in the ledger and in every list. Returns the errors in the lists, too. */
 async function answer(
   named: readonly Named[],
   { ledger, lists, reading }: { ledger: Answering | null; lists: readonly AnsweringList[]; reading: HasherReading },

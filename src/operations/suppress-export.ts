@@ -106,7 +106,10 @@ export function* asCsv(lists: Lists): Generator<string> {
   }
 }
 
-/** The column in which an address is read as what it is: ids of contacts may look like a number that there is not. */
+/**
+ * The column in which an import reads an address as the right kind: the id of a contact may look like an invalid
+ * number.
+ */
 function createColumnOf(): (address: string) => AddressKind {
   const read = { msisdn: createAddressReader('msisdn', null), email: createAddressReader('email', null) };
   return (address) => {
@@ -117,7 +120,7 @@ function createColumnOf(): (address: string) => AddressKind {
   };
 }
 
-/** The same as hashes, to be shared: without reasons, which may say who somebody is. */
+/** The same as hashes, to be shared: without reasons, which may identify a person. */
 function* asHashes(lists: Lists, { keyId, hash }: Hasher): Generator<string> {
   yield 'hash,until\r\n';
   for (const { address, untilMs } of lists.suppressions()) {

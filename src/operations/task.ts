@@ -1,13 +1,13 @@
 /**
- * Something that goes on for a while. Await it for its result, or loop over it for what happens meanwhile, or both. It
- * begins at once, looked at or not. Leaving the loop before its end ends the work in good order, as its signal does,
- * and waits for that.
+ * A task that takes a while. Await it for its result, loop over it for what happens meanwhile, or both. It begins at
+ * once, even if it is neither awaited nor looped over. Leaving the loop early ends the work in good order, as its
+ * signal does, and waits for that.
  */
 export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item> {}
 
 /** What the work of a task is given. */
 export interface TaskFacts<Item> {
-  /** Shows an item to whoever loops; nobody else sees it. */
+  /** Passes an item to the loop; without a loop it is dropped. */
   readonly show: (item: Item) => void;
   /** Ends the work in good order: that of the options, or the loop was left. */
   readonly signal: AbortSignal;
@@ -16,14 +16,14 @@ export interface TaskFacts<Item> {
 export interface TaskOptions<Item> {
   /** Ends the work in good order. */
   readonly signal: AbortSignal | undefined;
-  /** Takes the place of an item that nobody has looked at yet; absent: every item is kept until it is looked at. */
+  /** A new item replaces one that the loop has not read yet; absent: every item is kept until it is read. */
   readonly newestOnly?: boolean;
-  /** Called when somebody begins to loop, with `show`; what it returns is called at the end. */
+  /** Called with `show` when a loop begins; the function that it returns is called at the end. */
   readonly watch?: (show: (item: Item) => void) => () => void;
 }
 
 /**
- * Starts a task. Of an error, whoever loops hears as well as whoever awaits; one of them is enough.
+ * Starts a task. An error is thrown both in the loop and to the caller that awaits; handling it in one place is enough.
  *
  * @param work - begins in the same turn
  */
@@ -70,7 +70,7 @@ export function startTask<Item, Result>(
     [Symbol.asyncIterator](): AsyncIterator<Item, void, undefined> {
       if (isWatched) throw new TypeError('A task can be looped over once.');
       isWatched = true;
-      // Whoever loops hears of an error in the loop, and need not await the task as well.
+      // An error is thrown in the loop, so a caller that loops need not await the task as well.
       promise.catch(() => undefined);
       return items();
     },

@@ -51,8 +51,8 @@ export interface ValidateResult {
 }
 
 /**
- * `handbill validate`: checks campaigns, every template against every row. Opens no connection and writes nothing. What
- * is wrong comes back as diagnostics; nothing is thrown for it.
+ * `handbill validate`: checks campaigns, every template against every row. Opens no connection and writes nothing.
+ * Errors are returned as diagnostics; nothing is thrown for them.
  *
  * @param paths - campaign files, folders or names; empty: every `campaigns/**\/campaign.yaml` below `cwd`
  */
@@ -69,7 +69,7 @@ export interface Validation extends Omit<ValidateResult, 'valid'> {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-/** Told how far the list was read of the campaign that is being checked. */
+/** Called with how far the list of the current campaign was read. */
 export interface Metered {
   readonly meter?: Meter;
 }
@@ -184,14 +184,14 @@ async function checkList(
   return estimate;
 }
 
-/** Where campaigns are checked, the key need not be: whoever sends needs it. */
+/** The key is needed to send, but not on the machine that validates. */
 function withoutKey(found: Diagnostic): Diagnostic {
   return found.code === 'missing-suppression-key' ? { ...found, severity: 'warning' } : found;
 }
 
 /** Counts diagnostics, and keeps the first ones of each code: memory stays flat however long a list is. */
 interface Collector {
-  /** Returns a promise only when whoever listens asks to wait. */
+  /** Returns a promise only if the listener wants the caller to wait. */
   add(diagnostic: Diagnostic): Promise<void> | undefined;
   /** `total` counts those, too, that were cut off before they came here; they are errors of the last one's code. */
   addAll(diagnostics: readonly Diagnostic[], total?: number): Promise<void> | undefined;
@@ -231,7 +231,7 @@ function createCollector(
   const addAll = (diagnostics: readonly Diagnostic[], total = diagnostics.length): Promise<void> | undefined => {
     let wait: Promise<void> | undefined;
     for (const diagnostic of diagnostics) {
-      // Output keeps its order by itself; only the last one says when to go on.
+      // Output keeps its order; only the last promise says when to go on.
       wait = add(diagnostic) ?? wait;
     }
     const last = diagnostics.findLast((one) => one.severity === 'error');

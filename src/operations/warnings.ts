@@ -3,12 +3,12 @@ import type { Campaign, ChangedRecipient, Report } from '../model.ts';
 import { changedText, countOf } from '../report/words.ts';
 import { mask } from '../util/mask.ts';
 
-/** A number as it is written inside a country: nobody can tell whose it is. Contacts and emails look otherwise. */
+/** A number without a country code: it is not known whose it is. Contacts and emails do not match this. */
 const PLACELESS = /^\(?\d[\d\s()./-]{4,30}$/;
 
 /**
- * What to say where somebody opted out from a number of which the country is not known: it is on the list as it was
- * written, and matches nobody on a list of recipients. Null where every address can be told.
+ * The warning about opt-outs from numbers without a country code: they are on the suppression list as they were
+ * written, and match no recipient. Null if there are none.
  */
 export function placelessOptOut(suppressed: readonly string[]): string | null {
   const count = suppressed.filter((address) => PLACELESS.test(address)).length;
@@ -20,10 +20,10 @@ export function placelessOptOut(suppressed: readonly string[]): string | null {
 }
 
 /**
- * What somebody has to be told of recipients whose time zone nobody knows: they wait for a window that no start finds
- * open. Nothing where there are none.
+ * The warning about recipients whose time zone is not known: they wait for a window that no start finds open. Empty if
+ * there are none.
  *
- * @param campaign - with its file, where it is known
+ * @param campaign - with its file, if it is known
  */
 export function zonelessWarning(
   count: number,
@@ -50,8 +50,8 @@ export function changedLines(changed: readonly ChangedRecipient[], most: number)
 }
 
 /**
- * What somebody has to be told of recipients whose address was corrected after the message had gone out: nobody sends them
- * another one by itself. Nothing where there are none.
+ * The warning about recipients whose address was corrected after the message was sent: no second message is sent
+ * automatically. Empty if there are none.
  */
 export function changedWarning({ changed = [] }: Pick<Report, 'changed'>, file?: string): readonly Diagnostic[] {
   if (changed.length === 0) return [];

@@ -29,7 +29,7 @@ import { projectHere } from './project-ledger.ts';
 import { howListsAreRead, rateOf, thisWorker } from './send-once.ts';
 
 export interface WorkerOptions {
-  /** A folder of the project, whose files are those that runs began with. */
+  /** A folder of the project, with the same files that the runs began with. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
@@ -51,7 +51,7 @@ export interface WorkerOptions {
   readonly watchSend?: (target: string) => SendWatch;
 }
 
-/** What happens to a worker, for whoever looks on. */
+/** What happens to a worker, for logs. */
 export type WorkerEvent =
   | { readonly kind: 'joined'; readonly worker: WorkerFacts; readonly ledger: string }
   | { readonly kind: 'begins' | 'finished'; readonly run: RunRecord }
@@ -60,7 +60,7 @@ export type WorkerEvent =
   | { readonly kind: 'lost'; readonly error: HandbillError }
   | ({ readonly kind: 'recalled' } & Recalled);
 
-/** How often it is looked for something to do. */
+/** How often a worker looks for shards, in ms. */
 const LOOK_MS = 500;
 /** Files that differed may have been brought up to date. */
 const AGAIN_MS = 30_000;
@@ -84,10 +84,10 @@ interface Open extends Running {
 }
 
 /**
- * `handbill worker`: works on the runs that others share with `send --workers`, until it is told to stop. Where the ledger
- * is lost, it waits until it is back.
+ * `handbill worker`: works on the runs that are shared with `send --workers`, until it is stopped. If the ledger is
+ * lost, it waits until it is back.
  *
- * @throws HandbillError: exit status 2 where the ledger is a file; 7 where it cannot be used, and waiting will not help
+ * @throws HandbillError: exit status 2 if the ledger is a file; 7 if it cannot be used, and waiting will not help
  */
 export async function work(given: WorkerOptions): Promise<void> {
   const { now = Date.now, environment = 'sandbox', onEvent = () => undefined } = given;
@@ -150,7 +150,7 @@ async function connected(running: Running, onOpen: () => void): Promise<void> {
     if (workers === null) throw new Error('a shared ledger has workers');
     queue = await queueFor(address);
     recall(ledger);
-    // What this process had before it lost the ledger is for anybody now.
+    // The shards that this process had before it lost the ledger are free for every worker now.
     workers.leave(worker.id);
     workers.join(worker);
     onOpen();
@@ -178,7 +178,7 @@ async function serve(open: Open, running: Running): Promise<void> {
   }
 }
 
-/** A run whose `send` has died, and of which nothing is left to do. */
+/** Ends runs that have nothing left to do, and whose `send` has died. */
 function endOrphans({ ledger, workers, options }: Open): void {
   for (const run of workers.finished()) {
     if (ledger.isHeld(run)) continue;
@@ -203,7 +203,7 @@ async function nextOffer({
     if (run.environment !== options.environment || (leftAlone.get(nameOf(run)) ?? 0) > TIMERS.monotonicMs()) continue;
     const offer = await queue.take(run);
     if (offer !== null) return { run, offer };
-    // Nobody may be left who has looked for the dead: whoever began the run may be one of them.
+    // The process that began the run, and looks for dead workers, may have died itself.
     const opened = workers.reopen(run, true, options.now());
     if (opened.length > 0) await queue.offer(run, opened, true);
   }
@@ -228,7 +228,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   });
   if (session instanceof HandbillError) {
     leaveAlone(open, run, session);
-    // Somebody else may have the files.
+    // Another worker may have the right files.
     await queue.offer(run, [offer.shard], true);
     await queue.done(run, offer);
     return;
@@ -265,7 +265,7 @@ async function workOn(open: Open, running: Running, run: RunRecord, offer: Offer
   }
 }
 
-/** What is wrong with this run alone: its files, or its list, in whose place another one is by now. */
+/** An error in this run alone: in its files, or its list was replaced. */
 function isOfRun(error: Error | null): error is HandbillError {
   return error instanceof HandbillError && !(error instanceof LedgerError && error.kind !== 'other');
 }
@@ -281,7 +281,7 @@ function leaveAlone({ options, leftAlone }: Open, run: RunRecord, error: Handbil
   options.onEvent({ kind: 'leaves-alone', run, error });
 }
 
-/** What whoever shares a run says of it, beside what is in the ledger and in the files. */
+/** What the process that shares a run passes on, in addition to the ledger and the files. */
 export interface RunFacts {
   readonly recipients: string | null;
   readonly ratePerSecond: number | null;
@@ -364,7 +364,7 @@ function differs({ id }: RunRecord, changes: readonly Diagnostic[]): readonly Di
   return [problem('identity-changed', `The campaign is not the one that ${id} began with.`, { hint })];
 }
 
-/** The approval that an environment asks for is looked for by each worker himself. */
+/** Each worker checks the approval that an environment needs by itself. */
 function sealedOf({ sealed }: RunFacts): SealedPlan | null {
   if (sealed === null) return null;
   const read = readSealedPlan(sealed, 'the plan of the run');
@@ -372,7 +372,7 @@ function sealedOf({ sealed }: RunFacts): SealedPlan | null {
   return read;
 }
 
-/** As `send --workers` wrote them (send-workers.ts, sharing.ts). */
+/** Reads the facts that `send --workers` wrote (operations/send-once.ts, run/sharing.ts). */
 export function factsOf(facts: Json): RunFacts {
   return facts as unknown as RunFacts;
 }

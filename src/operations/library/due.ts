@@ -9,13 +9,13 @@ export interface DueOptions extends ProjectOptions {
   readonly environment?: string;
   /** Asked for each campaign, as `send` asks; true is `--yes`. Default: no. */
   readonly confirm?: Confirm<SendQuestion>;
-  /** Ends it in good order: the campaign that is being sent as `send` says; those after it are not looked at. Default: nothing does. */
+  /** Ends it in good order: the current campaign as for `send`; later campaigns are not checked. Default: no signal. */
   readonly signal?: AbortSignal;
   /** Cuts off what is in flight too: who was being sent to is in doubt. Default: nothing does. */
   readonly cutSignal?: AbortSignal;
   /** Only says what would be done. Default: false. */
   readonly dryRun?: boolean;
-  /** The instant that is looked at, in ms since 1970; only with `dryRun`. Default: now. */
+  /** The time for which it is decided what is due, in ms since 1970; only with `dryRun`. Default: now. */
   readonly at?: number;
   /** A run that another process holds is left to it, or has exit status 6. Default: `skip`. */
   readonly ifLocked?: 'skip' | 'fail';
@@ -37,7 +37,7 @@ export interface DueItem {
   readonly why: 'running' | 'halted' | 'waiting' | 'superseded' | 'late' | 'new' | null;
   /** Scheduled instants before this one at which nothing ran, and which are not made up for. */
   readonly missed: { readonly count: number; readonly first: string; readonly last: string } | null;
-  /** The next scheduled instant; null where there is none. */
+  /** The next scheduled instant; null if there is none. */
   readonly next: string | null;
   readonly exit: ExitStatus;
   /** Null where nothing was sent. */
@@ -48,11 +48,11 @@ export interface DueItem {
 /** What was done about all of them. */
 export interface DueResult {
   readonly environment: string;
-  /** The instant that was looked at, ISO 8601 in UTC. */
+  /** The time for which it was decided what is due, ISO 8601 in UTC. */
   readonly at: string;
   readonly dryRun: boolean;
   readonly items: readonly DueItem[];
-  /** Told to stop, or without a ledger: campaigns after the last item were not looked at. */
+  /** It was stopped, or lost the ledger: campaigns after the last item were not checked. */
   readonly stopped: boolean;
   /** The worst of all items. */
   readonly exit: ExitStatus;

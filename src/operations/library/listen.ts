@@ -33,7 +33,7 @@ export interface Recorded {
   readonly known: number;
   /** Addresses that are suppressed since, and were not before. */
   readonly suppressed: readonly string[];
-  /** Addresses whose opt-out was taken back. */
+  /** Addresses whose opt-out was withdrawn. */
   readonly lifted: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface Listening extends AsyncDisposable {
   /** What senders post to, such as `http://127.0.0.1:4011/webhooks`; with the scheme `path`, without the secret. */
   readonly url: string;
   readonly port: number;
-  /** Whose events come to that URL; null: unknown. */
+  /** The environment of the events posted to that URL; null: unknown. */
   readonly environment: string | null;
   /** Each has a URL of its own, which ends in its name. */
   readonly environments: readonly string[];

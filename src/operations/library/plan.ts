@@ -36,13 +36,13 @@ export interface ApproveOptions extends ProjectOptions, SigningKey {
   readonly confirm?: Confirm<ApproveQuestion>;
 }
 
-/** What is looked at. */
+/** What to check. */
 export type CheckApprovalOptions = Omit<ApproveOptions, 'confirm' | keyof SigningKey>;
 
 /** What is about to be signed, for the signer; and the result. */
 export interface ApproveQuestion {
   readonly plan: SealedPlan;
-  /** Its inputs and figures are those of this checkout; false where that was not looked at. */
+  /** Its inputs and figures are those of this checkout; false if they were not compared. */
   readonly compared: boolean;
   /** What its signatures come to; null where the environment asks for none. */
   readonly judgement: Judgement | null;
@@ -67,7 +67,7 @@ export async function plan(target: string, options: PlanOptions = {}): Promise<S
 /**
  * Reads a plan from its file.
  *
- * @throws HandbillError exit 2 where it is no plan, or was changed after it was made
+ * @throws HandbillError exit 2 if it is not a plan, or was changed after it was made
  */
 export async function readPlan(file: string, options: Pick<ProjectOptions, 'cwd'> = {}): Promise<SealedPlan> {
   const { readPlanFile } = await import('../plan.ts');
@@ -93,9 +93,9 @@ export async function approve(file: string, options: ApproveOptions = {}): Promi
 }
 
 /**
- * `handbill approve --check`: looks at a plan without signing it.
+ * `handbill approve --check`: checks whether a plan is approved, without signing it.
  *
- * @throws HandbillError exit 2 where it is not approved, or is not of this checkout
+ * @throws HandbillError exit 2 if it is not approved, or is not of this checkout
  */
 export async function checkApproval(file: string, options: CheckApprovalOptions = {}): Promise<ApproveQuestion> {
   const { recipients, unchecked } = options;

@@ -4,7 +4,7 @@ import type { Estimate } from '../../plan/estimate.ts';
 import { checkNumbers, INSTANT, type ProjectOptions, present, settle } from '../options.ts';
 import type { Previewed, Preview as Shown } from '../preview.ts';
 
-/** What is looked at. */
+/** What to preview. */
 export interface PreviewOptions extends ProjectOptions {
   /** Environment of handbill.yaml. Default: `sandbox`. */
   readonly environment?: string;
@@ -40,7 +40,7 @@ export interface PreviewFallback {
   readonly request: PreviewRequest;
 }
 
-/** Whose row a decision is about. */
+/** The row that a decision is about. */
 export interface PreviewRow {
   /** First line of the row in its file. */
   readonly line: number;
@@ -118,7 +118,10 @@ export interface Preview {
    * is left or fails. Throws HandbillError exit 2: what is wrong with the campaign as a whole.
    */
   readonly decisions: AsyncIterable<PreviewDecision>;
-  /** What the list comes to: of the last loop that got to its end, else of a pass of its own. Throws as `decisions`. */
+  /**
+   * The totals of the list: from the last loop that reached its end, else from a scan of its own. Throws as
+   * `decisions`.
+   */
   result(): Promise<PreviewResult>;
 }
 

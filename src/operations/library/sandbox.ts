@@ -20,7 +20,7 @@ export interface SandboxOptions {
   readonly receipts?: string;
   /** Milliseconds to wait before each answer. Default: 0. */
   readonly latencyMs?: number;
-  /** Whose numbers play scripted answers. Default: `reserved`, those that are kept for documentation. */
+  /** Which numbers get scripted answers. Default: `reserved`, those that are kept for documentation. */
   readonly scripts?: 'reserved' | 'all' | 'none';
   /** The form of requests and answers. Default: `default`. */
   readonly dialect?: 'default' | 'top-level' | 'per-recipient' | 'problem';
@@ -30,7 +30,7 @@ export interface SandboxOptions {
   readonly devices?: string;
   /** Most recipients of one request, above which it is answered 413. Default: 1,000. */
   readonly maxRecipients?: number;
-  /** Where delivery reports and replies are posted, and which. Default: nothing comes back. */
+  /** Where delivery reports and replies are posted, and which. Default: none are posted. */
   readonly webhook?: WebhookOptions;
   /** Milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;

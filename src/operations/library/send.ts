@@ -24,13 +24,18 @@ export interface SendOptions extends ProjectOptions {
    * `interrupted`, and sending again continues. Default: nothing does.
    */
   readonly signal?: AbortSignal;
-  /** Cuts off what is in flight too, as the second Ctrl-C does: who was being sent to is in doubt. Default: nothing does. */
+  /**
+   * Cuts off what is in flight too, as the second Ctrl-C does: recipients of those requests are in doubt. Default: no
+   * signal.
+   */
   readonly cutSignal?: AbortSignal;
   /** Recipients that are posted to in this start. Default: all. */
   readonly limit?: number;
   /** Requests in flight at most, 1 to 1024. Default: as the environment, then the campaign says (16). */
   readonly concurrency?: number;
-  /** Requests per second over the whole run, at most; the lowest of all that say something counts. Default: no limit. */
+  /**
+   * Requests per second over the whole run, at most; the lowest of all limits that are set applies. Default: no limit.
+   */
   readonly ratePerSecond?: number;
   /** Bad rows are skipped instead of refusing the run. Default: that of a plan, else as `recipients.onInvalid` says. */
   readonly skipInvalid?: boolean;
@@ -130,9 +135,10 @@ export interface SendResult {
  *
  * Several campaigns can be sent at once in one process. What goes wrong for a recipient is in the report.
  *
- * @param target - a campaign file, its folder, or its name; or a plan file, of which any change of its inputs is refused
+ * @param target - a campaign file, its folder, or its name; or a plan file, of which any change of its inputs is
+ * refused
  * @throws HandbillError exit 2 (refused before any request), 6 (another process holds this run), 7 (the ledger cannot
- *   be used), 130 (told to stop before any request)
+ *   be used), 130 (stopped before any request)
  */
 export function send(target: string | SealedPlan, options: SendOptions = {}): Task<SendProgress, SendResult> {
   let live: Live | null = null;
@@ -239,7 +245,7 @@ function given({ environment, occurrence, recipients, skipInvalid }: SealedPlan)
   return { environment, occurrence, skipInvalid, ...(recipients === null ? {} : { recipients }) };
 }
 
-/** A plan says for which environment it was made; nothing else may be said beside it. */
+/** A plan names the environment that it was made for; no option may name another one. */
 function refuseOthers(sealed: SealedPlan, options: SendOptions): void {
   const { environment } = options;
   const found: Diagnostic[] = [];

@@ -13,17 +13,18 @@ export interface WorkerOptions extends ProjectOptions {
   readonly idleMs?: number;
   /** Ends it in good order: requests in flight are awaited and recorded, the rest goes to others. Default: nothing does. */
   readonly signal?: AbortSignal;
-  /** Cuts off what is in flight too: who was being sent to is in doubt. Default: nothing does. */
+  /** Cuts off what is in flight too: recipients of those requests are in doubt. Default: no signal. */
   readonly cutSignal?: AbortSignal;
   /** Called with a line for what it begins and ends, and for what goes wrong; it holds no address, text or secret. */
   readonly log?: (line: string) => void;
 }
 
 /**
- * `handbill worker`: works on the runs that others share (`send` with `workers`) through a shared ledger. Resolves when it
- * was told to stop, or had nothing to do for `idleMs`; while the ledger cannot be reached, it waits.
+ * `handbill worker`: works on the runs that others share (`send` with `workers`) through a shared ledger. Resolves when
+ * it is stopped, or had nothing to do for `idleMs`; while the ledger cannot be reached, it waits.
  *
- * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (a ledger that waiting cannot mend)
+ * @throws HandbillError exit 2 (the ledger is a file, a project file that is wrong), 7 (a ledger that waiting cannot
+ * mend)
  */
 export async function runWorker(options: WorkerOptions = {}): Promise<void> {
   checkNumbers(options, { concurrency: [1, 1024, 'whole'], idleMs: [0, Number.MAX_SAFE_INTEGER] });
