@@ -321,8 +321,8 @@ function listGroups(groups: ReadonlyMap<string, Group>, texts: Texts): Listed {
   const rest = sorted.slice(MAX_GROUPS);
   const recipients = rest.reduce((sum, { count }) => sum + count, 0);
   // A text that changes but is sent to no recipient: a branch that no row takes, or a variant without recipients.
-  const nobody = rest.length === 0 && idle.length > 0 ? [{ ...EMPTY, templates: idle }] : [];
-  return { groups: [...shown, ...nobody], more: rest.length === 0 ? null : { groups: rest.length, recipients } };
+  const unsent = rest.length === 0 && idle.length > 0 ? [{ ...EMPTY, templates: idle }] : [];
+  return { groups: [...shown, ...unsent], more: rest.length === 0 ? null : { groups: rest.length, recipients } };
 }
 
 const EMPTY = { recipients: 0, columns: [], variant: null, row: null } as const;

@@ -74,7 +74,7 @@ export const LONGEST_WAIT_MS = 15 * 60_000;
  */
 export function classify(attempt: Attempt, context: ClassifyContext): Verdict {
   if (attempt.phase === 'P1') return notSent(attempt, context);
-  if (attempt.status === null) return nobodyKnows(attempt);
+  if (attempt.status === null) return perhapsSent(attempt);
   if (attempt.status >= 200 && attempt.status < 300) return success(attempt, context);
   return refusal(attempt, attempt.status, context);
 }
@@ -98,7 +98,7 @@ function notSent(attempt: Attempt, context: ClassifyContext): Verdict {
 }
 
 /** P2: the API may have it. Never again, whatever the error. */
-function nobodyKnows(attempt: Attempt): Verdict {
+function perhapsSent(attempt: Attempt): Verdict {
   const code = attempt.error?.code ?? '';
   const error = attempt.error === null ? null : describe(attempt.error);
   if (code === 'HANDBILL_TIMEOUT' || SLOW.test(code)) return verdict('in-doubt', 'timeout', { error }); // C2, C3, C8

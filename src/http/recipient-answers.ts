@@ -101,12 +101,12 @@ function statementsIn(
       recipients.length,
       directory,
     );
-  const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire))).filter(isAboutSomebody);
+  const named = lists.map((list) => read(list, (entry) => statementOf(entry, wire))).filter(isAboutRecipients);
   const results = named.length > 0 ? named : byPosition(lists, recipients.length, wire);
   const refusals = refusedLists.map((list) => read(list, (entry) => refusalIn(entry, wire)));
   // If refusals are the only list, the recipients that are not on it were accepted, provided that it names recipients of
   // this request.
-  const others: Statement = refusals.every(isAboutSomebody) ? { said: 'taken', id: null } : UNCLEAR;
+  const others: Statement = refusals.every(isAboutRecipients) ? { said: 'taken', id: null } : UNCLEAR;
   return recipients.map((_, i) => {
     const result =
       lists.length === 0 ? null : (results.map((list) => list[i] ?? SILENT).reduce(bothLists, null) ?? SILENT);
@@ -150,7 +150,7 @@ function byPosition(
   return lists
     .filter((list) => list.length > 0)
     .map((list) => {
-      const isInOrder = list.length === count && !list.some((entry) => namesSomebody(entry, wire));
+      const isInOrder = list.length === count && !list.some((entry) => namesRecipient(entry, wire));
       return isInOrder ? list.map((entry) => statementOf(entry, wire)) : [];
     });
 }
@@ -177,7 +177,7 @@ function bothLists(a: Statement | null, b: Statement): Statement {
   return a.said === b.said || (a.said === 'refused' && b.said === 'silent') ? a : UNCLEAR;
 }
 
-function isAboutSomebody(statements: readonly Statement[]): boolean {
+function isAboutRecipients(statements: readonly Statement[]): boolean {
   return statements.some(({ said }) => said !== 'silent');
 }
 
@@ -244,7 +244,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
 }
 
 /** Does an entry name a recipient, of this request or not? Then it is not matched by its position in the list. */
-export function namesSomebody(entry: unknown, wire: CompiledWire): boolean {
+export function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }

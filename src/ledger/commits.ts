@@ -199,11 +199,11 @@ export function commitStore(
       return connection.write(nowMs, results.length + claims.length, (now) => {
         reach.refresh();
         const answers = writeMany(run, batch, now, many, (rest) => writeEach(run, rest, now));
-        if (answers === null) throw SOMEBODY_ELSE;
+        if (answers === null) throw OTHER_RECIPIENT;
         return answers;
       });
     } catch (error) {
-      if (error === SOMEBODY_ELSE) return null;
+      if (error === OTHER_RECIPIENT) return null;
       throw error;
     }
   };
@@ -249,7 +249,7 @@ export function commitStore(
 }
 
 /** Ends a transaction in which a row belongs to another recipient; writing row by row then finds which. */
-const SOMEBODY_ELSE = new Error('a row has another recipient');
+const OTHER_RECIPIENT = new Error('a row has another recipient');
 
 /**
  * The lock was lost, and another start replaced the list during the send. Row numbers mean other recipients now, so no

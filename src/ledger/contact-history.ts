@@ -446,7 +446,7 @@ function reachRows(connection: Connection): ReachRows {
         if (fellBack !== 1) return -1;
       }
     },
-    wasReachedSince: (list, sinceMs) => query(ANYBODY).get(list, sinceMs) !== undefined,
+    wasReachedSince: (list, sinceMs) => query(ANY_REACHED).get(list, sinceMs) !== undefined,
   };
 }
 
@@ -472,7 +472,7 @@ const LAST_LEG = 'SELECT max(leg) FROM recipients WHERE list = ?';
 
 const LATER_LEGS = 'SELECT count(*) FROM recipients WHERE list = ? AND leg > 0';
 
-const ANYBODY = `SELECT 1 FROM recipients
+const ANY_REACHED = `SELECT 1 FROM recipients
   WHERE list = ? AND (state = 'accepted' OR state = 'in-doubt' OR state = 'claimed')
     AND (coalesce(claimed_at, updated_at) IS NULL OR coalesce(claimed_at, updated_at) >= ?) LIMIT 1`;
 

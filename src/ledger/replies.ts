@@ -243,7 +243,7 @@ function bestOf({ named, before, after }: Best): Candidate | null {
   return named ?? before ?? after;
 }
 
-const NOBODY: Best = { named: null, before: null, after: null };
+const NO_MATCH: Best = { named: null, before: null, after: null };
 
 interface Search {
   readonly replies: readonly Wanted[];
@@ -344,8 +344,8 @@ function toWanted(row: readonly Value[]): Wanted {
     atMs: Math.min(Number(row[4] ?? receivedAtMs), receivedAtMs),
     receivedAtMs,
     environment: String(row[6]),
-    own: { ...NOBODY },
-    any: { ...NOBODY },
+    own: { ...NO_MATCH },
+    any: { ...NO_MATCH },
   };
 }
 

@@ -354,7 +354,7 @@ export function knownOf(
         state,
         halt: run.halt?.rule ?? null,
         createdAtMs: run.createdAtMs,
-        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NOBODY_WAITS),
+        ...(state === 'partial' ? waitsOf(ledger, run, campaign, { instant, nowMs, sinceMs }) : NONE_WAITING),
         isSame: isSame(run),
       };
     });
@@ -430,7 +430,7 @@ function waitsOf(
   { send }: Campaign,
   { instant, nowMs, sinceMs }: { readonly instant: number | null; readonly nowMs: number; readonly sinceMs: number },
 ): Pick<DueRun, 'waitsUntilMs' | 'zoneless'> {
-  if (instant === null || instant < sinceMs) return NOBODY_WAITS;
+  if (instant === null || instant < sinceMs) return NONE_WAITING;
   const counts = ledger.counts(run);
   // When the first waiting recipient may be sent to, if all recipients that are left wait.
   const untilMs = run.figures?.['opensAtMs'];
@@ -442,7 +442,7 @@ function waitsOf(
   };
 }
 
-const NOBODY_WAITS = { waitsUntilMs: null, zoneless: 0 };
+const NONE_WAITING = { waitsUntilMs: null, zoneless: 0 };
 
 /**
  * Halts a run that cannot continue because its inputs changed, for example a list that is exported each night. The user

@@ -43,7 +43,7 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
   const first = answersOf(before);
   let earlier = first.outcomes;
   // What this start came to when the ledger was asked last, and what it says holds these too.
-  let known = { ...NOBODY };
+  let known = { ...NONE_TRIED };
   const count = (outcome: Tried): number => earlier[outcome] + settled[outcome] - known[outcome];
   const tried = (): number => triedIn(earlier) + triedIn(settled) - triedIn(known);
   const triedBefore = tried();
@@ -92,11 +92,11 @@ export function createCanary({ canary, before, figures }: CanaryContext): Canary
 
 type Tried = 'accepted' | 'rejected' | 'failed' | 'in-doubt';
 
-const NOBODY: Readonly<Record<Tried, number>> = { accepted: 0, rejected: 0, failed: 0, 'in-doubt': 0 };
+const NONE_TRIED: Readonly<Record<Tried, number>> = { accepted: 0, rejected: 0, failed: 0, 'in-doubt': 0 };
 
 /** Recipients who were tried, by outcome, and how many are meant at all. */
 function answersOf(counts: readonly LegCount[]) {
-  const outcomes = { ...NOBODY };
+  const outcomes = { ...NONE_TRIED };
   let meant = 0;
   for (const { outcome, fellBack, count } of counts) {
     if (fellBack || outcome === 'skipped') continue;

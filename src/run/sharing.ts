@@ -467,8 +467,8 @@ export async function callWorkersBack(
   const run = workers === null ? null : ledger.findRun(identity);
   if (workers === null || run === null) return;
   if (workers.left(run) > 0) workers.callBack(run);
-  while (workers.isWorkedOn(run, NOBODY)) await sleep(CALL_BACK_LOOK_MS, new AbortController().signal);
+  while (workers.isWorkedOn(run, NO_WORKER)) await sleep(CALL_BACK_LOOK_MS, new AbortController().signal);
 }
 
-/** No worker is called so. */
-const NOBODY = '';
+/** No worker has this id. */
+const NO_WORKER = '';

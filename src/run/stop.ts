@@ -74,11 +74,11 @@ export interface StopContext {
   readonly onHalt: () => void;
 }
 
-const NOBODY: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstLegs: 0, fellBack: 0 };
+const NO_ANSWERS: Answers = { accepted: 0, rejected: 0, inDoubt: 0, firstLegs: 0, fellBack: 0 };
 
 export function createStop(context: StopContext): Stop {
   const doubtLimit = threshold(context.limits.stopAfterInDoubt, context.rows) ?? defaultDoubts(context);
-  const { before, others = () => NOBODY } = context;
+  const { before, others = () => NO_ANSWERS } = context;
   const rejectedLimit = threshold(context.limits.stopAfterRejected, context.rows);
   let halt: Halt | null = null;
   let accepted = 0;

@@ -5,7 +5,7 @@ import { answer, answerEmpty, answerJson, answerProblem } from './answer.ts';
 import { describe, describeAsText, reportsOf } from './describe.ts';
 import { isTo, receivedJson } from './inbox.ts';
 import { describeDialect } from './openapi.ts';
-import { type Counter, postMessage } from './post-message.ts';
+import { postMessage, type SandboxState } from './post-message.ts';
 
 interface Env {
   Bindings: HttpBindings;
@@ -16,35 +16,35 @@ interface Env {
  *
  * @param url gives the sandbox's own origin, which is known only when it listens
  */
-export function createApp(counter: Counter, url: () => string): Hono<Env> {
+export function createApp(state: SandboxState, url: () => string): Hono<Env> {
   const app = new Hono<Env>();
   app.post(
     '/v2/messages',
-    written((c) => postMessage(counter, c.env.incoming, c.env.outgoing)),
+    written((c) => postMessage(state, c.env.incoming, c.env.outgoing)),
   );
   app.get(
     '/sandbox/messages',
-    written((c) => listMessages(counter, c)),
+    written((c) => listMessages(state, c)),
   );
   app.delete(
     '/sandbox/messages',
-    written((c) => clearMessages(counter, c)),
+    written((c) => clearMessages(state, c)),
   );
   app.get(
     '/sandbox',
-    written((c) => describeSandbox(counter, url(), c)),
+    written((c) => describeSandbox(state, url(), c)),
   );
   app.get(
     '/sandbox/reports',
-    written((c) => answerJson(c.env.outgoing, 200, JSON.stringify(reportsOf(counter)))),
+    written((c) => answerJson(c.env.outgoing, 200, JSON.stringify(reportsOf(state)))),
   );
   app.get(
     '/sandbox/openapi.json',
-    written((c) => showOpenApi(counter, url(), c)),
+    written((c) => showOpenApi(state, url(), c)),
   );
   app.notFound(written(answerElse));
   app.onError((error, c: Context<Env>) => {
-    counter.log?.(`error: ${error.message}`);
+    state.log?.(`error: ${error.message}`);
     if (c.env.outgoing.headersSent) c.env.outgoing.destroy();
     else answerProblem(c.env.outgoing, 500, { detail: 'The sandbox failed. Its log says more.' });
     return RESPONSE_ALREADY_SENT;
@@ -74,31 +74,31 @@ function written(write: (c: Context<Env>) => void | Promise<void>): (c: Context<
 
 const DEFAULT_LIMIT = '100';
 
-function listMessages(counter: Counter, c: Context<Env>): void {
+function listMessages(state: SandboxState, c: Context<Env>): void {
   const { to, limit = DEFAULT_LIMIT } = c.req.query();
   if (!/^\d{1,9}$/.test(limit)) {
     answerProblem(c.env.outgoing, 400, { detail: 'limit must be a whole number.' });
     return;
   }
-  const entries = counter.inbox.newestFirst().filter((entry) => to === undefined || isTo(entry, to));
+  const entries = state.inbox.newestFirst().filter((entry) => to === undefined || isTo(entry, to));
   const messages = entries.slice(0, Number(limit)).map(receivedJson);
-  answerJson(c.env.outgoing, 200, `{"received":${counter.inbox.received},"messages":[${messages.join(',')}]}`);
+  answerJson(c.env.outgoing, 200, `{"received":${state.inbox.received},"messages":[${messages.join(',')}]}`);
 }
 
-function clearMessages(counter: Counter, c: Context<Env>): void {
-  counter.inbox.clear();
+function clearMessages(state: SandboxState, c: Context<Env>): void {
+  state.inbox.clear();
   answerEmpty(c.env.outgoing, 204, {});
 }
 
-function describeSandbox(counter: Counter, url: string, c: Context<Env>): void {
-  const description = describe(url, counter);
+function describeSandbox(state: SandboxState, url: string, c: Context<Env>): void {
+  const description = describe(url, state);
   const wantsJson = c.env.incoming.headers.accept?.includes('application/json') === true;
   if (wantsJson) answerJson(c.env.outgoing, 200, JSON.stringify(description));
-  else answer(c.env.outgoing, 200, 'text/plain; charset=utf-8', describeAsText(description, counter.dialect.says));
+  else answer(c.env.outgoing, 200, 'text/plain; charset=utf-8', describeAsText(description, state.dialect.says));
 }
 
-function showOpenApi(counter: Counter, url: string, c: Context<Env>): void {
-  answerJson(c.env.outgoing, 200, JSON.stringify(describeDialect(counter.dialect.name, url)));
+function showOpenApi(state: SandboxState, url: string, c: Context<Env>): void {
+  answerJson(c.env.outgoing, 200, JSON.stringify(describeDialect(state.dialect.name, url)));
 }
 
 function answerElse(c: Context<Env>): void {

@@ -1,7 +1,7 @@
 import { channelsOf, DEVICES } from './devices.ts';
 import type { Inbox } from './inbox.ts';
 import type { DialectName } from './openapi.ts';
-import type { Acquaintance } from './post-message.ts';
+import type { RecipientSettings } from './post-message.ts';
 import type { ReportCounts, Reporter } from './reporter.ts';
 import { SCENARIOS, type ScriptedNumbers } from './scenarios.ts';
 
@@ -29,7 +29,7 @@ export interface Description {
 }
 
 /** The parts of the description other than the counts. */
-export interface Described extends Acquaintance {
+export interface Described extends RecipientSettings {
   readonly inbox: Inbox;
   readonly maxRecipients: number;
   readonly reporter: Reporter | null;

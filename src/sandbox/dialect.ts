@@ -39,7 +39,7 @@ export interface Refusal {
 export type Refusals = ReadonlyMap<number, Refusal>;
 
 /** No recipient is refused. */
-export const NOBODY: Refusals = new Map();
+export const NO_REFUSALS: Refusals = new Map();
 
 export interface ErrorRest {
   readonly detail: string;

@@ -9,7 +9,7 @@ import { addressesOf, bareNumber, countOf, pointerTo } from './addresses.ts';
 import { answer, answerEmpty, answerError, answerJson } from './answer.ts';
 import type { Message, MessageChecker, MessageFault } from './check-message.ts';
 import { type Device, deviceByDigits, hasMeaning, scriptOf, takes } from './devices.ts';
-import { type Dialect, NOBODY, type Refusal, type Refusals, UNSUPPORTED } from './dialect.ts';
+import { type Dialect, NO_REFUSALS, type Refusal, type Refusals, UNSUPPORTED } from './dialect.ts';
 import type { Inbox, Receipts, ReceivedFacts } from './inbox.ts';
 import type { Reply, Taken } from './reply.ts';
 import { accept, refusal, refuseMessage } from './reply.ts';
@@ -23,8 +23,8 @@ import {
   statusTitle,
 } from './scenarios.ts';
 
-/** An endpoint that keeps what it receives. */
-export interface Counter extends Desk {
+/** The state of a sandbox, and where it keeps what it receives. */
+export interface SandboxState extends ApiContext {
   readonly inbox: Inbox;
   readonly receipts: Receipts | null;
   /** Posts delivery reports and replies; null without a webhook. */
@@ -38,23 +38,23 @@ export interface Counter extends Desk {
  * report, so a comparison never finds one of them without its receipt.
  */
 export async function postMessage(
-  counter: Counter,
+  state: SandboxState,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   const body = await receiveBody(incoming, MAX_BODY_BYTES);
   if (body === 'cut-off') return;
   if (body === 'too-large') {
-    answerError(outgoing, counter.dialect, 413, TOO_LARGE, { Connection: 'close' });
+    answerError(outgoing, state.dialect, 413, TOO_LARGE, { Connection: 'close' });
     return;
   }
-  const decided = decide(counter, incoming.headers, body);
-  const followers = counter.reporter === null ? null : counter.reporter.follow(decided);
+  const decided = decide(state, incoming.headers, body);
+  const followers = state.reporter === null ? null : state.reporter.follow(decided);
   const reply = followers === null ? decided : followers.reply;
-  keep(counter, reply, body);
+  keep(state, reply, body);
   const early = followers === null ? null : followers.begin();
   if (early !== null) await early;
-  if (counter.latencyMs > 0) later(outgoing, counter.latencyMs, () => reply.write(outgoing));
+  if (state.latencyMs > 0) later(outgoing, state.latencyMs, () => reply.write(outgoing));
   else reply.write(outgoing);
 }
 
@@ -62,10 +62,10 @@ export async function postMessage(
 const MAX_BODY_BYTES = 1_048_576;
 const TOO_LARGE = { detail: 'The body is larger than 1 MiB.' };
 
-function keep(counter: Counter, reply: Reply, bytes: Buffer): void {
+function keep(state: SandboxState, reply: Reply, bytes: Buffer): void {
   const facts: ReceivedFacts = {
-    number: counter.inbox.received + 1,
-    receivedAtMs: counter.now(),
+    number: state.inbox.received + 1,
+    receivedAtMs: state.now(),
     status: reply.status,
     scenario: reply.digits,
     id: reply.id,
@@ -73,9 +73,9 @@ function keep(counter: Counter, reply: Reply, bytes: Buffer): void {
     refused: refusedBy(reply),
     taken: isTaken(reply),
   };
-  counter.receipts?.append({ ...facts, bytes });
-  counter.inbox.add(facts, bytes);
-  counter.log?.(logLine(facts, reply.message));
+  state.receipts?.append({ ...facts, bytes });
+  state.inbox.add(facts, bytes);
+  state.log?.(logLine(facts, reply.message));
 }
 
 function refusedBy({ message, refusals }: Reply): readonly string[] {
@@ -106,8 +106,8 @@ function shown(addresses: readonly string[]): string {
   return addresses.slice(0, SHOWN).map(mask).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** The state that the API needs to decide about a request. */
-interface Desk extends Stage, Acquaintance {
+/** What the API needs to decide about a request. */
+interface ApiContext extends ScenarioContext, RecipientSettings {
   readonly apiKey: string;
   readonly checker: MessageChecker;
   readonly maxRecipients: number;
@@ -117,45 +117,45 @@ interface Desk extends Stage, Acquaintance {
  * Decides about one request as the API would: the key, the form of the body, the message, its recipients, their
  * scripts.
  */
-function decide(desk: Desk, headers: IncomingHttpHeaders, body: Buffer): Reply {
-  const { dialect } = desk;
-  if (headers['x-api-key'] !== desk.apiKey) return refusal(dialect, 401, NO_KEY);
+function decide(context: ApiContext, headers: IncomingHttpHeaders, body: Buffer): Reply {
+  const { dialect } = context;
+  if (headers['x-api-key'] !== context.apiKey) return refusal(dialect, 401, NO_KEY);
   if (!isPlainJson(headers)) return refusal(dialect, 415, NOT_PLAIN_JSON);
   if (!isUtf8(body)) return refusal(dialect, 400, 'The body is not UTF-8.');
   const text = body.toString('utf8');
   const message = parse(text);
   if (message === undefined) return refusal(dialect, 400, 'The body is not JSON.');
-  if (!desk.checker.isMessage(message)) return notAMessage(dialect, desk.checker.faults());
-  if (countOf(message) > desk.maxRecipients) return tooMany(desk, message);
-  return answerMessage(desk, message, text);
+  if (!context.checker.isMessage(message)) return notAMessage(dialect, context.checker.faults());
+  if (countOf(message) > context.maxRecipients) return tooMany(context, message);
+  return answerMessage(context, message, text);
 }
 
 const NO_KEY = 'The header X-Api-Key is missing or not the key of this sandbox.';
 const NOT_PLAIN_JSON = 'The body must be application/json in UTF-8, not compressed.';
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
-function answerMessage(desk: Desk, message: Message, text: string): Reply {
-  const { dialect } = desk;
-  const { scenario, refusals } = judge(desk, message);
-  if (scenario !== null) return playScenario(desk, scenario, { id: desk.nextId(), message, refusals }, text);
-  if (refusals.size === 0) return accept(dialect, { id: desk.nextId(), message, refusals }, null);
-  return answerRefusals(desk, message, refusals);
+function answerMessage(context: ApiContext, message: Message, text: string): Reply {
+  const { dialect } = context;
+  const { scenario, refusals } = judge(context, message);
+  if (scenario !== null) return playScenario(context, scenario, { id: context.nextId(), message, refusals }, text);
+  if (refusals.size === 0) return accept(dialect, { id: context.nextId(), message, refusals }, null);
+  return answerRefusals(context, message, refusals);
 }
 
 /** Inside an answer of success where the dialect has a place for it, else for the whole request. */
-function answerRefusals(desk: Desk, message: Message, refusals: Refusals): Reply {
-  const { dialect } = desk;
+function answerRefusals(context: ApiContext, message: Message, refusals: Refusals): Reply {
+  const { dialect } = context;
   const [first] = refusals;
   const alone = dialect.results === 'several' && countOf(message) === 1;
   if (first === undefined || (dialect.results !== 'never' && !alone)) {
-    return accept(dialect, { id: desk.nextId(), message, refusals }, null);
+    return accept(dialect, { id: context.nextId(), message, refusals }, null);
   }
   const [position, why] = first;
   const errors = alone ? undefined : [{ detail: why.detail, pointer: pointerTo(message, position) }];
   return refuseMessage(dialect, message, why, errors);
 }
 
-function tooMany({ dialect, maxRecipients }: Desk, message: Message): Reply {
+function tooMany({ dialect, maxRecipients }: ApiContext, message: Message): Reply {
   const detail = `The message has ${countOf(message)} recipients, and at most ${maxRecipients} are taken.`;
   return refuseMessage(dialect, message, { status: 413, code: 'too-many-recipients', detail, digits: null });
 }
@@ -182,8 +182,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** What is known of the recipients beforehand. */
-export interface Acquaintance {
+/** The settings that decide how a recipient is answered. */
+export interface RecipientSettings {
   readonly dialect: Dialect;
   readonly scripts: ScriptedNumbers;
   /** Devices of a file by number, without `+`; they come before those of the table. */
@@ -198,13 +198,13 @@ interface Verdict {
   readonly refusals: Refusals;
 }
 
-const ALL_TAKEN: Verdict = { scenario: null, refusals: NOBODY };
+const ALL_TAKEN: Verdict = { scenario: null, refusals: NO_REFUSALS };
 
 /**
  * Decides about every recipient of a message: a script has priority over the device. A refusal that is only about one
  * of several recipients belongs to that one; all other results of scripts are about the request.
  */
-function judge(known: Acquaintance, message: Message): Verdict {
+function judge(known: RecipientSettings, message: Message): Verdict {
   const number = onlyNumber(message);
   if (number !== null && known.devices.size === 0 && !hasMeaning(number)) return ALL_TAKEN;
   return judgeAll(known, message);
@@ -217,7 +217,7 @@ function onlyNumber({ recipients, addressBook }: Message): string | null {
   return typeof msisdn === 'string' ? msisdn : null;
 }
 
-function judgeAll(known: Acquaintance, message: Message): Verdict {
+function judgeAll(known: RecipientSettings, message: Message): Verdict {
   const inline = message.recipients?.length ?? 0;
   const refusals = new Map<number, Refusal>();
   let scenario: Scenario | null = null;
@@ -242,7 +242,7 @@ function refusalBy(scenario: Scenario): Refusal | null {
   return { status, code, detail: `Scripted: ${statusTitle(status)}.`, digits: scenario.digits };
 }
 
-function unsupported(known: Acquaintance, address: string, isContact: boolean, channel: string): Refusal | null {
+function unsupported(known: RecipientSettings, address: string, isContact: boolean, channel: string): Refusal | null {
   if (isContact || address.includes('@')) return null;
   const device = deviceOf(known, address);
   if (device === null || takes(device, channel)) return null;
@@ -254,13 +254,13 @@ function articleFor(label: string): 'a' | 'an' {
   return /^[aeiou]/i.test(label) ? 'an' : 'a';
 }
 
-function deviceOf({ devices, scripts }: Acquaintance, msisdn: string): Device | null {
+function deviceOf({ devices, scripts }: RecipientSettings, msisdn: string): Device | null {
   const named = devices.size === 0 ? undefined : devices.get(bareNumber(msisdn));
   return named ?? deviceByDigits(msisdn, scripts);
 }
 
-/** What scripted answers need to remember and to know. */
-interface Stage {
+/** What scripted answers need, and what they remember. */
+interface ScenarioContext {
   readonly dialect: Dialect;
   readonly nextId: () => string;
   readonly now: () => number;
@@ -274,20 +274,20 @@ const MAX_THROTTLED = 10_000;
 const SCRIPTED = { detail: "Scripted: chosen by the last three digits of the recipient's address." };
 
 /** The reply that a scenario asks for. `text` is the request's body, by which a repeated request is recognised. */
-function playScenario(stage: Stage, scenario: Scenario, taken: Taken, text: string): Reply {
+function playScenario(context: ScenarioContext, scenario: Scenario, taken: Taken, text: string): Reply {
   const { play } = scenario;
   switch (play.kind) {
     case 'status':
-      return playStatus(stage, scenario, play.status, play.headers, taken);
+      return playStatus(context, scenario, play.status, play.headers, taken);
     case 'throttle':
-      return playThrottle(stage, scenario, play.once, play.retryAfter, taken, text);
+      return playThrottle(context, scenario, play.once, play.retryAfter, taken, text);
     case 'fault':
-      return playFault(stage, scenario, play.fault, taken);
+      return playFault(context, scenario, play.fault, taken);
   }
 }
 
 function playStatus(
-  stage: Stage,
+  context: ScenarioContext,
   scenario: Scenario,
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -295,21 +295,23 @@ function playStatus(
 ): Reply {
   const isEmpty = status === 204 || (status >= 300 && status < 400);
   if (isEmpty) return plain(scenario, status, taken, (outgoing) => answerEmpty(outgoing, status, headers));
-  if (status < 300) return accept(stage.dialect, taken, scenario.digits, status);
-  return plain(scenario, status, taken, (outgoing) => answerError(outgoing, stage.dialect, status, SCRIPTED, headers));
+  if (status < 300) return accept(context.dialect, taken, scenario.digits, status);
+  return plain(scenario, status, taken, (outgoing) =>
+    answerError(outgoing, context.dialect, status, SCRIPTED, headers),
+  );
 }
 
 function playThrottle(
-  stage: Stage,
+  context: ScenarioContext,
   scenario: Scenario,
   once: boolean,
   retryAfter: RetryAfter,
   taken: Taken,
   text: string,
 ): Reply {
-  if (once && comesAgain(stage.throttled, text)) return accept(stage.dialect, taken, scenario.digits);
-  const headers = retryAfterHeader(retryAfter, stage.now());
-  return plain(scenario, 429, taken, (outgoing) => answerError(outgoing, stage.dialect, 429, SCRIPTED, headers));
+  if (once && comesAgain(context.throttled, text)) return accept(context.dialect, taken, scenario.digits);
+  const headers = retryAfterHeader(retryAfter, context.now());
+  return plain(scenario, 429, taken, (outgoing) => answerError(outgoing, context.dialect, 429, SCRIPTED, headers));
 }
 
 /** True when this very body was seen and has not been accepted since; else it is remembered. */
@@ -328,7 +330,7 @@ function retryAfterHeader(wait: RetryAfter, nowMs: number): Readonly<Record<stri
   return { 'Retry-After': new Date(nowMs + wait.seconds * 1000).toUTCString() };
 }
 
-function playFault({ dialect }: Stage, { digits }: Scenario, fault: Fault, taken: Taken): Reply {
+function playFault({ dialect }: ScenarioContext, { digits }: Scenario, fault: Fault, taken: Taken): Reply {
   const { status, givesId, play } = FAULTS[fault];
   const success = dialect.acceptedStatus;
   const json = dialect.accepted(taken.id, taken.message, taken.refusals);
@@ -337,7 +339,7 @@ function playFault({ dialect }: Stage, { digits }: Scenario, fault: Fault, taken
     digits,
     id: givesId ? taken.id : null,
     message: taken.message,
-    refusals: givesId ? taken.refusals : NOBODY,
+    refusals: givesId ? taken.refusals : NO_REFUSALS,
     taken: status === 'success' ? taken : null,
     write: (outgoing) => play(outgoing, json, success),
   };
@@ -345,7 +347,7 @@ function playFault({ dialect }: Stage, { digits }: Scenario, fault: Fault, taken
 
 function plain({ digits }: Scenario, status: number, taken: Taken, write: Reply['write']): Reply {
   const { message } = taken;
-  return { status, digits, id: null, message, refusals: NOBODY, taken: status < 300 ? taken : null, write };
+  return { status, digits, id: null, message, refusals: NO_REFUSALS, taken: status < 300 ? taken : null, write };
 }
 
 const SLOW_MS = 3_000;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { answerError, answerJson } from './answer.ts';
 import type { Message, MessageFault } from './check-message.ts';
 import type { Dialect, Refusal, Refusals } from './dialect.ts';
-import { NOBODY } from './dialect.ts';
+import { NO_REFUSALS } from './dialect.ts';
 
 /** What a request will be answered, decided before anything is written. */
 export interface Reply {
@@ -39,7 +39,7 @@ export function accept(dialect: Dialect, taken: Taken, digits: string | null, st
 export function refusal(dialect: Dialect, status: number, detail: string, errors?: readonly MessageFault[]): Reply {
   const rest = errors === undefined ? { detail } : { detail, errors };
   const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
-  return { status, digits: null, id: null, message: null, refusals: NOBODY, taken: null, write };
+  return { status, digits: null, id: null, message: null, refusals: NO_REFUSALS, taken: null, write };
 }
 
 /** A message is refused as a whole because of one recipient, or of how many there are. */
@@ -47,5 +47,5 @@ export function refuseMessage(dialect: Dialect, message: Message, why: Refusal, 
   const { status, code, detail, digits } = why;
   const rest = errors === undefined ? { detail, code } : { detail, code, errors };
   const write = (outgoing: ServerResponse): void => answerError(outgoing, dialect, status, rest);
-  return { status, digits, id: null, message, refusals: NOBODY, taken: null, write };
+  return { status, digits, id: null, message, refusals: NO_REFUSALS, taken: null, write };
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
 import { addressesOf } from './addresses.ts';
 import type { Message } from './check-message.ts';
-import { type Dialect, NOBODY } from './dialect.ts';
+import { type Dialect, NO_REFUSALS } from './dialect.ts';
 import { createDueQueue, type DueQueue } from './due-queue.ts';
 import { EVENT_FORMS, type EventForm } from './event-forms.ts';
 import type { Reply, Taken } from './reply.ts';
@@ -126,7 +126,7 @@ function withoutAnswer(reply: Reply, taken: Taken): Reply {
     status: null,
     digits: null,
     id: null,
-    refusals: NOBODY,
+    refusals: NO_REFUSALS,
     taken,
     write: (outgoing) => outgoing.socket?.resetAndDestroy(),
   };

@@ -12,7 +12,7 @@ import type { Devices } from './devices-file.ts';
 import { DIALECTS } from './dialects.ts';
 import { createInbox, openReceipts } from './inbox.ts';
 import type { DialectName } from './openapi.ts';
-import type { Counter } from './post-message.ts';
+import type { SandboxState } from './post-message.ts';
 import type { ReportCounts, Reporter, ReporterNeeds } from './reporter.ts';
 import type { ScriptedNumbers } from './scenarios.ts';
 import type { WebhookOptions } from './webhook-options.ts';
@@ -74,13 +74,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const host = loopbackHost(options.host ?? '127.0.0.1');
   checkKey(options.apiKey);
   const devices = await devicesOf(options.devices);
-  const counter = createCounter(options, devices, await webhookOf(options));
+  const state = createState(options, devices, await webhookOf(options));
   const address = { url: '' };
-  const server = createHttpServer(counter, () => address.url);
+  const server = createHttpServer(state, () => address.url);
   try {
     await listen(server, options.port ?? 0, host);
   } catch (error) {
-    await closeCounter(counter);
+    await closeState(state);
     throw refuse(problem('usage', `The sandbox cannot listen on ${host}: ${messageOf(error)}.`, { hint: PORT_HINT }));
   }
   const port = portOf(server);
@@ -89,13 +89,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     url: address.url,
     port,
     get received() {
-      return counter.inbox.received;
+      return state.inbox.received;
     },
     get reports() {
-      return reportsOf(counter);
+      return reportsOf(state);
     },
-    settled: () => counter.reporter?.settled() ?? Promise.resolve(),
-    close: () => close(server, counter),
+    settled: () => state.reporter?.settled() ?? Promise.resolve(),
+    close: () => close(server, state),
   };
 }
 
@@ -107,7 +107,7 @@ const NO_DEVICES: Devices = new Map();
 /** Makes the reporter of a webhook, whose options are checked by then. */
 type MakeReporter = (needs: ReporterNeeds) => Reporter;
 
-function createCounter(options: SandboxOptions, devices: Devices, makeReporter: MakeReporter | null): Counter {
+function createState(options: SandboxOptions, devices: Devices, makeReporter: MakeReporter | null): SandboxState {
   const receipts = options.receipts === undefined ? null : receiptsAt(options.receipts);
   const prefix = randomBytes(5).toString('hex');
   const shared = {
@@ -158,8 +158,8 @@ function createIds(prefix: string): () => string {
   };
 }
 
-function createHttpServer(counter: Counter, url: () => string): Server {
-  const app = createApp(counter, url);
+function createHttpServer(state: SandboxState, url: () => string): Server {
+  const app = createApp(state, url);
   const fetch = (request: Request, env: unknown): Response | Promise<Response> =>
     app.fetch(request, env as HttpBindings);
   // Without patching the globals: see answer.ts.
@@ -214,15 +214,15 @@ function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function close(server: Server, counter: Counter): Promise<void> {
+async function close(server: Server, state: SandboxState): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();
   server.closeAllConnections();
-  await Promise.all([closed, closeCounter(counter)]);
+  await Promise.all([closed, closeState(state)]);
 }
 
-async function closeCounter({ receipts, reporter }: Counter): Promise<void> {
+async function closeState({ receipts, reporter }: SandboxState): Promise<void> {
   await reporter?.close();
   receipts?.close();
 }

@@ -4,7 +4,7 @@ import type { Channel, Delivery, LegOutcome, Outcome, OutcomeState } from '../mo
 import { openDeliveries } from '../run/deliveries.ts';
 import { createTurns } from '../util/turns.ts';
 import type { OpenLedger } from './ledger.ts';
-import { namesSomebody, type Search } from './search.ts';
+import { matchesSearch, type Search } from './search.ts';
 
 /** The recipients of a run that are asked for: those that match all given criteria. */
 export interface RowFilter {
@@ -80,11 +80,11 @@ export async function readRows(
 
 /** One recipient with all channel steps and its delivery result, or null if the list has no such row. */
 export function readRow(open: OpenLedger, run: RunRecord, isHeld: boolean, row: number): Outcome | null {
-  const walk = createWalk(open, run, isHeld, ANYBODY);
+  const walk = createWalk(open, run, isHeld, NO_FILTER);
   return walk.between(row - 1, row)[0] ?? null;
 }
 
-const ANYBODY: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
+const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
 
 type Row = readonly unknown[];
 
@@ -98,7 +98,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
   // A fallback has an address and an id of its own, which the row of step 0 does not have.
   const names = search === null ? null : JSON.stringify(search.names);
   const params = [wanted, filter.variant, names, search?.line ?? null, search?.part ?? null, filter.reason] as const;
-  const anybody = [null, null, null, null, null, null] as const;
+  const unfiltered = [null, null, null, null, null, null] as const;
 
   const read = (from: number, to: number, most: number): { rows: readonly Outcome[]; reached: number } => {
     const first = query.all(list, 0, from, to, most, ...params) as readonly Row[];
@@ -113,7 +113,7 @@ function createWalk(open: OpenLedger, run: RunRecord, isHeld: boolean, filter: R
         Number(begin[0]) - 1,
         Number(end?.[0]),
         -1,
-        ...anybody,
+        ...unfiltered,
       ) as readonly Row[]) {
         later.set(Number(row[0]), [...(later.get(Number(row[0])) ?? []), row]);
       }
@@ -134,7 +134,7 @@ function fits(outcome: Outcome, { outcome: wanted, reason, variant, search }: Ro
     (wanted === null || outcome.outcome === wanted) &&
     (reason === null || outcome.reason === reason) &&
     (variant === null || (outcome.legs?.[0]?.variant ?? outcome.variant) === variant) &&
-    (search === null || namesSomebody(search, outcome))
+    (search === null || matchesSearch(search, outcome))
   );
 }
 

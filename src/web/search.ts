@@ -38,7 +38,7 @@ export function readSearch(text: string, phone: PhoneReader): Search | null {
 }
 
 /** Whether a recipient matches, by any of its steps. */
-export function namesSomebody({ names, line, part }: Search, { legs, ...outcome }: Outcome): boolean {
+export function matchesSearch({ names, line, part }: Search, { legs, ...outcome }: Outcome): boolean {
   if (outcome.line === line) return true;
   const { key } = outcome;
   const ids = [key, ...(legs ?? [outcome]).flatMap(({ to, messageId }) => [to, messageId])];

@@ -16,7 +16,7 @@ interface Reading {
 export type Interpret = (body: Buffer, nowMs: number) => Reading;
 
 /** What a request needs to be received. */
-export interface Desk {
+export interface ReceiverContext {
   readonly scheme: Scheme;
   readonly verify: Verifier;
   /** What each environment has of its own; the empty name is for requests that name no environment. */
@@ -42,17 +42,17 @@ interface Place {
  * Nothing that it holds is looked at before its sender has proved itself, and nothing but the ledger can make it a 5xx.
  */
 export async function receiveRequest(
-  desk: Desk,
+  context: ReceiverContext,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { environment, segment }: Place,
 ): Promise<void> {
   const { socket } = incoming;
-  const { ids, group } = desk.of(environment);
-  const connections = desk.connections();
+  const { ids, group } = context.of(environment);
+  const connections = context.connections();
   connections.began(socket);
   const no = (status: number, reason: string, headers: Readonly<{ [name: string]: string }> = {}): void => {
-    desk.log.refused(status, reason);
+    context.log.refused(status, reason);
     refuse(incoming, outgoing, status, headers);
   };
   const coding = incoming.headers['content-encoding'] ?? 'identity';
@@ -63,17 +63,17 @@ export async function receiveRequest(
   if (body === 'cut-off') return;
   if (body === 'too-large') return no(413, TOO_LARGE);
 
-  const nowMs = desk.now();
-  const verdict = desk.verify({ headers: incoming.headers, body, segment }, nowMs);
+  const nowMs = context.now();
+  const verdict = context.verify({ headers: incoming.headers, body, segment }, nowMs);
   if (!verdict.verified) {
-    const challenge = challengeOf(desk.scheme);
+    const challenge = challengeOf(context.scheme);
     return no(401, verdict.reason, challenge === null ? {} : { 'WWW-Authenticate': challenge });
   }
   if (verdict.id !== null && ids.isReused(verdict.id, body, nowMs)) {
     return no(401, 'its id came with another body before');
   }
   connections.answering(socket);
-  const { events, problems } = read(desk, body, nowMs);
+  const { events, problems } = read(context, body, nowMs);
   const [problem] = problems;
   if (events.length === 0 && problem !== undefined) return no(problem.status, problem.message);
   try {
@@ -84,7 +84,7 @@ export async function receiveRequest(
     return no(503, 'the events could not be stored', { 'Retry-After': '10' });
   }
   outgoing.once('finish', () => connections.answered(socket));
-  answerEmpty(outgoing, 200, desk.isClosing() ? { Connection: 'close' } : {});
+  answerEmpty(outgoing, 200, context.isClosing() ? { Connection: 'close' } : {});
 }
 
 /** Standard Webhooks advises senders to stay below 20 kB. */
@@ -92,11 +92,14 @@ const MAX_BODY_BYTES = 64 * 1024;
 const TOO_LARGE = 'the body has more than 64 KiB';
 
 /** What a proven sender says is never lost: where reading it fails, it is kept as it is. */
-function read(desk: Desk, body: Buffer, nowMs: number): Reading {
+function read(context: ReceiverContext, body: Buffer, nowMs: number): Reading {
   try {
-    return desk.interpret(body, nowMs);
+    return context.interpret(body, nowMs);
   } catch (error) {
-    desk.log.refused(200, `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`);
+    context.log.refused(
+      200,
+      `a body that is kept unread, by a bug: ${error instanceof Error ? error.name : 'unknown'}`,
+    );
     return { events: [{ kind: 'unread', body: body.toString('utf8') }], problems: [] };
   }
 }

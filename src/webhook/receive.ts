@@ -8,8 +8,8 @@ import type { Receiver } from '../model.ts';
 import {
   createGroup,
   createRefusalLog,
-  type Desk,
   type Interpret,
+  type ReceiverContext,
   type Record,
   receiveRequest,
   refuse,
@@ -63,7 +63,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<RunningRe
   const { receiver, secrets, now = Date.now, port: wanted = DEFAULT_PORT, host = DEFAULT_HOST } = options;
   const { path, scheme } = receiver;
   const { environment = '', environments = [] } = options;
-  const own = new Map<string, ReturnType<Desk['of']>>();
+  const own = new Map<string, ReturnType<ReceiverContext['of']>>();
   const log = createRefusalLog(options.log ?? null, now);
   const paths = new Map([
     [path, environment] as const,
@@ -167,11 +167,11 @@ interface Env {
  *
  * @param paths - each with the environment whose events come in there; empty: not said
  */
-function createReceiverApp(paths: ReadonlyMap<string, string>, desk: Desk): Hono<Env> {
+function createReceiverApp(paths: ReadonlyMap<string, string>, context: ReceiverContext): Hono<Env> {
   const app = new Hono<Env>();
-  const hasSecret = desk.scheme.kind === 'path';
+  const hasSecret = context.scheme.kind === 'path';
   const receive = async (c: Context<Env>, environment: string, segment: string | null): Promise<Response> => {
-    await receiveRequest(desk, c.env.incoming, c.env.outgoing, { environment, segment });
+    await receiveRequest(context, c.env.incoming, c.env.outgoing, { environment, segment });
     return RESPONSE_ALREADY_SENT;
   };
   for (const [path, environment] of paths) {
@@ -183,17 +183,17 @@ function createReceiverApp(paths: ReadonlyMap<string, string>, desk: Desk): Hono
     const parent = c.req.path.slice(0, c.req.path.lastIndexOf('/'));
     const here = paths.has(c.req.path) || (hasSecret && paths.has(parent) && !c.req.path.endsWith('/'));
     if (here) {
-      desk.log.refused(405, 'another method than POST');
+      context.log.refused(405, 'another method than POST');
       refuse(incoming, outgoing, 405, { Allow: 'POST' });
     } else {
-      desk.log.refused(404, 'another path');
+      context.log.refused(404, 'another path');
       refuse(incoming, outgoing, 404);
     }
     return RESPONSE_ALREADY_SENT;
   });
   app.onError((error, c: Context<Env>) => {
     // Its message could contain data of the sender.
-    desk.log.refused(500, `a bug: ${error.name}`);
+    context.log.refused(500, `a bug: ${error.name}`);
     refuse(c.env.incoming, c.env.outgoing, 500);
     return RESPONSE_ALREADY_SENT;
   });

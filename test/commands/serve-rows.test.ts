@@ -8,7 +8,7 @@ import { readSearch } from '../../src/web/search.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { NOW, numberOf, recordRun, withLedger } from './serve-ledger.ts';
 
-const ANYBODY: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
+const NO_FILTER: RowFilter = { outcome: null, reason: null, delivery: null, variant: null, search: null };
 
 let project: TestProject;
 let open: OpenLedger;
@@ -86,7 +86,7 @@ const outcomes = () => [...open.ledger.outcomes(run)].flat();
 
 describe('rows that pages read for themselves', () => {
   it('are what the ledger says of everybody, legs included', async () => {
-    const { rows } = await readRows(open, run, false, ANYBODY, { after: -1 }, 1_000);
+    const { rows } = await readRows(open, run, false, NO_FILTER, { after: -1 }, 1_000);
     expect(rows).toEqual(outcomes());
     expect(rows.some(({ legs }) => legs !== undefined)).toBe(true);
     for (const row of [0, 1, 3, 12, 39]) expect(readRow(open, run, false, row)).toEqual(outcomes()[row]);
@@ -101,14 +101,14 @@ describe('rows that pages read for themselves', () => {
         .map(({ row }) => row);
       const forth: number[] = [];
       for (let after: number | undefined = -1; after !== undefined; ) {
-        const page = await readRows(open, run, false, { ...ANYBODY, outcome }, { after }, 7);
+        const page = await readRows(open, run, false, { ...NO_FILTER, outcome }, { after }, 7);
         forth.push(...page.rows.map(({ row }) => row));
         after = page.hasAfter ? page.rows.at(-1)?.row : undefined;
       }
       expect(forth).toEqual(wanted);
       const back: number[] = [];
       for (let before: number | undefined = 240; before !== undefined; ) {
-        const page = await readRows(open, run, false, { ...ANYBODY, outcome }, { before }, 7);
+        const page = await readRows(open, run, false, { ...NO_FILTER, outcome }, { before }, 7);
         back.unshift(...page.rows.map(({ row }) => row));
         before = page.hasBefore ? page.rows[0]?.row : undefined;
       }
@@ -123,13 +123,13 @@ describe('rows that pages read for themselves', () => {
     ['the number that could not receive it', numberOf(12), 12],
   ])('find somebody by %s', async (_label, text, row) => {
     const search = readSearch(text, createPhoneReader('GB'));
-    const { rows } = await readRows(open, run, false, { ...ANYBODY, search }, { after: -1 }, 50);
+    const { rows } = await readRows(open, run, false, { ...NO_FILTER, search }, { after: -1 }, 50);
     expect(rows.map((one) => one.row)).toEqual([row]);
   });
 
   it.each([
-    ['everybody', ANYBODY],
-    ['of one variant', { ...ANYBODY, variant: 'a' }],
+    ['everybody', NO_FILTER],
+    ['of one variant', { ...NO_FILTER, variant: 'a' }],
   ])('before a place that the list does not have are the last ones: %s', async (_label, filter) => {
     const last = await readRows(open, run, false, filter, { before: run.rows }, 5);
     expect(last.rows).toHaveLength(5);
@@ -139,7 +139,7 @@ describe('rows that pages read for themselves', () => {
 
   it('find variants and reasons', async () => {
     const of = async (filter: Partial<RowFilter>) =>
-      (await readRows(open, run, false, { ...ANYBODY, ...filter }, { after: -1 }, 500)).rows.map(({ row }) => row);
+      (await readRows(open, run, false, { ...NO_FILTER, ...filter }, { after: -1 }, 500)).rows.map(({ row }) => row);
     expect(await of({ reason: 'crash' })).toEqual(
       outcomes()
         .filter(({ reason }) => reason === 'crash')

@@ -20,6 +20,9 @@ const FORBIDDEN: readonly { what: string; pattern: RegExp }[] = [
 const UNCLEAR =
   /\b(?:nobody|somebody|anybody|everybody|whoever|whomever|whom|for ever|dearest|dearer|besides|stands?|cures?|burned|what c[ao]mes? back|sealed plans?|of them again|to pass on|takes? over exported)\b/gi;
 
+/** Names that do not say what a thing is. */
+const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/gi;
+
 /** A row of docs/failures.md, or of a page that is not in this project. */
 const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;
 
@@ -42,6 +45,13 @@ describe('what people read says who and what', () => {
     expect(sources.flatMap((path) => unclearWords(textsIn(textOf(path))).map((found) => `${path}: ${found}`))).toEqual(
       [],
     );
+  });
+
+  test('names in src', () => {
+    expect(
+      sources.flatMap((path) => [...textOf(path).matchAll(UNCLEAR_NAME)].map(([name]) => `${path}: ${name}`)),
+    ).toEqual([]);
+    expect('const NOBODY = aDesk;'.match(UNCLEAR_NAME)).toEqual(['NOBODY', 'aDesk']);
   });
 
   const rooms = [...new Set(sources.map((path) => path.split('/').slice(0, -1)[1] ?? '*.ts'))];

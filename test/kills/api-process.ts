@@ -9,7 +9,7 @@ import process from 'node:process';
 import type { Said } from '../oracle/receipts.ts';
 import { type Conduct, conductOf, type Profile, type Request, readProfile, saidOf } from './conduct.ts';
 
-interface Desk {
+interface ApiState {
   readonly scene: string;
   readonly profile: Profile;
   readonly file: number;
@@ -19,7 +19,7 @@ interface Desk {
 }
 
 const [folder = '.'] = process.argv.slice(2);
-const desks = new Map<string, Desk>();
+const states = new Map<string, ApiState>();
 const RESET_AFTER_MS = 20;
 const ACCEPTED = { 'content-type': 'application/json' };
 const CANNOT = '{"code":"channel-not-supported"}';
@@ -47,26 +47,26 @@ interface Reply {
   readonly entries: readonly object[] | null;
 }
 
-function deskOf(url: string): Desk {
+function stateOf(url: string): ApiState {
   const [, scene = '', profile = ''] = url.split('/');
   const key = `${scene}/${profile}`;
-  let desk = desks.get(key);
-  if (desk === undefined) {
+  let state = states.get(key);
+  if (state === undefined) {
     const file = openSync(join(folder, `${scene}.jsonl`), 'a', 0o600);
-    desk = { scene, profile: readProfile(profile), file, number: 0, seen: new Map() };
-    desks.set(key, desk);
+    state = { scene, profile: readProfile(profile), file, number: 0, seen: new Map() };
+    states.set(key, state);
   }
-  return desk;
+  return state;
 }
 
-function receive(desk: Desk, text: string, outgoing: ServerResponse): void {
-  desk.number += 1;
-  const { number, profile, scene } = desk;
+function receive(state: ApiState, text: string, outgoing: ServerResponse): void {
+  state.number += 1;
+  const { number, profile, scene } = state;
   const { channel, recipients } = JSON.parse(text) as Message;
   const references = recipients.map(({ metaData }) => metaData.handbill);
   const [reference = ''] = references;
-  const earlier = desk.seen.get(reference) ?? 0;
-  desk.seen.set(reference, earlier + 1);
+  const earlier = state.seen.get(reference) ?? 0;
+  state.seen.set(reference, earlier + 1);
   const request: Request = { number, earlier, channel, references };
   const conduct = conductOf(profile, scene, request);
   const { status, givesId } = SAYS[conduct];
@@ -76,7 +76,7 @@ function receive(desk: Desk, text: string, outgoing: ServerResponse): void {
   const idAt = (at: number): string | null => (said[at] === 'taken' ? `id-${scene}-${number}-${at}` : null);
   const isSaid = hasList || conduct === 'unsupported';
   const each = isSaid ? { each: said.map((one, at) => ({ said: one, id: idAt(at) })) } : {};
-  writeSync(desk.file, `${JSON.stringify({ number, status, id, text, ...each })}\n`);
+  writeSync(state.file, `${JSON.stringify({ number, status, id, text, ...each })}\n`);
   const entries = hasList
     ? said.flatMap((one, at) => entryOf(one, recipients[at]?.msisdn, idAt(at))).toReversed()
     : null;
@@ -128,7 +128,7 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (incoming, outgoing) 
   incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
   incoming.on('error', () => {});
   outgoing.on('error', () => {});
-  incoming.on('end', () => receive(deskOf(incoming.url ?? ''), Buffer.concat(chunks).toString(), outgoing));
+  incoming.on('end', () => receive(stateOf(incoming.url ?? ''), Buffer.concat(chunks).toString(), outgoing));
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -68,8 +68,8 @@ export const REQUESTS: readonly Mutant[] = [
     edits: [
       {
         file: CLASSIFY,
-        was: 'function nobodyKnows(attempt: Attempt): Verdict {\n',
-        is: `function nobodyKnows(attempt: Attempt): Verdict {
+        was: 'function perhapsSent(attempt: Attempt): Verdict {\n',
+        is: `function perhapsSent(attempt: Attempt): Verdict {
   if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(attempt.error?.code ?? '')) {
     return verdict('failed', 'connect', { again: true });
   }

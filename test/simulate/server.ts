@@ -126,7 +126,7 @@ function readAsked(text: string): Asked {
   };
 }
 
-interface Desk {
+interface Behaviours {
   readonly write: (flight: InFlight) => void;
   readonly sign: (flight: InFlight) => void;
   readonly nextBehaviour: (profile: Profile, asked: Asked, onlyOwn: boolean) => Behaviour;
@@ -136,7 +136,12 @@ interface Desk {
  * Connections as src/http opens them: asked for before they are needed, one POST on each at a time, opened one after
  * the other; whoever finds none waits.
  */
-function createEndpoint(world: World, random: Random, options: ConnectOptions, desk: Desk): SimulatedEndpoint {
+function createEndpoint(
+  world: World,
+  random: Random,
+  options: ConnectOptions,
+  behaviours: Behaviours,
+): SimulatedEndpoint {
   const { profile, connections, timeoutMs, onlyOwn, watch } = options;
   const flights = new Set<InFlight>();
   const waiting: Waiting[] = [];
@@ -208,7 +213,7 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
         : failed(flight.phase, since, code ?? 'UNKNOWN');
     watch.answering(flight.asked, behaviour, facts);
     if (dead) return;
-    if (behaviour.reach === 'answered') desk.sign(flight);
+    if (behaviour.reach === 'answered') behaviours.sign(flight);
     world.cover(`post:${behaviour.kind}`);
     world.note(
       () => `answer to ${flight.asked.references.join(' ')}: ${behaviour.kind} ${facts.phase} ${status ?? code}`,
@@ -245,7 +250,7 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
       if (dead) return Promise.resolve(failed('P1', since, 'HANDBILL_STOPPED'));
       idle = Math.max(0, idle - 1);
       return new Promise((resolve) => {
-        const behaviour = desk.nextBehaviour(profile, asked, onlyOwn);
+        const behaviour = behaviours.nextBehaviour(profile, asked, onlyOwn);
         const flight: InFlight = {
           behaviour,
           asked,
@@ -263,7 +268,7 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
         };
         const arrive = (): void => {
           if (reach === 'silent' || reach === 'answered') {
-            desk.write(flight);
+            behaviours.write(flight);
             world.note(() => `received ${asked.references.join(' ')}`);
             watch.received();
           }
@@ -299,10 +304,11 @@ function createEndpoint(world: World, random: Random, options: ConnectOptions, d
         // Bytes that have left arrive although nobody waits for the answer any more; the server may still give one.
         const underWay = flight.phase === 'P2' && flight.written === null && flight.behaviour.reach !== 'unreceived';
         if (underWay && random.chance(0.5)) {
-          desk.write(flight);
+          behaviours.write(flight);
           world.cover('received after a kill');
         }
-        if (flight.written !== null && flight.behaviour.reach === 'answered' && random.chance(0.5)) desk.sign(flight);
+        if (flight.written !== null && flight.behaviour.reach === 'answered' && random.chance(0.5))
+          behaviours.sign(flight);
       }
       stopAll();
     },

@@ -130,7 +130,7 @@ export function decisionWords({ before, after, recipients, example }: DecisionCh
 
 /** Which recipients get another text, and what in it changes apart from the templates. */
 export function groupWords({ recipients, example, templates, columns, variant }: TextGroup): string {
-  const who = recipients === null ? null : recipients === 0 ? NOBODY : countOf(recipients, 'recipient');
+  const who = recipients === null ? null : recipients === 0 ? NO_RECIPIENT : countOf(recipients, 'recipient');
   const such = example === null ? '' : ` such as ${example}`;
   const what: string[] = [];
   if (variant !== null) what.push(`variant ${variant.before ?? '(none)'} becomes ${variant.after ?? '(none)'}`);
@@ -140,7 +140,7 @@ export function groupWords({ recipients, example, templates, columns, variant }:
   return what.length === 0 ? said : `${said}: ${what.join('; ')}`;
 }
 
-const NOBODY = 'No recipient on the list gets this change';
+const NO_RECIPIENT = 'No recipient on the list gets this change';
 
 export function ruleWords({ before, after }: RuleChange): readonly [before: string, after: string] {
   return [before ?? '(not set)', after ?? '(not set)'];

@@ -26,7 +26,7 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
     options.err(`This occurrence is finished: nothing was posted. handbill report ${run} shows it.\n`);
     return;
   }
-  if (!result.started) options.err(waits ? NOBODY_BUT_WAITING : 'This occurrence is finished: nothing was posted.\n');
+  if (!result.started) options.err(waits ? ONLY_WAITING : 'This occurrence is finished: nothing was posted.\n');
   if (totals.recipients === 0) options.err('The list has a header but no rows: there are no recipients.\n');
   if (result.recovered > 0) {
     const were = result.recovered === 1 ? '1 recipient was' : `${result.recovered} recipients were`;
@@ -44,4 +44,4 @@ export async function printSend(result: SendResult, options: PrintOptions): Prom
   for await (const text of formatReport(options.format, result.report, [], shown)) await options.out(text);
 }
 
-const NOBODY_BUT_WAITING = 'Nothing was posted: all remaining recipients wait for the variant that wins the test.\n';
+const ONLY_WAITING = 'Nothing was posted: all remaining recipients wait for the variant that wins the test.\n';
