@@ -8,7 +8,7 @@ import { makeTemporaryFolder, temporaryFault } from '../util/temporary-folder.ts
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-export interface Call {
+interface Call {
   /** Fixed words and paths of our own; what comes from data is always the value of an option. */
   readonly args: readonly string[];
   /** Where it runs, and where the files lie that `args` name. */
@@ -21,7 +21,7 @@ export interface Call {
   readonly onSaid?: (text: string) => void;
 }
 
-export interface Answer {
+interface Answer {
   readonly ok: boolean;
   readonly out: string;
   /** Its complaints, fit for eyes. */

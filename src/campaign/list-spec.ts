@@ -71,7 +71,7 @@ export function readList(
   };
 }
 
-export function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
+function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
   if (contactColumn !== undefined) return 'contact';
   return channel === 'email' ? 'email' : 'msisdn';
 }

@@ -21,7 +21,7 @@ import type { Merged } from './merge.ts';
 import { readCanary, readExclude, readFrequency, readWindow, readWinnerRule } from './rules.ts';
 import type { Sources } from './sources.ts';
 
-export interface NormalizeInput {
+interface NormalizeInput {
   readonly merged: Merged;
   readonly sources: Sources;
   readonly project: Project;

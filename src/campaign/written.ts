@@ -53,7 +53,7 @@ export interface LegFile {
   readonly content?: JsonObject;
 }
 
-export interface VariantFile extends Omit<LegFile, 'channel'> {
+interface VariantFile extends Omit<LegFile, 'channel'> {
   readonly name?: string;
   readonly weight?: number;
 }
@@ -62,7 +62,7 @@ export interface FallbackFile extends LegFile {
   readonly to?: string;
 }
 
-export interface TemplateFile {
+interface TemplateFile {
   readonly file?: string;
   readonly text?: string;
   readonly id?: string;
@@ -102,7 +102,7 @@ export interface SendFile {
   readonly canary?: 'none' | number | string | readonly (number | string)[] | CanaryFile;
 }
 
-export interface WinnerFile {
+interface WinnerFile {
   readonly by?: 'manual' | WinnerMetric;
   readonly variant?: string;
   readonly wait?: string;
@@ -135,19 +135,19 @@ export interface CanaryFile {
   };
 }
 
-export interface FrequencyFile {
+interface FrequencyFile {
   readonly max: number;
   readonly per: string;
 }
 
-export interface LimitsFile {
+interface LimitsFile {
   readonly maxRecipients?: number;
   readonly maxParts?: number;
   readonly maxCost?: number;
   readonly stopAfter?: { readonly inDoubt?: number | string; readonly rejected?: number | string };
 }
 
-export interface ScheduleFile {
+interface ScheduleFile {
   readonly cron?: string;
   readonly timeZone?: string;
   readonly missed?: 'catch-up' | 'skip';

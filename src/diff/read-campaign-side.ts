@@ -25,7 +25,7 @@ export interface CampaignOnSide {
   readonly findings: Findings;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly now: number;
   readonly environment: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -120,7 +120,7 @@ function figuresOf(estimate: Estimate): Figures {
 }
 
 /** What is wrong with one side, without anything personal. */
-export interface Findings {
+interface Findings {
   add(diagnostics: readonly Diagnostic[], campaign: Campaign | null): void;
   /** About rows: their cells may be in the message, so that the code's own sentence takes its place. */
   addRows(diagnostics: readonly Diagnostic[]): void;

@@ -81,7 +81,7 @@ export interface Refusal {
 }
 
 /** Most of what an API says that is kept, in bytes of UTF-8. */
-export const MAX_ERROR_BYTES = 2 * 1024;
+const MAX_ERROR_BYTES = 2 * 1024;
 /** Longer ids are ignored: the ledger and every report would carry them. */
 const MAX_ID_LENGTH = 512;
 
@@ -217,7 +217,7 @@ const HTML_TYPE = /^\s*(?:text\/html|application\/xhtml)/i;
 const HTML_BODY = /^\ufeff?\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i;
 
 /** What an entry of an answer says of its recipient. */
-export type Said = 'taken' | 'refused' | 'unclear';
+type Said = 'taken' | 'refused' | 'unclear';
 
 /** The lists of an answer that hold an entry for each recipient. */
 export function listsAt(document: unknown, pointers: readonly Pointer[]): readonly (readonly unknown[])[] {
@@ -248,10 +248,7 @@ export function saidOf(entry: unknown, wire: CompiledWire): Said {
 }
 
 /** What the answer to a request with one recipient says of it, where it holds a list with one entry; else null. */
-export function onlyEntry(
-  document: unknown,
-  wire: CompiledWire,
-): { readonly said: Said; readonly entry: unknown } | null {
+function onlyEntry(document: unknown, wire: CompiledWire): { readonly said: Said; readonly entry: unknown } | null {
   let found: { readonly said: Said; readonly entry: unknown } | null = null;
   for (const [pointers, said] of [
     [wire.pointers.lists, null],
@@ -270,7 +267,7 @@ export function onlyEntry(
 }
 
 /** Does a value at one of the pointers say that the recipient cannot receive the channel? */
-export function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
+function saysUnsupported(document: unknown, wire: CompiledWire): boolean {
   if (wire.unsupportedCodes.size === 0) return false;
   return wire.pointers.code.some((pointer) => {
     const value = follow(document, pointer);

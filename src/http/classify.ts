@@ -65,7 +65,7 @@ export interface ClassifyContext {
 }
 
 /** The longest `Retry-After` that a run waits for. A longer one halts the run (failures.md, rule 10, throttled). */
-export const LONGEST_WAIT_MS = 15 * 60_000;
+const LONGEST_WAIT_MS = 15 * 60_000;
 
 /**
  * The whole policy: the outcome of a recipient after one attempt. The code at the end of a line is its row in

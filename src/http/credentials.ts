@@ -2,7 +2,7 @@ import { type Diagnostic, problem } from '../errors.ts';
 import type { KeySource } from '../model.ts';
 import { readSecret, type SecretWords } from '../util/secret.ts';
 
-export type KeyOrProblem = { readonly key: string } | { readonly problem: Diagnostic };
+type KeyOrProblem = { readonly key: string } | { readonly problem: Diagnostic };
 
 const WORDS: SecretWords = {
   name: 'API key',

@@ -4,7 +4,7 @@ import type { AttemptError } from '../model.ts';
  * Codes of what handbill itself sees go wrong in an attempt, beside those of Node and undici. Like all codes they only
  * explain: what becomes of the recipient is decided by phase and status.
  */
-export type FaultCode =
+type FaultCode =
   /** The total time of the attempt was up. */
   | 'HANDBILL_TIMEOUT'
   /** The run stopped: the endpoint was closed or aborted. */

@@ -196,7 +196,7 @@ export interface Addressee {
 }
 
 /** Finds the recipients that an entry of an answer is about, as positions in the request. */
-export interface Directory {
+interface Directory {
   /** By a reference anywhere in the entry, or null. */
   byReference(entry: unknown): number | null;
   /** By the address: several if recipients share it, none if no recipient has it. */
@@ -212,7 +212,7 @@ const REFERENCE_DEPTH = 5;
  * Indexes the recipients of a request. APIs repeat numbers without `+`, with `00`, with spaces or as JSON numbers, and
  * email addresses in lower case. Ids of contacts are compared unchanged, because `0012` and `12` are two people.
  */
-export function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
+function createDirectory(recipients: readonly Addressee[], wire: CompiledWire): Directory {
   const references = new Map(recipients.map(({ reference }, position) => [reference, position]));
   const index = new Map<string, number[]>();
   recipients.forEach(({ to }, position) => {
@@ -244,7 +244,7 @@ export function createDirectory(recipients: readonly Addressee[], wire: Compiled
 }
 
 /** Does an entry name a recipient, of this request or not? Then it is not matched by its position in the list. */
-export function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
+function namesRecipient(entry: unknown, wire: CompiledWire): boolean {
   if (typeof entry === 'object') return addressesIn(entry, wire).length > 0;
   return NUMBER.test(String(entry)) || String(entry).includes('@');
 }

@@ -346,7 +346,7 @@ export interface ReplyStore {
   joinReplies(facts: JoinFacts): Generator<Joined>;
 }
 
-export interface ReplyFilter {
+interface ReplyFilter {
   /** Numbers of runs: only replies to their messages. */
   readonly runs?: readonly number[];
   /** The meaning that a reviewer entered, or else the one that was read from the text. */
@@ -355,7 +355,7 @@ export interface ReplyFilter {
   readonly sinceMs?: number;
 }
 
-export interface OptOutFacts {
+interface OptOutFacts {
   /** A word of opting in takes back an opt-out that was a reply, and no other. */
   readonly startLifts: boolean;
   /** The form in which an address is compared with the suppression list. */
@@ -376,7 +376,7 @@ export interface Joined {
   readonly suppressed: readonly string[];
 }
 
-export interface Reviewed {
+interface Reviewed {
   readonly reviewed: number;
   readonly suppressed: readonly string[];
   readonly lifted: readonly string[];
@@ -543,7 +543,7 @@ export interface ReplyRecord extends Omit<Reply, 'kind'> {
 }
 
 /** Number of the run, and the row and step in its list. */
-export interface AnsweredMessage {
+interface AnsweredMessage {
   readonly run: number;
   readonly row: number;
   readonly leg: number;
@@ -572,7 +572,7 @@ export interface Recorded {
   readonly lifted: readonly string[];
 }
 
-export interface RecordFacts {
+interface RecordFacts {
   readonly nowMs: number;
   /** Where they come from: `webhook`, or the file that was read. */
   readonly source: string;

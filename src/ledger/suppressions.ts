@@ -3,7 +3,7 @@ import type { Connection, Query } from './connection.ts';
 import type { Ledger } from './ledger.ts';
 import type { HashEntry, SuppressEntry, SuppressedHash, Suppression } from './records.ts';
 
-export type SuppressionStore = Pick<
+type SuppressionStore = Pick<
   Ledger,
   | 'suppress'
   | 'suppressMany'

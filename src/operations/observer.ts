@@ -67,7 +67,7 @@ export interface RoundWatch {
 
 export type RunEndpoint = Pick<Endpoint, 'ready' | 'post' | 'release'>;
 
-export interface ReceiveWatch {
+interface ReceiveWatch {
   /** Events of a group that is held. */
   readonly received: (events: readonly WebhookEvent[]) => void;
   readonly recorded: (recorded: Recorded) => void;
@@ -97,7 +97,7 @@ export interface RunningTelemetry {
 }
 
 /** How much a happening matters; `debug` adds one record for each attempt. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What the log says beside the fields that every record has, by what happened: the closed set of events. */

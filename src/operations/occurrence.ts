@@ -3,7 +3,7 @@ import { openExistingLedger, openToWriteLater } from '../ledger/open.ts';
 import type { Campaign } from '../model.ts';
 import { occurrenceFor } from '../schedule/occurrence.ts';
 
-export interface OccurrenceOptions {
+interface OccurrenceOptions {
   readonly environment: string;
   readonly named: string | undefined;
   readonly nowMs: number;

@@ -46,7 +46,7 @@ export function withDefaults<T extends ProjectOptions>(options: T): T & Settled 
 }
 
 /** An object without what is undefined. */
-export type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Leaves out what is undefined: programs in JavaScript, and in less strict TypeScript, write it for "not given". */
 export function present<T extends object>(options: T): Present<T> {

@@ -19,7 +19,7 @@ export interface EventFile {
 }
 
 /** Events of one value or row, with the line where it begins; or what is wrong there. */
-export type ReadPiece =
+type ReadPiece =
   | { readonly events: readonly WebhookEvent[]; readonly line: number }
   | { readonly diagnostic: Diagnostic };
 

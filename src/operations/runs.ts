@@ -77,7 +77,7 @@ export function summaries(ledger: Pick<Ledger, 'changed' | 'isHeld' | 'legs' | '
 }
 
 /** The campaign of a run: its file as the user would name it, and what it says where that is what was sent. */
-export interface SentCampaign {
+interface SentCampaign {
   /** Null: nothing says which file it was. */
   readonly file: string | null;
   /** Null where the file says something else by now, or cannot be read any more. */

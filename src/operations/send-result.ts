@@ -65,7 +65,7 @@ export function resultOf(ledger: Ledger, plan: Plan, prices: PriceList | null, e
 }
 
 /** The delivery reports and replies so far, as `report` counts them. Scans the list if there are any. */
-export function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
+function whatCameBack(ledger: Ledger, run: RunRecord, { campaign }: Plan): CameBack | null {
   const deliveries = countDeliveries(ledger, run);
   return deliveries.length === 0 ? null : cameBack(ledger, run, deliveries, campaign);
 }

@@ -6,14 +6,14 @@
 export interface Task<Item, Result> extends Promise<Result>, AsyncIterable<Item> {}
 
 /** What the work of a task is given. */
-export interface TaskFacts<Item> {
+interface TaskFacts<Item> {
   /** Passes an item to the loop; without a loop it is dropped. */
   readonly show: (item: Item) => void;
   /** Ends the work in good order: that of the options, or the loop was left. */
   readonly signal: AbortSignal;
 }
 
-export interface TaskOptions<Item> {
+interface TaskOptions<Item> {
   /** Ends the work in good order. */
   readonly signal: AbortSignal | undefined;
   /** A new item replaces one that the loop has not read yet; absent: every item is kept until it is read. */

@@ -33,7 +33,7 @@ export interface Plan {
   expander(startMs: number): Expander;
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly environment: string;
   readonly occurrence: string;
 }

@@ -15,7 +15,7 @@ import type { View } from './decide.ts';
 /** What of a campaign says which lists there are, and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The suppressions that one start knows, in addition to those in the ledger. The files are as they were then. */
 export interface Suppressions {
@@ -124,7 +124,7 @@ function ledgerKeyProblem(reading: HasherReading, ledger: HashReader): Diagnosti
 }
 
 /** How many hashes the ledger holds, under which key, and whether the project has that key. */
-export interface HashKeyState {
+interface HashKeyState {
   readonly hashes: number;
   /** Null: there are none. */
   readonly keyId: string | null;

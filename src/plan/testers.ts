@@ -15,7 +15,7 @@ import type { Plan } from './plan.ts';
  */
 
 /** The row whose data a test shows. */
-export interface TestRow {
+interface TestRow {
   readonly line: number;
   readonly values: readonly string[];
 }
@@ -41,7 +41,7 @@ export interface TestMessage {
 }
 
 /** Who is to get a test. */
-export interface Testers {
+interface Testers {
   readonly addresses: readonly string[];
   /** They were named for this test: each must be able to get some message. Those of handbill.yaml are for all channels. */
   readonly named: boolean;

@@ -11,7 +11,7 @@ export interface WindowGate {
   closesAtMs(recipient: Recipient): number;
 }
 
-export interface GateOptions {
+interface GateOptions {
   /** Ms since 1970: the clock that dates the decision. */
   readonly now: () => number;
   /** First start of the run, which dates a relative validity. */

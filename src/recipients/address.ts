@@ -67,12 +67,12 @@ export function addressMessage(kind: AddressKind, column: string, cell: string, 
 }
 
 /** The id of a contact in the provider's address book. */
-export interface ContactId {
+interface ContactId {
   readonly contact: string;
 }
 
 /** Why a cell is not the id of a contact: `problem` follows on "The contact id ...". */
-export interface ContactProblem {
+interface ContactProblem {
   readonly problem: string;
   readonly hint?: string;
 }
@@ -87,7 +87,7 @@ const FORBIDDEN = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const SCIENTIFIC = /^\d[.,]\d+E\+\d+$/;
 
 /** Reads the id of a contact: trimmed and in Unicode's composed form, otherwise unchanged. It is the provider's. */
-export function readContact(raw: string): ContactId | ContactProblem {
+function readContact(raw: string): ContactId | ContactProblem {
   const contact = raw.trim().normalize('NFC');
   if (contact === '') return { problem: 'is empty' };
   if (contact.length > MAX_ID_CHARACTERS) {

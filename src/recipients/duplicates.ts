@@ -19,7 +19,7 @@ export interface Duplicates {
   close(): void;
 }
 
-export interface DuplicateOptions {
+interface DuplicateOptions {
   /** Addresses are compared as well as keys: the key is not the address. */
   readonly byAddress: boolean;
   /** Columns that the messages use, by position: where they differ, the message does. */

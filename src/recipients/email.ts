@@ -1,16 +1,16 @@
 import { domainToASCII } from 'node:url';
 
 /** An address in the one spelling that handbill uses for it. */
-export interface EmailAddress {
+interface EmailAddress {
   /** Local part as it was written (case counts there, RFC 5321, 2.4), domain in lower case and in ASCII. */
   readonly email: string;
 }
 
-export type EmailReader = (raw: string) => EmailAddress | EmailProblem;
+type EmailReader = (raw: string) => EmailAddress | EmailProblem;
 
 /** RFC 5321, 4.5.3.1.1 and 4.5.3.1.3 (a path of 256 octets holds its two angle brackets), in octets. */
-export const MAX_LOCAL = 64;
-export const MAX_ADDRESS = 254;
+const MAX_LOCAL = 64;
+const MAX_ADDRESS = 254;
 
 /** Longer cells are not looked at: it keeps the expressions below from long texts. */
 const MAX_CHARACTERS = 1000;
@@ -101,7 +101,7 @@ function readDomain(written: string): string | EmailProblem {
 }
 
 /** Why a cell is not an email address: `problem` follows on "The address ...". */
-export interface EmailProblem {
+interface EmailProblem {
   readonly problem: string;
   readonly hint?: string;
 }

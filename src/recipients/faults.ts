@@ -32,7 +32,7 @@ const LIST_FAULTS: ReadonlySet<Code> = new Set([
 export type RowCheck = (row: Row) => Diagnostic | null;
 
 /** Whether the list itself cannot be read: its encoding, its header or its quotes. */
-export function isListFault(error: unknown): error is HandbillError {
+function isListFault(error: unknown): error is HandbillError {
   return error instanceof HandbillError && LIST_FAULTS.has(error.code);
 }
 

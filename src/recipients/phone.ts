@@ -5,7 +5,7 @@ import { problem, refuse } from '../errors.ts';
 import { onDemand } from '../util/on-demand.ts';
 
 /** A number that a network could have assigned. */
-export interface PhoneNumber {
+interface PhoneNumber {
   /** `+`, calling code and national number: at most 15 digits. */
   readonly e164: string;
   /**
@@ -138,7 +138,7 @@ function isAssigned(e164: string, digits: number, plan: NumberingPlan): boolean 
 }
 
 /** What makes it unlikely that a number gets a message, although a network could have given it out. */
-export const NUMBER_DOUBTS = ['wrong-length', 'landline', 'unassigned'] as const;
+const NUMBER_DOUBTS = ['wrong-length', 'landline', 'unassigned'] as const;
 
 export interface NumberDoubt {
   readonly kind: (typeof NUMBER_DOUBTS)[number];
@@ -238,17 +238,17 @@ function askLibrary(text: string, country: CountryCode | null): PhoneNumber | Ph
  * libphonenumber itself, loaded when the first number asks for it: its 93 modules take 60 ms, and plain digits, which
  * most lists hold, are read by plans that are made from its metadata (below).
  */
-export const phoneLibrary = onDemand(
+const phoneLibrary = onDemand(
   () => createRequire(import.meta.url)('libphonenumber-js/max') as typeof import('libphonenumber-js/max'),
 );
 
 /** A country with telephone numbers: what `isSupportedCountry` of the library says, from the same table. */
-export function isPhoneCountry(country: string): country is CountryCode {
+function isPhoneCountry(country: string): country is CountryCode {
   return Object.hasOwn(metadata.countries, country);
 }
 
 /** Why a cell is not a phone number: `problem` follows on "The number ...". */
-export interface PhoneProblem {
+interface PhoneProblem {
   readonly problem: string;
   readonly hint?: string;
 }

@@ -8,7 +8,7 @@ import { shorten, show } from './show.ts';
  * Whether a row belongs to the segment. `unreadable`: a cell that the query uses does not match `recipients.columns`;
  * the recipient reader refuses such a row too, and `Segment.fault` has the reason.
  */
-export type Verdict = 'in' | 'out' | 'unreadable';
+type Verdict = 'in' | 'out' | 'unreadable';
 
 /** The part of a list that a query selects. */
 export interface Segment {

@@ -94,7 +94,7 @@ export function readLatency(json: Json | undefined): SavedLatency | null {
 }
 
 /** Requests whose answer took from `fromMs` to before `toMs`. */
-export interface LatencyGroup {
+interface LatencyGroup {
   readonly fromMs: number;
   readonly toMs: number;
   readonly count: number;

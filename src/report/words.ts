@@ -116,7 +116,7 @@ export const DELIVERY_WORDS: Readonly<Record<Delivery, string>> = {
 };
 
 /** One line of delivery states: the word, how many, their share and what it means. */
-export type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
+type DeliveryLine = readonly [word: string, count: number, share: string, meaning: string];
 
 /** Delivery states as shares of the messages that may have been received, and how many have no report. */
 export function deliveryLines({ deliveries, totals }: Pick<Report, 'deliveries' | 'totals'>): readonly DeliveryLine[] {

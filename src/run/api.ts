@@ -20,7 +20,7 @@ export interface Api {
   close(graceMs: number): Promise<void>;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   readonly environment: Environment;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder that relative key files are looked for in. */

@@ -16,7 +16,7 @@ import type { CameBack } from '../report/tally.ts';
 import { createRowSet } from '../util/row-set.ts';
 
 /** Delivery reports and replies for the messages of a run. */
-export interface Deliveries {
+interface Deliveries {
   /** Outcomes with their delivery reports and replies, for all channel steps. Cheapest by some hundred at a time. */
   join(outcomes: readonly Outcome[]): readonly Outcome[];
   /** Reports that name a message of those that were joined, and are about none of them: how many, by why. */

@@ -8,7 +8,7 @@ import type { RunIdentity } from '../ledger/records.ts';
 import type { Project } from '../model.ts';
 import { isPostgres } from '../util/ledger-address.ts';
 
-export interface HoldOptions {
+interface HoldOptions {
   /** See LedgerOptions. */
   readonly newLedger?: boolean;
   readonly witness?: (ledger: Ledger) => void;

@@ -1,7 +1,7 @@
 import type { InlineRecipient, Message } from './check-message.ts';
 
 /** Field of an answer with the address of an entry. */
-export type AddressField = 'msisdn' | 'email' | 'contact';
+type AddressField = 'msisdn' | 'email' | 'contact';
 
 /** How many a message is for. */
 export function countOf(message: Message): number {
@@ -16,7 +16,7 @@ export function addressesOf(message: Message): string[] {
 }
 
 /** The address of one recipient: in a known field, else the first text that there is (where any field is taken). */
-export function addressOf(recipient: InlineRecipient): string {
+function addressOf(recipient: InlineRecipient): string {
   const { msisdn, email, address } = recipient;
   if (typeof msisdn === 'string') return msisdn;
   if (typeof email === 'string') return email;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Dialect, ErrorRest } from './dialect.ts';
 import { DEFAULT_DIALECT } from './dialect-default.ts';
 
-export type Headers = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string>>;
 
 /**
  * Writes a whole answer. It goes straight to Node's response: through a web `Response` without patched globals the

@@ -22,7 +22,7 @@ export type InlineRecipient = Readonly<Partial<Record<string, unknown>>>;
 export type KnownFields = 'known' | 'any';
 
 /** Whether a parsed body is a message; `faults` returns what is wrong with it. */
-export type MessageCheck = (body: unknown) => body is Message;
+type MessageCheck = (body: unknown) => body is Message;
 
 export interface MessageChecker {
   readonly isMessage: MessageCheck;

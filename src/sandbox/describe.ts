@@ -6,7 +6,7 @@ import type { ReportCounts, Reporter } from './reporter.ts';
 import { SCENARIOS, type ScriptedNumbers } from './scenarios.ts';
 
 /** What `GET /sandbox` says, as data. */
-export interface Description {
+interface Description {
   readonly name: string;
   readonly send: string;
   readonly received: number;
@@ -29,7 +29,7 @@ export interface Description {
 }
 
 /** The parts of the description other than the counts. */
-export interface Described extends RecipientSettings {
+interface Described extends RecipientSettings {
   readonly inbox: Inbox;
   readonly maxRecipients: number;
   readonly reporter: Reporter | null;

@@ -15,7 +15,7 @@ export interface Scenario {
   readonly play: Play;
 }
 
-export type Play =
+type Play =
   /** The status, every time. 2xx with a body carries an id. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   /** 429; with `once`, the same request is accepted when it comes again. */

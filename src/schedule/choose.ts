@@ -18,7 +18,7 @@ export interface KnownRun {
   readonly isSame: boolean;
 }
 
-export interface DueFacts {
+interface DueFacts {
   readonly schedule: Schedule;
   /** Nothing that is scheduled after it goes out; null: no end. */
   readonly notAfterMs: number | null;

@@ -112,7 +112,7 @@ export async function overRefusal(
 }
 
 /** An occurrence to come. */
-export interface Upcoming {
+interface Upcoming {
   readonly occurrence: string;
   /** As the clock on the wall shows it in the zone of the schedule: `Mon 23 Nov 2026, 09:00 GMT`. */
   readonly local: string;

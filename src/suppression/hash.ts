@@ -19,7 +19,7 @@ export interface WrittenHash {
 }
 
 /** Version of how hashes are made; in front of every hash, and a part of what is hashed. */
-export const HASH_PREFIX = 'hb1:';
+const HASH_PREFIX = 'hb1:';
 
 const PREFIXES = { msisdn: `${HASH_PREFIX}msisdn:`, email: `${HASH_PREFIX}email:`, contact: `${HASH_PREFIX}contact:` };
 

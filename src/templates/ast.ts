@@ -61,7 +61,7 @@ export interface PartialStatement {
   readonly loc: Loc;
 }
 
-export interface Hash {
+interface Hash {
   readonly pairs: readonly HashPair[];
 }
 
@@ -82,7 +82,7 @@ export interface PathExpression {
   readonly loc: Loc;
 }
 
-export interface SubExpression extends Call {
+interface SubExpression extends Call {
   readonly type: 'SubExpression';
 }
 
@@ -94,7 +94,7 @@ export type Literal =
 
 // ------------------------------------------------------------------------------------------- the tree to compile
 
-export interface OutProgram {
+interface OutProgram {
   readonly type: 'Program';
   readonly body: readonly OutStatement[];
   readonly blockParams: readonly string[];
@@ -103,13 +103,13 @@ export interface OutProgram {
 
 export type OutStatement = OutContent | OutMustache | OutBlock;
 
-export interface OutContent {
+interface OutContent {
   readonly type: 'ContentStatement';
   readonly value: string;
   readonly original: string;
 }
 
-export interface OutMustache {
+interface OutMustache {
   readonly type: 'MustacheStatement';
   readonly path: OutPath;
   readonly params: readonly OutExpression[];
@@ -130,7 +130,7 @@ export interface OutBlock {
 
 export type OutExpression = OutPath | OutCall | OutText | OutNumber | OutNull;
 
-export interface OutPath {
+interface OutPath {
   readonly type: 'PathExpression';
   readonly data: false;
   readonly depth: 0;
@@ -138,23 +138,23 @@ export interface OutPath {
   readonly original: string;
 }
 
-export interface OutCall {
+interface OutCall {
   readonly type: 'SubExpression';
   readonly path: OutPath;
   readonly params: readonly OutExpression[];
 }
 
-export interface OutText {
+interface OutText {
   readonly type: 'StringLiteral';
   readonly value: string;
 }
 
-export interface OutNumber {
+interface OutNumber {
   readonly type: 'NumberLiteral';
   readonly value: number;
 }
 
-export interface OutNull {
+interface OutNull {
   readonly type: 'NullLiteral';
 }
 
@@ -166,7 +166,7 @@ export function columnPath(name: string): OutPath {
   return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: 'this' };
 }
 
-export function helperPath(name: string): OutPath {
+function helperPath(name: string): OutPath {
   return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: name };
 }
 

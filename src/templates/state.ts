@@ -36,7 +36,7 @@ export interface Place {
   readonly within: readonly string[];
 }
 
-export type Scope = ReadonlyMap<string, Given>;
+type Scope = ReadonlyMap<string, Given>;
 
 /** A value that a partial was given: inserted wherever its name is used, and checked where it was written. */
 export interface Given {

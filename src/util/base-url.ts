@@ -1,5 +1,5 @@
 /** A base URL that a key may be sent to, or what is wrong with it and what to write instead. */
-export type BaseUrlCheck = { readonly url: string } | { readonly problem: string; readonly hint: string };
+type BaseUrlCheck = { readonly url: string } | { readonly problem: string; readonly hint: string };
 
 /**
  * Checks the base URL of an environment. It decides where the API key goes, so a URL is refused if a reader could see

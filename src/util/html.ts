@@ -10,7 +10,7 @@ export class Html {
 }
 
 /** A value in a template: text and numbers are escaped, markup is not, null is nothing. */
-export type HtmlValue = Html | string | number | null | readonly Html[];
+type HtmlValue = Html | string | number | null | readonly Html[];
 
 /**
  * Tagged template for pages: every interpolated value is escaped, for text and for quoted attributes. Attributes must

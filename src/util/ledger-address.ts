@@ -1,7 +1,7 @@
 import { displayPath } from './paths.ts';
 
 /** The ledger that `--ledger`, HANDBILL_LEDGER or handbill.yaml names. */
-export type LedgerName =
+type LedgerName =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'shared'; readonly address: string }
   | { readonly kind: 'refused'; readonly message: string; readonly hint: string };

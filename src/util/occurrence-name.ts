@@ -4,7 +4,7 @@
  */
 
 /** The name that is used, or why the text cannot be a name. */
-export type OccurrenceReading = { readonly occurrence: string } | { readonly message: string; readonly hint: string };
+type OccurrenceReading = { readonly occurrence: string } | { readonly message: string; readonly hint: string };
 
 export interface OccurrenceRules {
   /** IANA zone of the schedule, or of the campaign. A time without a zone is read only where this is UTC. */

@@ -12,7 +12,7 @@ export interface PathFault {
 }
 
 /** A real path, free of links, or why it cannot be found. */
-export type FoundPath = { readonly path: string } | { readonly fault: PathFault };
+type FoundPath = { readonly path: string } | { readonly fault: PathFault };
 
 /**
  * Finds a regular file named in a campaign or project file. The path is relative to `folder`, and the file must really

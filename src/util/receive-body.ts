@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** A completely received body, or why it is missing: too large, or the sender closed the connection before its end. */
-export type ReceivedBody = Buffer | 'too-large' | 'cut-off';
+type ReceivedBody = Buffer | 'too-large' | 'cut-off';
 
 /**
  * What a body may take on the wire, in sizes of itself: in chunks of a byte it is six times as much, and extensions have

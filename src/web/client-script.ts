@@ -4,7 +4,7 @@ import { Html } from '../util/html.ts';
 
 /** What runs in the browser: a file of `src/web/client` each. */
 export const SCRIPTS = ['preview', 'serve'] as const;
-export type ScriptName = (typeof SCRIPTS)[number];
+type ScriptName = (typeof SCRIPTS)[number];
 
 /** A script as pages hold it. */
 export interface ClientScript {

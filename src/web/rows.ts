@@ -18,7 +18,7 @@ export interface RowFilter {
 /** Where a page begins: behind a row, or before one. Row numbers count from 0, in list order. */
 export type Cursor = { readonly after: number } | { readonly before: number };
 
-export interface RowPage {
+interface RowPage {
   /** In list order, with the delivery result of each. */
   readonly rows: readonly Outcome[];
   /** Whether there are rows before, and after. */

@@ -1,5 +1,5 @@
 /** Counts of one kind of thing or several, over time. */
-export interface TimeCounts<Name extends string> {
+interface TimeCounts<Name extends string> {
   /** Counts one thing; what happened before the start counts as its beginning. */
   add(name: Name, atMs: number): void;
   /** From the first slot in use to the last; empty when nothing was counted. */

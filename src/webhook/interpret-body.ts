@@ -13,7 +13,7 @@ export interface BodyProblem {
 }
 
 /** A parsed body: its documents, and the lines that are not documents. */
-export interface ParsedBody {
+interface ParsedBody {
   readonly form: BodyForm;
   readonly documents: readonly unknown[];
   /** Lines of JSON lines that cannot be read, unchanged. */

@@ -18,7 +18,7 @@ export interface Connections {
 }
 
 /** The most connections of the server. */
-export const MAX_CONNECTIONS = 100;
+const MAX_CONNECTIONS = 100;
 
 /** With a surge of those that have just come, whose first request may be on its way; above it, they go too. */
 const MOST_IN_A_SURGE = 1_000;

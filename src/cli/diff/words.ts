@@ -16,7 +16,7 @@ import { countOf, money, number } from '../../report/words.ts';
 /* How a diff is said, the same for terminals and for pull requests. Nothing here is escaped. */
 
 /** One line of the table of figures. */
-export interface FigureLine {
+interface FigureLine {
   readonly label: string;
   readonly before: string;
   readonly after: string;
@@ -25,7 +25,7 @@ export interface FigureLine {
 /** Shown for a figure that one side lacks. */
 export const NONE = '-';
 
-export function sideWords({ name, commit, mergeBase }: SideName): string {
+function sideWords({ name, commit, mergeBase }: SideName): string {
   if (commit === null) return `the ${name}`;
   return mergeBase ? `${commit.slice(0, 8)} (where ${name} and this side part)` : `${name} (${commit.slice(0, 8)})`;
 }

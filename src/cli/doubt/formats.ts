@@ -10,7 +10,7 @@ import { type Column, cut, proseWidth, table, wrap } from '../../util/table.ts';
 export const DOUBT_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
 export type DoubtFormat = (typeof DOUBT_FORMATS)[number];
 
-export interface DoubtShown {
+interface DoubtShown {
   readonly colour: boolean;
   readonly width: number;
   /** Whole addresses and texts, and all recipients; `text` only. */
@@ -20,7 +20,7 @@ export interface DoubtShown {
 }
 
 /** The doubts of each run, newest run first; runs without any yield nothing. */
-export type DoubtsByRun = Iterable<Iterable<readonly Doubt[]>>;
+type DoubtsByRun = Iterable<Iterable<readonly Doubt[]>>;
 
 type Writer = (runs: DoubtsByRun, shown: DoubtShown) => Generator<string>;
 

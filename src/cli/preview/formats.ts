@@ -10,7 +10,7 @@ export const PREVIEW_FORMATS = ['text', 'json', 'jsonl', 'html'] as const;
 export type PreviewFormat = (typeof PREVIEW_FORMATS)[number];
 
 /** Which rows are shown. All rows are decided about, so that counts and problems are those of the whole list. */
-export interface PreviewChoice {
+interface PreviewChoice {
   readonly limit: number | null;
   readonly key: string | null;
   readonly line: number | null;

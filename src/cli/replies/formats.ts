@@ -8,7 +8,7 @@ import { type Column, table } from '../../util/table.ts';
 export const REPLY_FORMATS = ['text', 'json', 'jsonl', 'csv'] as const;
 export type ReplyFormat = (typeof REPLY_FORMATS)[number];
 
-export interface RepliesShown {
+interface RepliesShown {
   readonly width: number;
   /** Whole addresses and texts, and all replies; `text` only. */
   readonly full: boolean;
@@ -75,7 +75,7 @@ function* text(replies: Batches, shown: RepliesShown): Generator<string> {
 }
 
 /** Replies as aligned lines. */
-export function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
+function replyTable(replies: readonly ReceivedReply[], { full, width }: RepliesShown): string {
   const rows = replies.map((reply) => [
     String(reply.id),
     instant(reply.at ?? reply.receivedAt).slice(0, MINUTES),

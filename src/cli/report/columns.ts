@@ -9,7 +9,7 @@ import { displayPath } from '../../util/paths.ts';
 import { safeLine } from '../../util/safe.ts';
 
 /** Where to look for the list of a run. */
-export interface ListPlace {
+interface ListPlace {
   readonly campaign: Campaign | null;
   readonly project: Pick<Project, 'root'>;
   readonly cwd: CommandContext['cwd'];
@@ -18,7 +18,7 @@ export interface ListPlace {
 }
 
 /** The list of a run, open; `close` when nothing more is asked of it. */
-export interface OpenColumns extends ListColumns {
+interface OpenColumns extends ListColumns {
   close(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export async function confirm(question: Confirmation, context: CommandContext, s
 const MOST_SHOWN = 50;
 
 /** One line: campaign, environment, recipients, parts, cost. */
-export function stating(question: Confirmation): string {
+function stating(question: Confirmation): string {
   const { campaign, occurrence, environment, url, recipients, estimate, canary } = question;
   const facts = estimate === null ? [] : [partsText(estimate.parts), costText(estimate), fallbackWords(estimate)];
   const said = [countOf(recipients, 'recipient'), ...facts.filter((fact) => fact !== null)].join(', ');

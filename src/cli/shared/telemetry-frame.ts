@@ -4,7 +4,7 @@ import type { CommandContext } from '../../operations/context.ts';
 import type { AskedTelemetry, RunningTelemetry } from '../../operations/observer.ts';
 
 /** Start and end of the telemetry of a command. */
-export interface TelemetryFrame {
+interface TelemetryFrame {
   /** The context for commands. It has `telemetry` once the command line is parsed, if telemetry is on. */
   readonly context: CommandContext;
   /** @param error thrown by the command; null: it ended normally */

@@ -47,7 +47,7 @@ type Condition = string | boolean;
  * The conditions that are true for `{{#if}}`: a text that is not empty, or a comparison that holds. `0`, `no`, `false`
  * are texts.
  */
-export function holds(condition: Condition): boolean {
+function holds(condition: Condition): boolean {
   return typeof condition === 'string' ? !isEmpty(condition) : condition;
 }
 

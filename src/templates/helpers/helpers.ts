@@ -24,7 +24,7 @@ export const OWN_HELPERS = { defaultOrRefuse: 'default:refuse', indent: 'partial
 export type HelperFunction = (this: unknown, ...values: never[]) => string | boolean;
 
 /** How much text helpers have made in one render, so that a huge cell in many helpers does not fill the memory. */
-export interface Meter {
+interface Meter {
   units: number;
   readonly most: number;
 }

@@ -18,7 +18,7 @@ export interface Rows {
 }
 
 /** Some thousand rows in list order. */
-export interface Block {
+interface Block {
   readonly first: number;
   readonly lines: Uint32Array;
   readonly facets: Uint32Array;

@@ -12,7 +12,7 @@ export interface Searched {
 }
 
 /** What is looked for. A row fits by its line, or by the whole as a number, or by its words. */
-export interface Query {
+interface Query {
   /** The line of the row that matches; null: the search is not a line. */
   readonly line: number | null;
   /** The digits of a phone number; empty if the text is not a number. */

@@ -51,7 +51,7 @@ export const KINDS = {
   frame: { tag: 'iframe', style: 'frame' },
 } as const satisfies Readonly<Record<string, { readonly tag: string; readonly style: string }>>;
 
-export type Kind = keyof typeof KINDS;
+type Kind = keyof typeof KINDS;
 
 /** Text, or an element with its content. Text is raw: the code that shows it must escape it. */
 export type PreviewNode = string | readonly [kind: Kind, ...children: PreviewNode[]];

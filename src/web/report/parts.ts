@@ -17,10 +17,10 @@ export interface Column {
 }
 
 /** A cell: text, or markup where it is more than text. */
-export type Cell = string | number | Html;
+type Cell = string | number | Html;
 
 /** On a narrow screen a table scrolls sideways, or the last cell of each row, a text, goes below the others. */
-export type Narrow = 'scrolled' | 'stacked';
+type Narrow = 'scrolled' | 'stacked';
 
 /** A table that scrolls by itself where it is too wide, also by keyboard; the first cell of a row is its name. */
 export function table(

@@ -9,12 +9,12 @@ import { type Column, row, section, table } from './parts.ts';
 export const LISTED_RECIPIENTS = 1000;
 
 /** Chooses the rows to show: those in doubt, rejected or failed before those that wait or were left out by a rule. */
-export interface Choice {
+interface Choice {
   add(outcome: Outcome): void;
   chosen(): Chosen;
 }
 
-export interface Chosen {
+interface Chosen {
   readonly rows: readonly Outcome[];
   readonly total: number;
   /** Those among them whose message was accepted and did not arrive, as reports say. */
