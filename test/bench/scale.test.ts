@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MEASURED, planTable, simulate, workersTable } from './scale.ts';
 
-it('is in docs/internals/scale.md as it is', () => {
+it('docs/internals/scale.md has these tables', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs/internals/scale.md'), 'utf8');
   expect(page).toContain(workersTable());
   expect(page).toContain(planTable());

@@ -24,7 +24,7 @@ export const MEASURED: Times = { work: 0.17, commit: 1.2, row: 0.06, api: 100 };
 /** Requests in flight of a worker. */
 const LANES = 512;
 const SECONDS = 20;
-/** As the group commit does: what comes within this time goes together. */
+/** As in the group commit: what arrives within this time is committed together. */
 const LINGER_MS = 2;
 
 /** Messages a second of so many workers on one ledger, once all of them are at full width. */
@@ -60,7 +60,7 @@ export function simulate(workers: number, times: Times, lanes = LANES): number {
   return sent / ((end - begin) / 1000);
 }
 
-/** Of what a ledger carries, so much is asked of it: the rest is for lists, reports and bad days. */
+/** The planned load of a ledger, as a share of its capacity: the rest is for lists, reports and recovery. */
 const SHARE = 0.6;
 const RECIPIENTS = 100_000_000;
 const WANTED = 50_000;
@@ -77,7 +77,7 @@ export function workersTable(times = MEASURED): string {
     const rate = simulate(workers, times);
     return `| ${workers} | ${round(rate)} | ${round(rate / workers)} |`;
   });
-  return ['| workers | messages a second | for each |', '|---|---|---|', ...rows].join('\n');
+  return ['| workers | messages a second | for each worker |', '|---|---|---|', ...rows].join('\n');
 }
 
 export function planTable(times = MEASURED): string {
@@ -87,7 +87,7 @@ export function planTable(times = MEASURED): string {
   const workers = Math.ceil(WANTED / perWorker / 0.7);
   const seconds = RECIPIENTS / WANTED;
   const rows: [string, string][] = [
-    ['what one ledger is asked for, of what it carries', `${round(carries)} messages a second`],
+    ['planned load of one ledger, 60 % of its capacity', `${round(carries)} messages a second`],
     ['ledgers', String(ledgers)],
     ['workers, each on a core of its own, 70 % busy', String(workers)],
     ['requests in flight, with 100 ms for an answer', round(WANTED * (times.api / 1000))],

@@ -69,7 +69,7 @@ describe('one round names every fault of a list', () => {
     expect(await places(root)).toEqual(['csv-syntax 2', 'invalid-address 3', 'invalid-address 5']);
   });
 
-  test('quoted line ends, CR LF and an unreadable character in an address say nothing that is not so', async () => {
+  test('quoted line ends, CR LF and an unreadable character in an address cause no false message', async () => {
     const root = await listOf(
       `msisdn,first\r\n+447700900003,"Bo\r\nthe ""first"""\r\n+44770\xa00900001,An\xfc\r\n\r\n12,"C\r\ny"\r\n13,Di\r\n`,
     );
@@ -82,7 +82,7 @@ test('bad rows that are skipped are not named because of another fault', async (
   expect(await places(root, ['validate', '--skip-invalid'])).toEqual(['invalid-encoding 3', 'csv-syntax 4']);
 });
 
-test('a list in an encoding that is not said is one fault where its header shows it', async () => {
+test('a list in an undeclared encoding is one fault if its header shows it', async () => {
   const root = await listOf('');
   await writeFile(join(root, 'campaigns/hello/people.csv'), Buffer.from(`msisdn,first\n${GOOD.repeat(9)}`, 'utf16le'));
   expect(await places(root)).toEqual(['csv-nul 1']);

@@ -38,7 +38,7 @@ afterAll(() => remove());
 describe('one recipient is said in the singular', () => {
   it.each([
     ['what a preview leaves out', ['preview', 'two.yaml', '--limit', '1'], '… and 1 more row (--limit N'],
-    ['a sealed plan', ['plan', 'one.yaml', '-o', 'one.json'], 'Planned: 1 recipient, 1 part. Send it with'],
+    ['a plan file', ['plan', 'one.yaml', '-o', 'one.json'], 'Planned: 1 recipient, 1 part. Send it with'],
     ['a plan to look at', ['approve', 'one.json', '--check'], 'recipients   1 (1 row)'],
     ['the question of send', ['send', 'one.yaml', '--env', 'production'], ': 1 recipient, 1 part.'],
     [

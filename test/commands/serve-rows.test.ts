@@ -128,7 +128,7 @@ describe('rows that pages read for themselves', () => {
   });
 
   it.each([
-    ['everybody', NO_FILTER],
+    ['all recipients', NO_FILTER],
     ['of one variant', { ...NO_FILTER, variant: 'a' }],
   ])('before a place that the list does not have are the last ones: %s', async (_label, filter) => {
     const last = await readRows(open, run, false, filter, { before: run.rows }, 5);

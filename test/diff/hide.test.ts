@@ -45,7 +45,7 @@ describe('what is none is left as it is', () => {
 });
 
 it('no text takes long', () => {
-  // A pattern that goes back over what it has read would need minutes, which the limit of a test ends.
+  // A pattern that backtracks would need minutes, and the test's time limit would end it.
   for (const text of ['a'.repeat(300_000), '0'.repeat(300_000), '+1 '.repeat(100_000), '@'.repeat(300_000)]) {
     expect(hideAddresses(`${text} ada@example.com`)).not.toContain('ada@example.com');
   }

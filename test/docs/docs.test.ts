@@ -235,13 +235,13 @@ test('docs/README.md leads to every page, and the README to it', () => {
   expect(README).toContain('](docs/README.md)');
 });
 
-/** Measurements name what was there when they were made. */
+/** Measurements name files that existed when they were made. */
 const INTERNAL = ['ARCHITECTURE.md', ...globSync('docs/internals/*.md', { cwd: ROOT })].filter(
   (page) => !page.endsWith('measurements.md'),
 );
 
 describe('ARCHITECTURE.md and docs/internals', () => {
-  it('are short where one begins', () => {
+  it('keep ARCHITECTURE.md within 15 KB', () => {
     expect(Buffer.byteLength(ARCHITECTURE)).toBeLessThanOrEqual(15_360);
   });
 

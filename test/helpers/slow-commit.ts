@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * A clock that jumps while the first claims are committed, as on a disk that is slow: it says `beforeMs` until the ledger of
+ * A clock that jumps while the first claims are committed, as on a slow disk: it returns `beforeMs` until the ledger of
  * a project holds a claim, and `afterMs` from then on.
  */
 export function slowCommitClock(root: string, beforeMs: number, afterMs: number): () => number {

@@ -27,9 +27,12 @@ const UNCLEAR_NAME = /\w*(?:nobody|somebody|anybody|everybody|whoever|desk)\w*/g
 const BARE_CODE = /(?<![\w.'"`#%+$/-])[A-KS]\d{1,2}\b(?![-:]\d)/;
 
 describe('what people read says who and what', () => {
-  const pages = globSync(['README.md', 'ARCHITECTURE.md', 'campaigns/README.md', 'docs/**/*.md', 'schemas/*.json'], {
-    cwd: root,
-  });
+  const pages = globSync(
+    ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'campaigns/README.md', 'docs/**/*.md', 'schemas/*.json'],
+    {
+      cwd: root,
+    },
+  );
 
   test.each(pages)('%s', (page) => {
     // Code is as it is written; so is what the examples of diagnostics print, which the messages below are tested for.
@@ -107,7 +110,7 @@ describe('a planted word is found', () => {
   });
 });
 
-/** A file may be deleted in the checkout and still stand in git's index. */
+/** A file may be deleted in the checkout and still be in git's index. */
 function textOf(file: string): string {
   try {
     return readFileSync(join(root, file), 'utf8');

@@ -61,7 +61,7 @@ describe('an exchange', () => {
     expect(attempts).toMatchObject([{ phase: 'P2', error: { code: 'HANDBILL_TIMEOUT' } }]);
   });
 
-  it('takes the first of headers that came twice', () => {
+  it('uses the first of two headers with the same name', () => {
     const { exchange, attempts } = start();
     exchange.onRequestStart();
     exchange.onResponseStart(null, 429, { 'retry-after': ['5', '7'] });

@@ -25,7 +25,7 @@ const FETCH = `
 
 `;
 
-/** \`fetch\` in the place of undici's dispatch, as well as one can. */
+/** \`fetch\` instead of undici's dispatch, as closely as possible. */
 const FETCHED = `    if (exchange.body.length > 0) {
       const read = async (): Promise<void> => {
         exchange.onRequestStart();

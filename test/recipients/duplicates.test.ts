@@ -19,7 +19,7 @@ function rowsOf(keys: readonly string[]): readonly Row[] {
   return keys.map((key) => ({ key, to: key, text: '' }));
 }
 
-/** What is said about each row. */
+/** The diagnostics of each row. */
 function find(rows: readonly Row[], byAddress: boolean): readonly (Duplicate | null)[] {
   const duplicates = createDuplicates({ byAddress, used: [1] });
   try {

@@ -172,7 +172,7 @@ describe('columns with a type', () => {
     });
   });
 
-  it('are said together with everything else that is wrong with the row', () => {
+  it('are reported together with all other errors of the row', () => {
     const spec = specOf('/unused', { ...typed, key: ['id'], timeZone: 'zone' });
     const all = createRecipientReader(spec, ['id', 'msisdn', 'age', 'joined', 'name', 'zone']);
     const found = all(rowOf(' ', '+44', 'x', '21.11.2026', 'Zoë', 'Europe/Bath'));

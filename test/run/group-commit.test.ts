@@ -17,7 +17,7 @@ const result = (row: number): ResultRecord => ({
   error: null,
 });
 
-/** What a group wrote, transaction by transaction; fails as told. */
+/** Records what a group wrote, transaction by transaction; fails on request. */
 function paper(fail: (transaction: number) => Error | null = () => null) {
   const transactions: { results: number[]; claims: number[] }[] = [];
   let count = 0;

@@ -274,7 +274,7 @@ describe('a campaign that is sent', () => {
     expect(leaks(stdout + stderr)).toEqual([]);
   });
 
-  test('suppress check says the number that it was asked about, on stdout, and no other', async () => {
+  test('suppress check prints the number that it was given, on stdout, and no other', async () => {
     const { stdout, stderr } = await run(project.root, ['suppress', 'check', NUMBER]);
     expect(leaks(stderr)).toEqual([]);
     expect(stdout).toContain(NUMBER);

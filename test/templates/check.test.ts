@@ -350,7 +350,7 @@ describe('HTML entities in text', () => {
   });
 
   it.each(['&#0;', '&#7;', '&#x81;', '&#xD800;', '&#99999999999;', '&Tab;'])(
-    'offers no character for %s, which stands for none that can be seen',
+    'offers no character for %s, which is invisible or invalid',
     (entity) => {
       expect(found(`a ${entity} b`)).toEqual([
         `html-entity 1:3 "${entity}" would be sent literally. (Write the character itself.)`,
@@ -359,7 +359,7 @@ describe('HTML entities in text', () => {
   );
 
   it.each(['&D;', '&toString;', '&constructor;', '&amp', '&auml', '& amp;', '&#;', '&#x;', '&#xg;', '&;'])(
-    'lets %s alone, which is no entity',
+    'ignores %s, which is not an entity',
     (text) => {
       expect(found(`a ${text} b`)).toEqual([]);
     },

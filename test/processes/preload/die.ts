@@ -10,7 +10,7 @@ const WAYS: Readonly<Record<string, () => void>> = {
   reject() {
     void Promise.reject(new Error('planted'));
   },
-  /** Fails once in the middle of the run, where it is waited for: when the next reference is made. */
+  /** Fails once in the middle of the run, at an awaited call: when the next reference is made. */
   bug() {
     const { hash } = crypto;
     crypto.hash = ((algorithm: string, data: crypto.BinaryLike, encoding: 'base64url') => {
