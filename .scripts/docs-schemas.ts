@@ -77,8 +77,10 @@ function placeOf(name: string): number {
 
 const FORMATS_INTRO = `What \`--format json\` prints is one document, described by a JSON Schema that comes with the package:
 \`import schema from 'handbill/schemas/report.schema.json' with { type: 'json' }\`. \`version\` is raised when a field changes its
-meaning or goes away; new fields may appear without that. \`[]\` is each item of a list, \`<name>\` any name. The requests
-themselves are described in OpenAPI: [\`schemas/messages.openapi.json\`](../schemas/messages.openapi.json).`;
+meaning or goes away; new fields may appear without that. \`[]\` is each item of a list, \`<name>\` any name. The list of
+channels is in [\`schemas/campaign.schema.json\`](../schemas/campaign.schema.json), to which the others refer: a validator needs that
+file too (Ajv: \`new Ajv({ strict: false }).addSchema(campaign, 'campaign.schema.json')\`). The requests themselves are described
+in OpenAPI: [\`schemas/messages.openapi.json\`](../schemas/messages.openapi.json).`;
 
 function formatTable(rows: readonly Row[]): string {
   return table(
@@ -156,9 +158,9 @@ function rowOf(root: Schema, name: string, one: Schema, required: boolean): Row 
   const ref = written.$ref;
   if (ref === undefined) return { name, schema: written, required, elsewhere: null };
   const [file = '', pointer = ''] = ref.split('#');
-  const schema = at(file === '' ? root : readSchema(file), pointer);
+  const schema = withDefinition(at(file === '' ? root : readSchema(file), pointer));
   // What stands under `definitions` has no place of its own on the page.
-  if (pointer.startsWith('/definitions/') && file !== '') return rowOf(root, name, schema, required);
+  if (pointer.startsWith('/definitions/') && file !== '') return rowOf(root, name, withDefinition(written), required);
   // What scripts read is explained where it stands.
   if (file === '' && root.title !== 'handbill project' && root.title !== 'handbill campaign') {
     const { description = schema.description, orNull } = written;
@@ -187,6 +189,14 @@ function withoutNull(schema: Schema): Schema {
   if (only === undefined || more.length > 0) return schema;
   const { anyOf: _any, oneOf: _one, allOf: _all, ...own } = schema;
   return { ...only, ...own, ...(schema.allOf === undefined ? { orNull: true } : {}) };
+}
+
+/** What stands under `definitions` of a campaign, with what is said where it is used. */
+function withDefinition(schema: Schema): Schema {
+  const [file = '', pointer = ''] = schema.$ref?.split('#') ?? [];
+  if (file === '' || !pointer.startsWith('/definitions/')) return schema;
+  const { $ref: _ref, ...own } = schema;
+  return { ...at(readSchema(file), pointer), ...own };
 }
 
 function at(schema: Schema, pointer: string): Schema {

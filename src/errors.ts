@@ -179,6 +179,15 @@ export interface Position {
   readonly length?: number;
 }
 
+/** Text with the place where it was written, so that an error in it can point there. */
+export interface SourceText {
+  readonly text: string;
+  readonly file: string;
+  /** Line and column of the first character; 1 and 1 for a file of its own. */
+  readonly line: number;
+  readonly column: number;
+}
+
 /** One thing that is wrong with what the user wrote, or worth knowing about it. */
 export interface Diagnostic {
   readonly code: Code;

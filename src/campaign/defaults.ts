@@ -1,4 +1,5 @@
-import { CHANNELS, type Channel, type CharacterSet, type Wire } from '../model.ts';
+import { CHANNEL_TABLE, type Channel, eachChannel } from '../content/channels.ts';
+import type { CharacterSet, Wire } from '../model.ts';
 
 /** What holds where neither the campaign nor handbill.yaml says otherwise: the only place with defaults. */
 export const DEFAULTS = {
@@ -56,14 +57,6 @@ export const DEFAULTS = {
 
 /** Bounds of `send.timeout`, in milliseconds. Longer, and a run cannot be interrupted within reason. */
 export const TIMEOUT_BOUNDS_MS = { min: 1000, max: 600_000 } as const;
-
-const CHANNEL_VALUES: Readonly<Record<Channel, string>> = {
-  sms: 'SMS',
-  rcs: 'RCS',
-  'messaging-app': 'MessagingApp',
-  email: 'Email',
-  voice: 'Voice',
-};
 
 const CHARACTER_SET_VALUES: Readonly<Record<CharacterSet, string>> = { auto: 'Auto', gsm: 'GSM', unicode: 'Unicode' };
 
@@ -140,7 +133,7 @@ const ENTRY_ERROR_POINTERS: readonly string[] = [
 
 /** How the API is spoken to where its document is silent. */
 export const DEFAULT_WIRE: Wire = {
-  channels: CHANNEL_VALUES,
+  channels: wireChannels(),
   characterSets: CHARACTER_SET_VALUES,
   messageTypes: {},
   msisdn: 'e164',
@@ -208,10 +201,5 @@ export const DEFAULT_WIRE: Wire = {
 
 /** Every channel has a value on the wire. */
 export function wireChannels(written: Partial<Record<Channel, string>> = {}): Readonly<Record<Channel, string>> {
-  return eachChannel((channel) => written[channel] ?? CHANNEL_VALUES[channel]);
-}
-
-/** One value for each channel. */
-export function eachChannel(of: (channel: Channel) => string): Readonly<Record<Channel, string>> {
-  return Object.fromEntries(CHANNELS.map((channel) => [channel, of(channel)])) as Record<Channel, string>;
+  return eachChannel((channel) => written[channel] ?? CHANNEL_TABLE[channel].wire);
 }

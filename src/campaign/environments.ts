@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { eachChannel } from '../content/channels.ts';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
 import type { Approval, Environment, KeySource, Project, Signer, SignerSource, Wire } from '../model.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
@@ -6,7 +7,7 @@ import { pointerTo } from '../util/json.ts';
 import { parsePointer } from '../util/pointer.ts';
 import { readSshKey } from '../util/ssh-key.ts';
 import { ratePerSecond } from '../util/units.ts';
-import { DEFAULT_WIRE, eachChannel, wireChannels } from './defaults.ts';
+import { DEFAULT_WIRE, wireChannels } from './defaults.ts';
 import { whereValue } from './validate.ts';
 import type { EnvironmentFile, ProjectFile, SignersFile, WireFile } from './written.ts';
 import type { YamlFile } from './yaml.ts';

@@ -1,3 +1,4 @@
+import { CHANNEL_TABLE } from '../content/channels.ts';
 import type { AddressKind, Channel, ColumnTypes, InlineList, ListSpec, Where } from '../model.ts';
 import { readDateFormat } from '../util/date-format.ts';
 import { pointerTo } from '../util/json.ts';
@@ -73,7 +74,7 @@ export function readList(
 
 function kindOf(channel: Channel, contactColumn: string | undefined): AddressKind {
   if (contactColumn !== undefined) return 'contact';
-  return channel === 'email' ? 'email' : 'msisdn';
+  return CHANNEL_TABLE[channel].address;
 }
 
 /** `{ type: number }` is `number`; formats of dates are checked. */

@@ -16,8 +16,7 @@ import {
   meantKey,
   unquoted,
 } from './explain.ts';
-import type { FileKind } from './validators.ts';
-import { validatorOf } from './validators.ts';
+import { type FileKind, resolveSchema, type Schema, validatorOf } from './validators.ts';
 import type { CampaignFile, ProjectFile } from './written.ts';
 import type { Place, Where, YamlFile } from './yaml.ts';
 
@@ -70,7 +69,7 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
     plain: (pointer) => yaml.places.get(pointer)?.plain ?? null,
   };
   const validate = validatorOf(kind);
-  const errors = validate(yaml.value) ? [] : (validate.errors ?? []);
+  const errors = validate(yaml.value) ? [] : namesAsKeys(validate.errors ?? [], kind);
   if (kind === 'project') hideSecrets(errors, yaml);
   const meant = meantKeys(errors);
   const explained = [...explainAll(errors, meant, yaml, context), ...lostCharacters(kind, yaml)];
@@ -81,6 +80,29 @@ function check(kind: FileKind, yaml: YamlFile): Checked<unknown> {
     diagnostics: explained.map((e) => e.diagnostic),
     meant,
   };
+}
+
+/**
+ * Where `propertyNames` is a list, a name that is not in it is an unknown key, with the list as the known ones. Ajv
+ * reports it twice: as the name, and as a value that is not in the list.
+ */
+function namesAsKeys(errors: readonly ErrorObject[], kind: FileKind): readonly ErrorObject[] {
+  const twice = new Set<string>();
+  const keys = errors.map((error): ErrorObject => {
+    const names = error.keyword === 'propertyNames' ? namesIn(error.parentSchema as Schema, kind) : undefined;
+    if (names === undefined) return error;
+    const name = String(error.params['propertyName']);
+    twice.add(`${error.instancePath} ${name}`);
+    const parentSchema = { properties: Object.fromEntries(names.map((known) => [String(known), {}])) };
+    return { ...error, keyword: 'additionalProperties', params: { additionalProperty: name }, parentSchema };
+  });
+  const isName = ({ keyword, instancePath, data }: ErrorObject): boolean =>
+    keyword === 'enum' && typeof data === 'string' && twice.has(`${instancePath} ${data}`);
+  return keys.filter((error) => !isName(error));
+}
+
+function namesIn({ propertyNames }: Schema, kind: FileKind): Schema['enum'] {
+  return propertyNames === undefined ? undefined : resolveSchema(propertyNames, kind).schema.enum;
 }
 
 /**

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Ajv, Options, ValidateFunction } from 'ajv';
+import type { Json } from '../util/json.ts';
 
 export type FileKind = 'campaign' | 'project';
 
@@ -16,6 +17,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
+  readonly enum?: readonly Json[];
+  readonly propertyNames?: Schema;
   readonly pattern?: string;
   readonly patternErrorMessage?: string;
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../model.ts';
+import type { Json, JsonObject } from '../util/json.ts';
 import { instantMs } from '../util/units.ts';
 import {
   advise,

@@ -1,5 +1,5 @@
 import type { Code } from '../errors.ts';
-import type { Channel, Json, JsonObject } from '../model.ts';
+import type { Json, JsonObject } from '../util/json.ts';
 import { parsePointer } from '../util/pointer.ts';
 
 /** One thing that is wrong with rich content, or worth knowing about it. */
@@ -25,7 +25,8 @@ export type ContentCheck = (content: JsonObject, text: string | null | undefined
 
 /** What was found so far in one message. A value that is null is not known yet, and is never judged. */
 export interface Findings {
-  readonly channel: Channel;
+  /** Name of the channel, for messages. */
+  readonly channel: string;
   readonly problems: ContentProblem[];
 }
 
@@ -140,6 +141,11 @@ function isMapping(value: Json): value is JsonObject {
 // `Array.isArray` makes an `any[]` of a read-only list.
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+/** A value as text; empty if it is not known. */
+export function shownText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
 /** `/buttons/2/text` as people write it: `"buttons[2].text"`. The text of the message has no key of its own. */

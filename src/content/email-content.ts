@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../model.ts';
 import { escapeMarkup } from '../util/html.ts';
+import type { Json, JsonObject } from '../util/json.ts';
 import { mappingOf } from './check-values.ts';
 
 /** An email as it goes on the wire: rich content, and the text beside it. */

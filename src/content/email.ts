@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../model.ts';
+import type { Json, JsonObject } from '../util/json.ts';
+import type { ChannelEntry, Description, MessageElement, SeenMessage } from './channel.ts';
 import type { ContentCheck } from './check-values.ts';
 import {
   advise,
@@ -9,6 +10,7 @@ import {
   invalid,
   mappingOf,
   overLimit,
+  shownText,
 } from './check-values.ts';
 import { isMailtoTarget, MAX_UNSUBSCRIBE_URL, unsubscribeUrl } from './email-content.ts';
 
@@ -25,7 +27,7 @@ export const EMAIL_LIMITS = {
 } as const;
 
 /** Checks `{ subject, preheader, html, unsubscribe }` and the text. `html` is the HTML itself, not its file. */
-export const checkEmail: ContentCheck = (content, text) => {
+const checkEmail: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'email', problems: [] };
   checkSubject(found, content['subject']);
   checkBody(found, content, text);
@@ -111,3 +113,47 @@ function octetsIn(text: string, limit: number): number {
 }
 
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** What an inbox shows above the email, its HTML, and its text. */
+function describeEmail({ text, content }: SeenMessage): Description {
+  const { subject, preheader, html, unsubscribe } = content;
+  const { url, mailto, oneClick } = mappingOf(unsubscribe);
+  const how = [shownText(url), shownText(mailto)].filter((one) => one !== '').join(', ');
+  const elements: readonly MessageElement[] = [
+    ...(subject === undefined ? [] : [fact('Subject', shownText(subject))]),
+    ...(shownText(preheader) === '' ? [] : [fact('Preheader', shownText(preheader))]),
+    ...(how === '' ? [] : [fact('Unsubscribe', oneClick === true ? `${how} (one click)` : how)]),
+    ...(subject === undefined && html === undefined ? [] : [{ kind: 'space' } as const]),
+    ...(typeof html === 'string' ? [{ kind: 'html', html } as const] : []),
+    ...(text === null ? [] : [{ kind: 'text', text } as const]),
+  ];
+  return { on: 'inbox', elements };
+}
+
+function fact(name: string, value: string): MessageElement {
+  return { kind: 'fact', name, value };
+}
+
+/** Email: subject, HTML and text. */
+export const email: ChannelEntry = {
+  wire: 'Email',
+  label: 'Email',
+  address: 'email',
+  keys: ['subject', 'preheader', 'html', 'unsubscribe'],
+  check: checkEmail,
+  describe: describeEmail,
+  reported: 'email mail smtp mailto',
+  init: {
+    label: 'email',
+    template: `Hello {{first_name}},
+
+your order {{order}} is ready. We are here until six.
+
+See you soon!
+`,
+    yaml: `content:
+  subject: "{{first_name}}, your order {{order}} is ready"
+`,
+    sender: 'email',
+  },
+};

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../model.ts';
+import type { JsonObject } from '../util/json.ts';
 import { adviseMediaType, type ButtonLimits, checkButtons, checkMediaUrl, kindOf } from './buttons.ts';
+import { type ChannelEntry, EXAMPLE_TEXT } from './channel.ts';
 import {
   advise,
   type ContentCheck,
@@ -17,6 +18,7 @@ import {
   nameOf,
   overLimit,
 } from './check-values.ts';
+import { describeRich, EXAMPLE_BUTTONS } from './rich.ts';
 
 /** What the largest messaging app takes outside of its templates. Lengths are in characters. */
 export const MESSAGING_APP_LIMITS = {
@@ -30,7 +32,7 @@ export const MESSAGING_APP_LIMITS = {
 } as const;
 
 /** A text, an image, video or document with a caption, or a message with buttons, a list or cards. */
-export const checkMessagingApp: ContentCheck = (content, text) => {
+const checkMessagingApp: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'messaging-app', problems: [] };
   const header = mappingOf(content['header']);
   const interactive = checkParts(found, content);
@@ -270,3 +272,18 @@ function checkAppButtons(found: Findings, at: string, buttons: readonly JsonObje
   else checkCount(found, at, buttons.length, maxReplies, 'reply buttons');
   checkButtons(found, at, buttons, LIMITS);
 }
+
+/** The messaging app of the provider: media, buttons and lists. */
+export const messagingApp: ChannelEntry = {
+  wire: 'MessagingApp',
+  label: 'Messaging app',
+  address: 'msisdn',
+  keys: ['header', 'footer', 'list', 'buttons', 'cards'],
+  instead: { card: 'Write "header", "text" and "buttons".' },
+  check: checkMessagingApp,
+  describe: describeRich,
+  reported: `messagingapp whatsapp whatsappcloud whatsappbusiness wa viber viberbm viberbot viberservice messenger
+    facebook facebookmessenger instagram instagramdm telegram line lineon kakao kakaotalk kakaosb kakaoalim zalo wechat
+    applebusinesschat applemb imessage signal`,
+  init: { label: 'messaging app', template: EXAMPLE_TEXT, yaml: EXAMPLE_BUTTONS, sender: 'number' },
+};

@@ -1,5 +1,4 @@
-import { type Diagnostic, problem } from '../errors.ts';
-import type { SourceText } from '../model.ts';
+import { type Diagnostic, problem, type SourceText } from '../errors.ts';
 import {
   findFlaw,
   flattenValues,

@@ -1,10 +1,10 @@
 import type { CsvError, Info } from 'csv-parse/sync';
 import { type Code, type Diagnostic, type Position, problem, warning } from '../errors.ts';
-import { CHANNELS, type Channel } from '../model.ts';
 import { csvParse } from '../util/csv-parse.ts';
 import { parseMicros } from '../util/money.ts';
 import { onDemand } from '../util/on-demand.ts';
 import { didYouMean } from '../util/suggest.ts';
+import { CHANNELS, type Channel } from './channels.ts';
 
 /** What one part (or one message, where a channel has no parts) costs, by country and channel. */
 export interface PriceList {

@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from '../model.ts';
+import type { Json, JsonObject } from '../util/json.ts';
 import { type ButtonLimits, checkButtons, checkMediaUrl } from './buttons.ts';
+import { type ChannelEntry, EXAMPLE_TEXT } from './channel.ts';
 import type { ContentCheck } from './check-values.ts';
 import {
   advise,
@@ -13,6 +14,7 @@ import {
   nameOf,
   overLimit,
 } from './check-values.ts';
+import { describeRich, EXAMPLE_BUTTONS } from './rich.ts';
 
 /** What the reference pages of RCS providers agree on. Lengths are in characters. */
 export const RCS_LIMITS = {
@@ -36,7 +38,7 @@ const BUTTONS: ButtonLimits = {
 };
 
 /** A text with suggestions, one rich card, or a carousel: an RCS message is exactly one of them. */
-export const checkRcs: ContentCheck = (content, text) => {
+const checkRcs: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'rcs', problems: [] };
   const { card, cards, buttons, cardWidth } = content;
   if (card === undefined && cards === undefined) checkText(found, text);
@@ -123,3 +125,29 @@ function unitsIn(value: Json): number {
   for (const key in value) units += key.length + 4 + unitsIn((value as JsonObject)[key] ?? null);
   return units;
 }
+
+/** Rich Communication Services: cards, carousels and suggestions. */
+export const rcs: ChannelEntry = {
+  wire: 'RCS',
+  label: 'RCS',
+  address: 'msisdn',
+  keys: ['buttons', 'card', 'cards', 'cardWidth'],
+  instead: {
+    header: 'Write "card" with "media" and "title".',
+    footer: 'Say it in the text.',
+    list: 'Write "buttons" or "cards".',
+  },
+  check: checkRcs,
+  describe: describeRich,
+  reported: 'rcs rbm googlercs',
+  init: {
+    label: 'RCS, with SMS for recipients who cannot receive it',
+    template: EXAMPLE_TEXT,
+    yaml: `${EXAMPLE_BUTTONS}fallback: # for recipients who cannot receive RCS
+  channel: sms
+  template: template.hbs
+`,
+    // The SMS has the same sender.
+    sender: 'sms',
+  },
+};

@@ -1,5 +1,7 @@
-import type { SenderRule } from '../model.ts';
 import { onDemand } from '../util/on-demand.ts';
+
+/** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
+export type SenderRule = 'refused' | 'registered' | 'free';
 
 /** A rule that the user should know. */
 type SenderLimit = Exclude<SenderRule, 'free'>;

@@ -1,156 +1,23 @@
-import type { CharacterSet, SmsFacts } from '../model.ts';
+import { type ChannelEntry, EXAMPLE_TEXT } from './channel.ts';
+import { smsParts } from './sms-parts.ts';
+import { unicodeCauses } from './unicode.ts';
 
-/**
- * The GSM 7-bit default alphabet and its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), in the order of
- * their codes. Position 0x1B is the escape to the extension table and not a character. Position 0x09 is the capital C
- * with cedilla, as in the current standard; old maps have the small one.
- */
-const BASIC =
-  '@£$¥èéùìòÇ\nØø\rÅå' +
-  'Δ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ' +
-  ' !"#¤%&\'()*+,-./' +
-  '0123456789:;<=>?' +
-  '¡ABCDEFGHIJKLMNO' +
-  'PQRSTUVWXYZÄÖÑÜ§' +
-  '¿abcdefghijklmno' +
-  'pqrstuvwxyzäöñüà';
-
-const ESCAPE = 0x1b;
-
-/** Page break, and the characters that need the escape: two septets each. */
-const EXTENSION = '\f^{}\\[~]|€';
-
-/** Highest UTF-16 unit in the two tables, the euro sign: beyond it nothing is GSM. */
-export const LAST_GSM_UNIT = 0x20ac;
-
-/**
- * Septets of a UTF-16 unit in GSM-7: 1, 2 (escape and character), or 0 for characters that are not in the tables. Only
- * units up to `LAST_GSM_UNIT` may be looked up. 8 KiB, so that counting is one load per character.
- */
-export const SEPTETS: Uint8Array = septetTable();
-
-function septetTable(): Uint8Array {
-  const table = new Uint8Array(LAST_GSM_UNIT + 1);
-  for (let i = 0; i < BASIC.length; i++) if (i !== ESCAPE) table[BASIC.charCodeAt(i)] = 1;
-  for (let i = 0; i < EXTENSION.length; i++) table[EXTENSION.charCodeAt(i)] = 2;
-  return table;
-}
-
-/** Every character that GSM-7 can carry, as one string: for tests and for tables in the documentation. */
-export const GSM_CHARACTERS: string = BASIC.replace('\u001b', '') + EXTENSION;
-
-type Encoding = SmsFacts['encoding'];
-
-interface PartSize {
-  /** Units of a message that fits into one part. */
-  readonly single: number;
-  /** Units of each part of a longer one, less the header that joins them. */
-  readonly joined: number;
-}
-
-/**
- * Units per part: septets for GSM-7, UTF-16 units for UCS-2. A part has 140 octets; a header with an 8-bit reference
- * takes 6 of them. Providers that use a 16-bit reference have one unit less in each joined part (152 and 66).
- */
-export const PART_SIZES: Readonly<Record<Encoding, PartSize>> = {
-  'GSM-7': { single: 160, joined: 153 },
-  'UCS-2': { single: 70, joined: 67 },
+/** A text message, in parts of 160 or 70 characters. */
+export const sms: ChannelEntry = {
+  wire: 'SMS',
+  label: 'SMS',
+  address: 'msisdn',
+  keys: [],
+  check: () => [],
+  describe: ({ text, sms: facts }) => ({ on: 'phone', elements: text === null ? [] : [textElement(text, facts)] }),
+  reported: 'sms mms',
+  init: { label: 'SMS', template: EXAMPLE_TEXT, yaml: '', sender: 'sms' },
 };
 
-/** The header that joins parts has one octet for their number. */
-export const MAX_SMS_PARTS = 255;
-
-/** Whether GSM-7 can carry every character of the text. */
-export function isGsm(text: string): boolean {
-  return gsmSeptets(text) >= 0;
-}
-
-/**
- * Encoding and length of one SMS, counted as networks cut it: an escape pair or a surrogate pair is never split, so the
- * number of parts is not simply the length divided. A text without any character is one part.
- *
- * `auto` and `gsm` give GSM-7 if every character allows it, else UCS-2: with `gsm`, UCS-2 means that the text cannot be
- * sent as the campaign asks. `unicode` always gives UCS-2. The text is counted as it is: call `normaliseText` first.
- * `parts` may exceed `MAX_SMS_PARTS`; the caller decides whether to refuse that.
- */
-export function smsFacts(text: string, characterSet: CharacterSet): SmsFacts {
-  const septets = characterSet === 'unicode' ? -1 : gsmSeptets(text);
-  if (septets < 0) return { encoding: 'UCS-2', parts: ucsParts(text), units: text.length };
-  return { encoding: 'GSM-7', parts: gsmParts(text, septets), units: septets };
-}
-
-/**
- * The text of each part, in order; together they are the text. With GSM-7 the text must be GSM (`isGsm`): a character
- * outside the tables is counted as one septet.
- */
-export function smsParts(text: string, encoding: Encoding): readonly string[] {
-  const { single, joined } = PART_SIZES[encoding];
-  const cut = encoding === 'GSM-7' ? gsmCut : ucsCut;
-  if (cut(text, 0, single) === text.length) return [text];
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = cut(text, at, joined);
-    parts.push(text.slice(at, end));
-    at = end;
-  }
-  return parts;
-}
-
-/** Septets of the text, or -1 when GSM-7 cannot carry it. */
-function gsmSeptets(text: string): number {
-  let septets = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit > LAST_GSM_UNIT) return -1;
-    const width = SEPTETS[unit] ?? 0;
-    if (width === 0) return -1;
-    septets += width;
-  }
-  return septets;
-}
-
-function gsmParts(text: string, septets: number): number {
-  const { single, joined } = PART_SIZES['GSM-7'];
-  if (septets <= single) return 1;
-  // Without a character of two septets nothing can straddle a part.
-  if (septets === text.length) return Math.ceil(septets / joined);
-  return countParts(text, joined, gsmCut);
-}
-
-function ucsParts(text: string): number {
-  const { single, joined } = PART_SIZES['UCS-2'];
-  return text.length <= single ? 1 : countParts(text, joined, ucsCut);
-}
-
-function countParts(text: string, size: number, cut: Cut): number {
-  let parts = 0;
-  for (let at = 0; at < text.length; parts++) at = cut(text, at, size);
-  return parts;
-}
-
-/** Where a part that begins at `from` and holds at most `size` units ends. */
-type Cut = (text: string, from: number, size: number) => number;
-
-function gsmCut(text: string, from: number, size: number): number {
-  let room = size;
-  let at = from;
-  for (; at < text.length; at++) {
-    room -= (SEPTETS[text.charCodeAt(at)] ?? 1) || 1;
-    if (room < 0) break;
-  }
-  return at;
-}
-
-function ucsCut(text: string, from: number, size: number): number {
-  const end = from + size;
-  if (end >= text.length) return text.length;
-  return isHighSurrogate(text.charCodeAt(end - 1)) && isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+/** With its parts, and with the characters that make it UCS-2 where the campaign does not ask for that. */
+function textElement(text: string, facts: Parameters<ChannelEntry['describe']>[0]['sms']) {
+  if (facts === null) return { kind: 'text', text } as const;
+  const isOdd = facts.encoding === 'UCS-2' && facts.characterSet === 'auto';
+  const odd = isOdd ? unicodeCauses(text).map(({ codePoint }) => codePoint) : [];
+  return { kind: 'text', text, parts: smsParts(text, facts.encoding), odd } as const;
 }

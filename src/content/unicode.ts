@@ -1,4 +1,4 @@
-import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms.ts';
+import { isGsm, LAST_GSM_UNIT, SEPTETS } from './sms-parts.ts';
 
 /** A character that GSM-7 does not have, and its first position. */
 interface UnicodeCause {

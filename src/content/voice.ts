@@ -1,6 +1,8 @@
-import type { Json } from '../model.ts';
+import type { Json } from '../util/json.ts';
+import { onDemand } from '../util/on-demand.ts';
+import type { ChannelEntry, Description, SeenMessage } from './channel.ts';
 import type { ContentCheck } from './check-values.ts';
-import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit } from './check-values.ts';
+import { advise, charactersIn, checkFilled, type Findings, invalid, overLimit, shownText } from './check-values.ts';
 
 /** The limits of a call. */
 export const VOICE_LIMITS = {
@@ -15,7 +17,7 @@ export const VOICE_LIMITS = {
 const WORDS_PER_SECOND = 2.5;
 
 /** Checks `{ language, voice, repeat }` and the text. */
-export const checkVoice: ContentCheck = (content, text) => {
+const checkVoice: ContentCheck = (content, text) => {
   const found: Findings = { channel: 'voice', problems: [] };
   checkLanguage(found, content['language']);
   checkFilled(found, '/voice', content['voice']);
@@ -35,7 +37,7 @@ export function spokenSeconds(text: string, repeat = 1): number {
 function wordsIn(text: string): number {
   if (!WITHOUT_SPACES.test(text)) return text.match(WORD)?.length ?? 0;
   let words = 0;
-  for (const { segment, isWordLike } of SEGMENTER.segment(text)) {
+  for (const { segment, isWordLike } of segmenter().segment(text)) {
     if (isWordLike === true) words += segment.match(/\p{Nd}/gu)?.length ?? 1;
   }
   return words;
@@ -116,4 +118,40 @@ const UNSPEAKABLE: readonly { readonly pattern: RegExp; readonly what: string; r
 const WORD = /\p{Nd}|[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*/gu;
 const WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
+const segmenter = onDemand(() => new Intl.Segmenter('en', { granularity: 'word' }));
+
+/** `Spoken 2 times, in en-GB, by Emma, about 14 seconds:` and the text. */
+function describeVoice({ text, content }: SeenMessage): Description {
+  const { language, voice: name, repeat } = content;
+  const times = typeof repeat === 'number' ? repeat : 1;
+  const seconds = spokenSeconds(text ?? '', times);
+  const facts = [
+    times === 1 ? 'Spoken once' : `Spoken ${times} times`,
+    ...(shownText(language) === '' ? [] : [`in ${shownText(language)}`]),
+    ...(shownText(name) === '' ? [] : [`by ${shownText(name)}`]),
+    ...(text === null ? [] : [`about ${seconds} second${seconds === 1 ? '' : 's'}`]),
+  ];
+  const note = { kind: 'note', text: `${facts.join(', ')}:` } as const;
+  return { on: 'call', elements: text === null ? [note] : [note, { kind: 'text', text }] };
+}
+
+/** A call that speaks a text. */
+export const voice: ChannelEntry = {
+  wire: 'Voice',
+  label: 'Voice',
+  address: 'msisdn',
+  keys: ['language', 'voice', 'repeat'],
+  instead: { subject: 'Say it in the text.' },
+  check: checkVoice,
+  describe: describeVoice,
+  reported: 'voice call phonecall tts voicecall',
+  init: {
+    label: 'voice call',
+    template: 'Hello {{first_name}}. Your order {{order}} is ready. See you soon!\n',
+    yaml: `content:
+  language: en-GB
+  repeat: 2
+`,
+    sender: 'number',
+  },
+};

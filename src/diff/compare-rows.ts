@@ -1,3 +1,4 @@
+import { CHANNELS } from '../content/channels.ts';
 import { problem, refuse } from '../errors.ts';
 import type { Decision, LegMessage, SendDecision } from '../model.ts';
 import type { DecisionChange, RecipientsDiff, TextGroup, TextsDiff } from './result.ts';
@@ -168,15 +169,15 @@ function grown<T extends Uint8Array | Uint32Array | Float64Array>(
 /** Everything of a message but its address, which is compared by itself. */
 function hashMessage(message: LegMessage): number {
   const { channel, text, content, variables, metaData } = message;
-  if (content === null && variables === null && metaData === null) return hash53(text ?? '', CHANNEL_SEEDS[channel]);
-  return hash53(JSON.stringify([text, content, variables, metaData]), CHANNEL_SEEDS[channel]);
+  // The same text is another message on another channel.
+  const seed = CHANNELS.indexOf(channel) + 1;
+  if (content === null && variables === null && metaData === null) return hash53(text ?? '', seed);
+  return hash53(JSON.stringify([text, content, variables, metaData]), seed);
 }
 
 function hashAll(messages: readonly LegMessage[]): number {
   return hash53(messages.map((message) => `${message.to} ${hashMessage(message)}`).join('\n'), 0);
 }
-
-const CHANNEL_SEEDS = { sms: 1, rcs: 2, 'messaging-app': 3, email: 4, voice: 5 } as const;
 
 /**
  * 53 bits of a text: two multiplications a character, a tenth of what SHA-256 takes. Only texts of one recipient are

@@ -1,7 +1,9 @@
-import type { Diagnostic, Position } from '../errors.ts';
+import type { Diagnostic, Position, SourceText } from '../errors.ts';
 import type { Project } from './project.ts';
 import type { SendWindow } from './window.ts';
 import type { Channel, CharacterSet, JsonObject } from './words.ts';
+
+export type { SourceText };
 
 export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
@@ -115,15 +117,6 @@ export interface Content {
 export type Validity =
   | { readonly kind: 'duration'; readonly ms: number }
   | { readonly kind: 'until'; readonly epochMs: number };
-
-/** Text with the place where it was written, so that an error in it can point there. */
-export interface SourceText {
-  readonly text: string;
-  readonly file: string;
-  /** Line and column of the first character; 1 and 1 for a file of its own. */
-  readonly line: number;
-  readonly column: number;
-}
 
 export type Template =
   | { readonly kind: 'text'; readonly source: SourceText }

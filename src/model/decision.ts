@@ -1,3 +1,4 @@
+import type { SmsFacts } from '../content/sms-parts.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Variables } from './campaign.ts';
 import type { OutcomeState } from './outcome.ts';
@@ -19,6 +20,8 @@ export const SKIP_REASONS = [
   'removed',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
+
+export type { SmsFacts };
 
 /** What will be done with one row, and why. Preview prints them, send carries them out: it is the same stream. */
 export type Decision = SendDecision | SkipDecision | DeferDecision | DoneDecision | InvalidDecision;
@@ -119,14 +122,6 @@ export interface InvalidDecision extends Decided {
   readonly decision: 'invalid';
   readonly reason: SkipReason;
   readonly problem: Diagnostic;
-}
-
-/** Encoding and length of one SMS. */
-export interface SmsFacts {
-  readonly encoding: 'GSM-7' | 'UCS-2';
-  readonly parts: number;
-  /** Septets for GSM-7, UTF-16 units for UCS-2. */
-  readonly units: number;
 }
 
 /** One request as plain data; it holds no secret. */

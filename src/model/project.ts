@@ -1,7 +1,10 @@
+import type { SenderRule } from '../content/senders.ts';
 import type { Diagnostic } from '../errors.ts';
 import type { Webhook } from './webhook.ts';
 import type { WindowRule } from './window.ts';
 import type { Channel, CharacterSet, KeySource } from './words.ts';
+
+export type { SenderRule };
 
 /** The folder that a campaign belongs to, and what handbill.yaml says there. */
 export interface Project {
@@ -28,9 +31,6 @@ export interface Project {
   readonly timeZone: string;
   readonly webhook: Webhook;
 }
-
-/** `refused`: not delivered, or replaced; `registered`: only when it was registered before; `free`: no rule. */
-export type SenderRule = 'refused' | 'registered' | 'free';
 
 export interface Environment {
   readonly name: string;

@@ -1,12 +1,6 @@
-/* Words that all the others use. */
+/* Words that all the others use. Those of messages are beside the channels, in content/. */
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-export type JsonObject = { readonly [key: string]: Json };
-
-export const CHANNELS = ['sms', 'rcs', 'messaging-app', 'email', 'voice'] as const;
-export type Channel = (typeof CHANNELS)[number];
-
-export type CharacterSet = 'auto' | 'gsm' | 'unicode';
-
-/** Where a secret is: never the secret itself. */
-export type KeySource = { readonly env: string } | { readonly file: string };
+export type { Channel } from '../content/channels.ts';
+export type { CharacterSet } from '../content/sms-parts.ts';
+export type { Json, JsonObject } from '../util/json.ts';
+export type { KeySource } from '../util/secret.ts';

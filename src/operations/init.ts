@@ -3,9 +3,9 @@ import { lstat, mkdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { checkCountry, checkSender } from '../campaign/check-values.ts';
 import { PROJECT_FILE, projectsAround, repositoryOf } from '../campaign/place.ts';
+import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { SENDER_COUNTRIES } from '../content/senders.ts';
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
-import type { Channel } from '../model.ts';
 import { exampleSender, IGNORED, scaffold } from '../scaffold/scaffold.ts';
 import { createOutput, DISK_FAULTS } from '../util/output-file.ts';
 import { displayPath, readSmallFile, realPlace } from '../util/paths.ts';
@@ -196,20 +196,13 @@ export interface InitAnswers {
   readonly country: string;
 }
 
-export const CHANNEL_LABELS: Readonly<Record<Channel, string>> = {
-  sms: 'SMS',
-  rcs: 'RCS, with SMS for recipients who cannot receive it',
-  'messaging-app': 'messaging app',
-  email: 'email',
-  voice: 'voice call',
-};
-
 export const DEFAULT_ANSWERS = { campaign: 'hello', channel: 'sms', country: 'GB' } as const;
 
 /** The sender of an example: a name where networks accept names, else a reserved number. */
 export function defaultSender(channel: Channel, country: string): string {
-  if (channel === 'email') return 'Riverside <hello@riverside.example>';
-  const isName = (channel === 'sms' || channel === 'rcs') && SENDER_COUNTRIES[country] === undefined;
+  const { sender } = CHANNEL_TABLE[channel].init;
+  if (sender === 'email') return 'Riverside <hello@riverside.example>';
+  const isName = sender === 'sms' && SENDER_COUNTRIES[country] === undefined;
   return isName ? 'Riverside' : exampleSender(country);
 }
 
@@ -229,9 +222,9 @@ export function campaignFault(name: string): string | null {
   return `"${name}" cannot be the name of a campaign. Use small letters, digits and hyphens, at most 64, such as spring-sale.`;
 }
 
-/** RCS has an SMS after it here, with the same sender. */
 export function senderFault(channel: Channel, from: string): string | null {
-  if (channel === 'sms' || channel === 'rcs') {
+  const { sender } = CHANNEL_TABLE[channel].init;
+  if (sender === 'sms') {
     const finding = checkSender(from);
     return 'value' in finding ? null : sentences(finding);
   }
@@ -239,7 +232,7 @@ export function senderFault(channel: Channel, from: string): string | null {
   if (from.trim() !== from || from.includes('\n') || safe(from) !== from) {
     return 'A sender is one line without control characters, and has no space at its ends.';
   }
-  if (channel === 'email' && !EMAIL.test(from)) {
+  if (sender === 'email' && !EMAIL.test(from)) {
     return `"${from}" is not a sender of emails. Write hello@example.com, or Riverside <hello@example.com>.`;
   }
   return null;

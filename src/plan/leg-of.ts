@@ -1,4 +1,5 @@
-import type { AddressKind, Campaign, Channel, Leg, LegMessage } from '../model.ts';
+import { CHANNEL_TABLE } from '../content/channels.ts';
+import type { AddressKind, Campaign, Leg, LegMessage } from '../model.ts';
 
 /** The leg that a message was written for. */
 export function legsOf(campaign: Campaign): (message: LegMessage, variant: string | null) => Leg {
@@ -13,9 +14,5 @@ export function legsOf(campaign: Campaign): (message: LegMessage, variant: strin
 /** What the addresses of a leg are: the list's own, unless a fallback has a column for its channel. */
 export function addressKindOf({ recipients }: Campaign, leg: Leg & { readonly to?: string | null }): AddressKind {
   const hasColumn = typeof leg.to === 'string';
-  return recipients.kind === 'contact' && !hasColumn ? 'contact' : kindOn(leg.channel);
-}
-
-function kindOn(channel: Channel): AddressKind {
-  return channel === 'email' ? 'email' : 'msisdn';
+  return recipients.kind === 'contact' && !hasColumn ? 'contact' : CHANNEL_TABLE[leg.channel].address;
 }

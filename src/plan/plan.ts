@@ -10,7 +10,7 @@ import { clashIn, createExpander, type Expander } from './expand.ts';
 import { createReferences, type ReferenceOf } from './reference.ts';
 import { settingsInput } from './settings.ts';
 import { compileStages, type Stages } from './stages.ts';
-import { type CheckContent, loadCheck } from './workshop.ts';
+import { type CheckContent, checkFor } from './workshop.ts';
 
 /** What would happen: a campaign, an environment and an occurrence, with everything compiled that a row needs. */
 export interface Plan {
@@ -48,7 +48,7 @@ export async function createPlan(campaign: Campaign, options: PlanOptions): Prom
     throw await withAllFaults(campaign.recipients, error, 0, (columns) => rowCheck(campaign.recipients, columns));
   });
   await list.close();
-  const check = await loadCheck(legsIn(campaign));
+  const check = checkFor(legsIn(campaign));
   const { stages, diagnostics, isPersonal } = await compileStages(campaign, list, check);
   const errors = [...diagnostics, ...checkPlaces(campaign, environment)].filter((d) => d.severity === 'error');
   if (stages === null || errors.length > 0) throw new HandbillError(EXIT.refused, errors);

@@ -1,7 +1,8 @@
 import { fromRoot } from '../campaign/project.ts';
+import { CHANNELS } from '../content/channels.ts';
 import { type PriceList, priceOf, readPrices } from '../content/price.ts';
 import { type Diagnostic, EXIT, HandbillError, problem } from '../errors.ts';
-import { CHANNELS, type LegMessage, type Project } from '../model.ts';
+import type { LegMessage, Project } from '../model.ts';
 import { readSmallFile } from '../util/paths.ts';
 
 const MAX_PRICES_BYTES = 1024 * 1024;

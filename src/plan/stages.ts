@@ -1,5 +1,5 @@
 import type { ContentProblem } from '../content/check-values.ts';
-import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms.ts';
+import { isGsm, MAX_SMS_PARTS, smsFacts } from '../content/sms-parts.ts';
 import { normaliseText, transliterate } from '../content/unicode.ts';
 import { type Diagnostic, type Position, problem } from '../errors.ts';
 import type {

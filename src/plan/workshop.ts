@@ -1,6 +1,7 @@
+import { checkContent } from '../content/channels.ts';
 import type { ContentProblem } from '../content/check-values.ts';
 import type { Diagnostic } from '../errors.ts';
-import type { Campaign, Channel, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
+import type { Campaign, Content, Json, JsonObject, Leg, SourceText, Variables } from '../model.ts';
 import { type CompiledTemplate, columnTag, compileTemplate } from '../templates/compile.ts';
 import { pointerTo } from '../util/json.ts';
 
@@ -15,16 +16,11 @@ export interface Workshop {
   readonly check: CheckContent | null;
 }
 
-export type CheckContent = (
-  channel: Channel,
-  content: JsonObject,
-  text: string | null | undefined,
-) => readonly ContentProblem[];
+export type CheckContent = typeof checkContent;
 
-/** What knows the limits of every channel is loaded by campaigns that have anything but SMS. */
-export async function loadCheck(legs: readonly Leg[]): Promise<CheckContent | null> {
-  if (legs.every(({ channel, content }) => channel === 'sms' && content === null)) return null;
-  return (await import('../content/check.ts')).checkContent;
+/** What checks the content of every message; null where there is nothing but SMS. */
+export function checkFor(legs: readonly Leg[]): CheckContent | null {
+  return legs.every(({ channel, content }) => channel === 'sms' && content === null) ? null : checkContent;
 }
 
 /** How long the HTML of an email may be before and after it is rendered, in bytes: MJML grows about fivefold. */

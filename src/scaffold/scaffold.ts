@@ -1,4 +1,4 @@
-import type { Channel } from '../model.ts';
+import { CHANNEL_TABLE, type Channel } from '../content/channels.ts';
 import { GITHUB_WORKFLOW } from './github-workflow.ts';
 
 /** What a new project is made from; everything in it has been checked. */
@@ -67,14 +67,14 @@ function campaignFiles(project: NewProject): readonly (readonly [path: string, t
   const folder = `campaigns/${project.campaign}`;
   return [
     [`${folder}/campaign.yaml`, campaignFile(project)],
-    [`${folder}/template.hbs`, TEMPLATES[project.channel]],
+    [`${folder}/template.hbs`, CHANNEL_TABLE[project.channel].init.template],
     [`${folder}/people.csv`, peopleFile(project)],
   ];
 }
 
 function campaignFile({ campaign, channel, from }: NewProject): string {
   const recipients =
-    channel === 'email'
+    CHANNEL_TABLE[channel].address === 'email'
       ? 'recipients: { csv: people.csv, to: email } # one row each'
       : 'recipients: people.csv # one row each';
   return `# yaml-language-server: $schema=../../schemas/campaign.schema.json
@@ -82,51 +82,13 @@ name: ${yamlWord(campaign)} # its identity: another name is another campaign, in
 channel: ${channel}
 from: ${yamlWord(from)}
 template: template.hbs # {{first_name}} in it is the column first_name of the list
-${CONTENT[channel]}${recipients}
+${CHANNEL_TABLE[channel].init.yaml}${recipients}
 
 # Goes out by itself, once something calls \`handbill due\`: see \`handbill schedule --help\`.
 # schedule:
 #   cron: 0 9 * * 1-5
 `;
 }
-
-const TEXT = 'Hello {{first_name}}, your order {{order}} is ready. See you soon!\n';
-
-const TEMPLATES: Readonly<Record<Channel, string>> = {
-  sms: TEXT,
-  rcs: TEXT,
-  'messaging-app': TEXT,
-  email: `Hello {{first_name}},
-
-your order {{order}} is ready. We are here until six.
-
-See you soon!
-`,
-  voice: 'Hello {{first_name}}. Your order {{order}} is ready. See you soon!\n',
-};
-
-const BUTTONS = `content:
-  buttons:
-    - { text: On my way, reply: coming }
-    - { text: Tomorrow, reply: tomorrow }
-`;
-
-/** What a channel takes beside the text; nothing for one that takes nothing else. */
-const CONTENT: Readonly<Record<Channel, string>> = {
-  sms: '',
-  rcs: `${BUTTONS}fallback: # for recipients who cannot receive RCS
-  channel: sms
-  template: template.hbs
-`,
-  'messaging-app': BUTTONS,
-  email: `content:
-  subject: "{{first_name}}, your order {{order}} is ready"
-`,
-  voice: `content:
-  language: en-GB
-  repeat: 2
-`,
-};
 
 /** An invented person, in the list of a new campaign. */
 interface Person {
@@ -176,7 +138,7 @@ const FREE_DOMAIN = /[@.](?:example(?:\.(?:com|net|org))?|test|invalid)$/i;
 /** The list of a new campaign. RFC 2606 keeps example.com free, as regulators do their numbers. */
 function peopleFile({ channel, country }: Pick<NewProject, 'channel' | 'country'>): string {
   const [, ...numbers] = RESERVED[country] ?? BRITISH;
-  const isEmail = channel === 'email';
+  const isEmail = CHANNEL_TABLE[channel].address === 'email';
   const rows = PEOPLE.map(({ name, order }, i) => {
     const address = isEmail ? `${order.toLowerCase()}@example.com` : (numbers[i] ?? BRITISH[1]);
     return [address, name, order].join(',');

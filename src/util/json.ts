@@ -1,5 +1,8 @@
 import { follow, parsePointer } from './pointer.ts';
 
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
 /** The reverse of `parsePointer`: `['send', 'a/b']` is `/send/a~1b`. */
 export function pointerTo(segments: readonly (string | number)[]): string {
   return segments.map((s) => `/${String(s).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

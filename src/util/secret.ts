@@ -3,7 +3,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, type Diagnostic, problem } from '../errors.ts';
-import type { KeySource } from '../model.ts';
+
+/** Where a secret is: never the secret itself. */
+export type KeySource = { readonly env: string } | { readonly file: string };
 
 type SecretOrProblem =
   | { readonly secret: string /** Where it was found, for a sentence about it. */; readonly place: string }

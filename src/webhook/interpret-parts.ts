@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Channel, DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../model.ts';
+import { CHANNEL_TABLE, CHANNELS, type Channel } from '../content/channels.ts';
+import type { DeliveryReport, DeliveryState, Reply, ReplyMeaning } from '../model.ts';
 import type { Pointer } from '../util/pointer.ts';
 import { causeOf, errorText, type SaidFault } from './faults.ts';
 import { type CompiledFields, type Level, ownPointers, type Trace, takeField } from './fields.ts';
@@ -98,20 +99,8 @@ export function isReceived(said: SaidState): boolean {
   return !said.isKnown && /^receiv(?:ed|ing)$/i.test(said.word);
 }
 
-const NAMES: Readonly<Record<Channel, string>> = {
-  sms: 'sms mms',
-  rcs: 'rcs rbm googlercs',
-  'messaging-app': `messagingapp whatsapp whatsappcloud whatsappbusiness wa viber viberbm viberbot viberservice messenger
-    facebook facebookmessenger instagram instagramdm telegram line lineon kakao kakaotalk kakaosb kakaoalim zalo wechat
-    applebusinesschat applemb imessage signal`,
-  email: 'email mail smtp mailto',
-  voice: 'voice call phonecall tts voicecall',
-};
-
 const TABLE: ReadonlyMap<string, Channel> = new Map(
-  (Object.entries(NAMES) as [Channel, string][]).flatMap(([channel, names]) =>
-    names.split(/\s+/).map((name) => [name, channel] as const),
-  ),
+  CHANNELS.flatMap((channel) => CHANNEL_TABLE[channel].reported.split(/\s+/).map((name) => [name, channel] as const)),
 );
 
 /** Values that environments have for channels (`wire.channels`), folded: they come before the usual names. */

@@ -130,9 +130,6 @@ describe('defaults', () => {
       'project /environments/*/wire/tooLargeStatuses': DEFAULT_WIRE.tooLargeStatuses,
       'project /environments/*/wire/retryStatuses': DEFAULT_WIRE.retryStatuses,
       ...Object.fromEntries(
-        Object.entries(DEFAULT_WIRE.channels).map(([k, v]) => [`project /environments/*/wire/channels/${k}`, v]),
-      ),
-      ...Object.fromEntries(
         Object.entries(DEFAULT_WIRE.characterSets).map(([k, v]) => [
           `project /environments/*/wire/characterSets/${k}`,
           v,

@@ -3,8 +3,9 @@ import { DEFAULT_WIRE } from '../../src/campaign/defaults.ts';
 import { readEnvironments, readWire } from '../../src/campaign/environments.ts';
 import type { ProjectFile, WireFile } from '../../src/campaign/written.ts';
 import { readYaml } from '../../src/campaign/yaml.ts';
+import { CHANNELS } from '../../src/content/channels.ts';
 import type { Diagnostic } from '../../src/errors.ts';
-import { CHANNELS, type Wire } from '../../src/model.ts';
+import type { Wire } from '../../src/model.ts';
 import { brief, check } from './helper.ts';
 
 /** handbill.yaml with these settings; the first of them stands in line 5. */
@@ -109,6 +110,7 @@ describe('what a schema refuses', () => {
     ['content: /body/~2', 'invalid-value 5:16'],
     ['content: []', 'wrong-type 5:16'],
     ['content: { fax: /body/x }', 'unknown-key 5:18'],
+    ['channels: { fax: FAX }', 'unknown-key 5:19'],
     ['content: { sms: body }', 'invalid-value 5:23'],
     ['contentNames: { a: 1 }', 'wrong-type 5:26'],
     ['contentNames: { a: "" }', 'invalid-value 5:26'],
@@ -127,6 +129,14 @@ describe('what a schema refuses', () => {
   ])('%s', (yaml, expected) => {
     expect(brief(read(yaml).diagnostics)).toEqual([expected]);
   });
+});
+
+it('names the channels where one is misspelt, and keeps the others', () => {
+  const { wire, diagnostics } = read('channels: { smss: Text, email: Mail, sms: Short }');
+  expect(brief(diagnostics)).toEqual(['unknown-key 5:19']);
+  expect(diagnostics[0]?.hint).toBe('Did you mean "sms"?');
+  expect(wire?.channels).toEqual({ ...DEFAULT_WIRE.channels, email: 'Mail', sms: 'Short' });
+  expect(read('channels: { fax: Fax }').diagnostics[0]?.hint).toBe(`Known keys: ${CHANNELS.join(', ')}.`);
 });
 
 describe('what a schema cannot judge', () => {

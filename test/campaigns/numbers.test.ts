@@ -3,7 +3,8 @@ import { parse } from 'csv-parse/sync';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { CHANNELS, type Json, type JsonObject } from '../../src/model.ts';
+import { CHANNELS } from '../../src/content/channels.ts';
+import type { Json, JsonObject } from '../../src/model.ts';
 import { deviceByDigits } from '../../src/sandbox/devices.ts';
 import { scenarioFor } from '../../src/sandbox/scenarios.ts';
 

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
@@ -13,6 +12,7 @@ import { send } from '../../src/operations/send.ts';
 import { createReference } from '../../src/plan/reference.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { type CliResult, until } from '../helpers/cli.ts';
+import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { CANARY_KEY, createScene, type Scene } from '../oracle/scene.ts';
@@ -451,7 +451,7 @@ describe('the list', () => {
     const { stdout } = await doubtList('hello', '--format', 'json');
     const document = JSON.parse(stdout) as { doubts: readonly Doubt[] };
     const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/doubts.schema.json'), 'utf8'));
-    const check = new Ajv({ strict: true, strictTypes: false, allowUnionTypes: true }).compile(schema);
+    const check = formatAjv({ strict: true, strictTypes: false, allowUnionTypes: true }).compile(schema);
     expect(check(document), JSON.stringify(check.errors)).toBe(true);
     expect(document.doubts).toHaveLength(23);
     expect(document.doubts[0]).toMatchObject({ key: EVIL, error: EVIL, to: keyOf(0), verdict: null });

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { acquireRunLock } from '../../src/ledger/lock.ts';
@@ -10,6 +9,7 @@ import type { RunIdentity, RunRecord } from '../../src/ledger/records.ts';
 import type { PurgeResult } from '../../src/operations/purge.ts';
 import { createHasher } from '../../src/suppression/hash.ts';
 import { type CliResult, startCli, until } from '../helpers/cli.ts';
+import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { claimOf, keyOf, loadRow, resultOf } from '../ledger/values.ts';
 import { createScene } from '../oracle/scene.ts';
@@ -90,10 +90,10 @@ async function purgeJson(
   return { ...result, status };
 }
 
-const isResult = new Ajv({ strict: false }).compile(
+const isResult = formatAjv({ strict: false }).compile(
   JSON.parse(readFileSync(join(ROOT, 'schemas', 'purge.schema.json'), 'utf8')) as object,
 );
-const isReport = new Ajv({ strict: false }).compile(
+const isReport = formatAjv({ strict: false }).compile(
   JSON.parse(readFileSync(join(ROOT, 'schemas', 'report.schema.json'), 'utf8')) as object,
 );
 

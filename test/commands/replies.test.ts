@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import type { Reply } from '../../src/model.ts';
 import { exportReplies, listReplies, REPLY_FIELDS, reviewReplies } from '../../src/operations/replies.ts';
+import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 import { loadRow, NOON, resultOf } from '../ledger/values.ts';
 import { handbillHere } from './in-process.ts';
@@ -179,7 +179,7 @@ describe('handbill replies', () => {
       reviewedAt: null,
     });
     const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/replies.schema.json'), 'utf8'));
-    const check = new Ajv({ strict: false, allErrors: true }).compile(schema);
+    const check = formatAjv({ strict: false, allErrors: true }).compile(schema);
     expect(check({ version: 1, replies: shown }), JSON.stringify(check.errors)).toBe(true);
     expect(schema.definitions.reply.required).toEqual([...REPLY_FIELDS]);
     const file = project.path('out.csv');

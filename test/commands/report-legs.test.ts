@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
@@ -7,6 +6,7 @@ import type { Report } from '../../src/model.ts';
 import type { CommandContext } from '../../src/operations/context.ts';
 import { send } from '../../src/operations/send.ts';
 import { createReferences } from '../../src/plan/reference.ts';
+import { formatAjv } from '../helpers/format-schemas.ts';
 import { createProject, type TestProject } from '../helpers/project.ts';
 
 /** Who has which device in the sandbox is said by the number: docs/sandbox.md. */
@@ -39,7 +39,7 @@ test: 50%
 const IDENTITY = { environment: 'sandbox', campaign: 'back', occurrence: 'once' };
 const referenceOf = createReferences(IDENTITY);
 const schema = JSON.parse(readFileSync(new URL('../../schemas/report.schema.json', import.meta.url), 'utf8'));
-const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
+const ajv = formatAjv({ strict: true, allErrors: true, allowUnionTypes: true });
 const isReport = ajv.compile(schema);
 const isRecord = ajv.compile({ ...schema.definitions.record, definitions: schema.definitions });
 

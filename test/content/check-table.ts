@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkContent } from '../../src/content/check.ts';
+import { checkContent } from '../../src/content/channels.ts';
 import type { ContentProblem } from '../../src/content/check-values.ts';
 import type { Channel, JsonObject } from '../../src/model.ts';
 

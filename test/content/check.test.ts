@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createAjv, SCHEMAS, validatorOf } from '../../src/campaign/validators.ts';
-import { checkContent } from '../../src/content/check.ts';
+import { CHANNELS, checkContent } from '../../src/content/channels.ts';
 import { describeContent } from '../../src/content/describe.ts';
-import { CHANNELS, type Channel, type Json, type JsonObject } from '../../src/model.ts';
+import type { Channel, Json, JsonObject } from '../../src/model.ts';
 import { valueAt } from '../../src/util/json.ts';
 import { anyContent } from './arbitrary-content.ts';
 import { brief } from './check-table.ts';

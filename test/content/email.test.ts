@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { checkEmail, EMAIL_LIMITS } from '../../src/content/email.ts';
+import { EMAIL_LIMITS, email } from '../../src/content/email.ts';
 import {
   emailContent,
   MAX_UNSUBSCRIBE_URL,
@@ -21,7 +21,7 @@ const anyText = (maxLength: number) =>
     .map((codes) => String.fromCodePoint(...codes));
 
 const brief = (content: JsonObject, text?: string | null) =>
-  checkEmail(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
+  email.check(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
 
 describe('an email that can be sent', () => {
   test.each<[label: string, content: JsonObject, text?: string | null]>([
@@ -45,7 +45,7 @@ describe('an email that can be sent', () => {
     ['a template of the provider', { subject: null, html: null }, null],
     ['a subject in another script', { ...GOOD, subject: 'Ваш столик ☀️ 👩‍👩‍👧' }],
   ])('%s', (_label, content, text) => {
-    expect(checkEmail(content, text)).toEqual([]);
+    expect(email.check(content, text)).toEqual([]);
   });
 });
 
@@ -153,7 +153,7 @@ test.each<[label: string, content: JsonObject, problem: string, message: RegExp]
   ],
 ])('%s', (_label, content, expected, message) => {
   expect(brief(content)).toEqual([expected]);
-  expect(checkEmail(content, undefined)[0]?.message).toMatch(message);
+  expect(email.check(content, undefined)[0]?.message).toMatch(message);
 });
 
 it('says everything at once', () => {

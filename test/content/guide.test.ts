@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { validatorOf } from '../../src/campaign/validators.ts';
-import { checkContent } from '../../src/content/check.ts';
+import { checkContent } from '../../src/content/channels.ts';
 import { describeContent } from '../../src/content/describe.ts';
 import { CAROUSEL_LIMITS, LIST_LIMITS, MESSAGING_APP_LIMITS } from '../../src/content/messaging-app.ts';
 import { RCS_LIMITS } from '../../src/content/rcs.ts';

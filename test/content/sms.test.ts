@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
 import { describe, expect, it, test } from 'vitest';
-import { GSM_CHARACTERS, isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms.ts';
+import { GSM_CHARACTERS, isGsm, MAX_SMS_PARTS, PART_SIZES, smsFacts, smsParts } from '../../src/content/sms-parts.ts';
 import { normaliseText } from '../../src/content/unicode.ts';
 
 const FLAG = '🇮🇹';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { isGsm } from '../../src/content/sms.ts';
+import { isGsm } from '../../src/content/sms-parts.ts';
 import { LOOKALIKES, normaliseText, transliterate, unicodeCauses } from '../../src/content/unicode.ts';
 
 /** Any UTF-16 units, half pairs and control characters among them. */

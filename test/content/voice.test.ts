@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { checkVoice, spokenSeconds, VOICE_LIMITS } from '../../src/content/voice.ts';
+import { spokenSeconds, VOICE_LIMITS, voice } from '../../src/content/voice.ts';
 import type { JsonObject } from '../../src/model.ts';
 
 /** Any text at all, lone surrogates and control characters too. fast-check's own unit for it takes a second to begin. */
@@ -11,7 +11,7 @@ const anyText = (maxLength: number) =>
     .map((codes) => String.fromCodePoint(...codes));
 
 const brief = (content: JsonObject, text: string | null | undefined) =>
-  checkVoice(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
+  voice.check(content, text).map(({ code, severity, pointer }) => `${severity} ${code} ${pointer}`);
 
 test.each<[label: string, content: JsonObject, text: string | null | undefined]>([
   ['a text', {}, 'Your table is booked for half past seven.'],
@@ -26,7 +26,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined]>
   ['1,400 characters', {}, 'x'.repeat(1400)],
   ['1,400 characters of two units', {}, '𝐱'.repeat(1400)],
 ])('%s is fine', (_label, content, text) => {
-  expect(checkVoice(content, text)).toEqual([]);
+  expect(voice.check(content, text)).toEqual([]);
 });
 
 test.each<[label: string, content: JsonObject, text: string | null | undefined, problem: string, says: RegExp]>([
@@ -56,7 +56,7 @@ test.each<[label: string, content: JsonObject, text: string | null | undefined, 
   ['a code in a row', {}, 'Your code is 123456', 'warning content-advice /text', /123456/],
 ])('%s', (_label, content, text, expected, says) => {
   expect(brief(content, text)).toEqual([expected]);
-  const [problem] = checkVoice(content, text);
+  const [problem] = voice.check(content, text);
   expect(`${problem?.message} ${problem?.hint}`).toMatch(says);
 });
 

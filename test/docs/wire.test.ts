@@ -27,13 +27,20 @@ function blocks(language: string): readonly string[] {
 
 /** Every setting of the schema that is no group of others, and what the code has for it. */
 function settingsOf(schema: Schema, value: unknown, path: readonly string[] = []): readonly [string, unknown][] {
-  return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
+  return Object.entries(keysOf(schema)).flatMap(([key, inner]) => {
     const name = [...path, key];
     const own = (value as JsonObject)[key];
-    const isGroup = inner.properties !== undefined && inner.default === undefined;
-    const below = inner.properties === undefined ? [] : settingsOf(inner, own, name);
+    const hasKeys = Object.keys(keysOf(inner)).length > 0;
+    const isGroup = hasKeys && inner.default === undefined;
+    const below = hasKeys ? settingsOf(inner, own, name) : [];
     return isGroup ? below : [[name.join('.'), own] as [string, unknown], ...below];
   });
+}
+
+/** The keys of a mapping; where its names are a list (the channels), those. */
+function keysOf({ properties = {}, propertyNames, additionalProperties }: Schema): Readonly<Record<string, Schema>> {
+  const names = propertyNames === undefined ? [] : (resolveSchema(propertyNames, 'project').schema.enum ?? []);
+  return { ...properties, ...Object.fromEntries(names.map((name) => [String(name), additionalProperties as Schema])) };
 }
 
 const WIRE = resolveSchema({ $ref: '#/definitions/wire' }, 'project').schema;

@@ -21,6 +21,7 @@ describe('a sound tree', () => {
     ['within one folder, deeper', { 'http/a/b.ts': `import { c } from '../c.ts';`, 'http/c.ts': '' }],
     ['packages and built-ins', { 'http/a.ts': `import x from 'undici';\nimport 'node:fs';` }],
     ['the nouns name the codes', { 'model.ts': `import type { Code } from './errors.ts';` }],
+    ['the nouns name the channels', { 'model.ts': `import type { C } from './content/c.ts';`, 'content/c.ts': '' }],
     ['an import in a docstring', { 'util/a.ts': `/**\n * import { x } from '../cli.ts';\n */`, 'cli.ts': '' }],
   ])('%s', (_label, files) => {
     expect(problemsOf(files)).toEqual([]);
@@ -82,9 +83,9 @@ describe('a planted fault is found', () => {
       'circle: http/a.ts -> http/b.ts -> http/c.ts -> http/a.ts',
     ],
     [
-      'a circle of the ground',
-      { 'model.ts': `import type { A } from './errors.ts';`, 'errors.ts': `import type { B } from './model.ts';` },
-      'circle: model.ts -> errors.ts -> model.ts',
+      'upward from the channels to the nouns',
+      { 'content/a.ts': `import type { A } from '../model.ts';` },
+      'content/a.ts imports model.ts: upward',
     ],
     ['a file that imports itself', { 'http/a.ts': `import './a.ts';` }, 'circle: http/a.ts -> http/a.ts'],
   ])('%s', (_label, files, problem) => {

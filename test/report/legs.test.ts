@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { CHANNELS, OUTCOMES } from '../../src/model.ts';
+import { CHANNELS } from '../../src/content/channels.ts';
+import { OUTCOMES } from '../../src/model.ts';
 import { legsTable } from '../../src/report/format-text.ts';
 import type { Count } from '../../src/report/tally.ts';
 import { buildReport, legTotals } from '../../src/report/tally.ts';

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { CHANNELS, HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
+import { SCHEMAS } from '../../src/campaign/validators.ts';
+import { CHANNELS } from '../../src/content/channels.ts';
+import { HALT_RULES, OUTCOMES, type WinnerDecision } from '../../src/model.ts';
 import { formatReport } from '../../src/report/format.ts';
 import { LEG_FIELDS, RECORD_FIELDS } from '../../src/report/record.ts';
 import { buildReport } from '../../src/report/tally.ts';
+import { formatAjv } from '../helpers/format-schemas.ts';
 import {
   CAME_BACK,
   collect,
@@ -137,7 +139,7 @@ describe('buildReport', () => {
 
 describe('schemas/report.schema.json', () => {
   const schema = JSON.parse(readFileSync(new URL('../../schemas/report.schema.json', import.meta.url), 'utf8'));
-  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
+  const ajv = formatAjv({ strict: true, allErrors: true, allowUnionTypes: true });
   const validate = ajv.compile(schema);
   const validateRecord = ajv.compile({ ...schema.definitions.record, definitions: schema.definitions });
 
@@ -200,14 +202,15 @@ describe('schemas/report.schema.json', () => {
     const { halt, record } = schema.definitions;
     expect(halt.properties.rule.enum).toEqual([...HALT_RULES]);
     expect(record.properties.outcome.enum).toEqual([...OUTCOMES]);
-    expect(record.properties.channel.enum).toEqual([...CHANNELS]);
+    expect(SCHEMAS.campaign).toMatchObject({ definitions: { channel: { enum: CHANNELS } } });
+    expect(record.properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     expect(record.required).toEqual([...RECORD_FIELDS]);
     expect(Object.keys(record.properties)).toEqual([...RECORD_FIELDS, 'columns', 'legs', 'listTo', 'earlier']);
     for (const one of [schema.definitions.legRecord.required, Object.keys(schema.definitions.legRecord.properties)]) {
       expect(one).toEqual([...LEG_FIELDS]);
     }
     for (const name of ['leg', 'legRecord']) {
-      expect(schema.definitions[name].properties.channel.enum).toEqual([...CHANNELS]);
+      expect(schema.definitions[name].properties.channel.$ref).toBe('campaign.schema.json#/definitions/channel');
     }
   });
   it('describes every property and gives an example that is valid', () => {

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
+import { formatAjv } from '../helpers/format-schemas.ts';
 
 /** One record of a log, as it was written. */
 export type Written = Readonly<Record<string, unknown>>;
 
 const SCHEMA = join(import.meta.dirname, '..', '..', 'schemas', 'log.schema.json');
 
-const validate = new Ajv({ strict: true, allErrors: true, strictRequired: false, allowUnionTypes: true }).compile(
+const validate = formatAjv({ strict: true, allErrors: true, strictRequired: false, allowUnionTypes: true }).compile(
   JSON.parse(readFileSync(SCHEMA, 'utf8')),
 );
 

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
+import { CHANNEL_TABLE, CHANNELS, type Channel } from '../../content/channels.ts';
 import { EXIT, problem, refuse } from '../../errors.ts';
-import type { Channel } from '../../model.ts';
 import type { CommandContext } from '../../operations/context.ts';
 import {
-  CHANNEL_LABELS,
   countryFault,
   DEFAULT_ANSWERS,
   defaultSender,
@@ -17,8 +16,6 @@ import { displayPath } from '../../util/paths.ts';
 import { safeLine } from '../../util/safe.ts';
 import { addExamples } from '../shared/options.ts';
 import { askSelect, askText } from '../shared/prompt.ts';
-
-const CHANNELS = Object.keys(CHANNEL_LABELS) as readonly Channel[];
 
 interface Given {
   readonly name?: string;
@@ -71,7 +68,7 @@ async function answersOf(given: Given, context: CommandContext): Promise<InitAns
 }
 
 async function askChannel(context: CommandContext): Promise<Channel | null> {
-  const options = CHANNELS.map((value) => ({ value, label: CHANNEL_LABELS[value] }));
+  const options = CHANNELS.map((value) => ({ value, label: CHANNEL_TABLE[value].init.label }));
   return await askSelect(context, { question: 'What do you want to send?', options, initial: DEFAULT_ANSWERS.channel });
 }
 
@@ -84,7 +81,8 @@ async function askCountry(context: CommandContext): Promise<string | null> {
 }
 
 async function askSender(channel: Channel, initial: string, context: CommandContext): Promise<string | null> {
-  const question = channel === 'email' ? 'Which address are they from?' : 'Who are they from?';
+  const question =
+    CHANNEL_TABLE[channel].init.sender === 'email' ? 'Which address are they from?' : 'Who are they from?';
   return await askText(context, { question, initial, check: (typed) => senderFault(channel, typed) });
 }
 

@@ -1,77 +1,134 @@
-import { mappingOf, mappingsOf } from '../../content/check-values.ts';
-import { buttonLines, describeContent, labelOf, textOf } from '../../content/describe.ts';
-import { smsParts } from '../../content/sms.ts';
-import { unicodeCauses } from '../../content/unicode.ts';
-import type { Channel, Json, JsonObject, Leg, LegMessage, Variables } from '../../model.ts';
+import type {
+  ButtonElement,
+  CardElement,
+  Description,
+  ListElement,
+  MessageElement,
+  TextElement,
+} from '../../content/channel.ts';
+import { CHANNEL_TABLE } from '../../content/channels.ts';
+import type { JsonObject, Leg, LegMessage, Variables } from '../../model.ts';
 import { countOf } from '../../report/words.ts';
 import type { PreviewNode } from './nodes.ts';
 
 /** One message as its recipient will see or hear it. */
 export function messageNode(message: LegMessage, leg: Leg): PreviewNode {
-  const seen = WRITERS[message.channel](message, leg);
-  return ['leg', ['name', nameOf(message)], ...providerNodes(message, leg), ...seen];
+  const { channel, text, rendered, sms } = message;
+  const facts = sms === null ? null : { ...sms, characterSet: leg.characterSet };
+  const described = CHANNEL_TABLE[channel].describe({ text, content: rendered ?? EMPTY, sms: facts });
+  return ['leg', ['name', nameOf(message)], ...providerNodes(message, leg), ...FRAMES[described.on](described, leg)];
 }
-
-export const CHANNEL_WORDS: Readonly<Record<Channel, string>> = {
-  sms: 'SMS',
-  rcs: 'RCS',
-  'messaging-app': 'Messaging app',
-  email: 'Email',
-  voice: 'Voice',
-};
-
-function nameOf({ channel, sms }: LegMessage): string {
-  const facts = sms === null ? [] : [sms.encoding, countOf(sms.parts, 'part'), countOf(sms.units, 'unit')];
-  return [CHANNEL_WORDS[channel], ...facts].join(' · ');
-}
-
-type Writer = (message: LegMessage, leg: Leg) => readonly PreviewNode[];
 
 const EMPTY: JsonObject = Object.freeze({});
 
-const WRITERS: Readonly<Record<Channel, Writer>> = {
-  sms: (message, leg) => (message.text === null ? [] : [phone(leg, smsBubble(message, leg))]),
-  rcs: rich,
-  'messaging-app': rich,
-  email: ({ text, rendered }, leg) => emailNode(leg.from, rendered ?? EMPTY, text),
-  voice,
+function nameOf({ channel, sms }: LegMessage): string {
+  const facts = sms === null ? [] : [sms.encoding, countOf(sms.parts, 'part'), countOf(sms.units, 'unit')];
+  return [CHANNEL_TABLE[channel].label, ...facts].join(' · ');
+}
+
+type Frame = (described: Description, leg: Leg) => readonly PreviewNode[];
+
+/** Where a message is seen or heard. */
+const FRAMES: Readonly<Record<Description['on'], Frame>> = {
+  phone({ elements }, { from }) {
+    if (elements.length === 0) return [];
+    const bubble = elements.filter(({ kind }) => IN_BUBBLE.has(kind)).flatMap(nodesOf);
+    const cards = elements.filter(({ kind }) => kind === 'card').flatMap(nodesOf);
+    const below = elements.filter(({ kind }) => kind === 'buttons' || kind === 'list').flatMap(nodesOf);
+    return [
+      [
+        'phone',
+        ...(from === null ? [] : [['sender', from] as const]),
+        ...(bubble.length === 0 ? [] : [['bubble', ...bubble] as const]),
+        ...(cards.length === 0 ? [] : [['cards', ...cards] as const]),
+        ...below,
+      ],
+    ];
+  },
+  /** What an inbox shows of an email, its HTML in a frame of its own, and its text beside it. */
+  inbox({ elements }, { from }) {
+    const facts = elements.flatMap((one) => (one.kind === 'fact' ? [[one.name, one.value] as const] : []));
+    const head = [['From', from ?? ''] as const, ...facts].flatMap(([name, value]): readonly PreviewNode[] =>
+      value === ''
+        ? []
+        : [
+            ['term', name],
+            ['value', value],
+          ],
+    );
+    const sides = elements.flatMap((one): readonly PreviewNode[] => {
+      if (one.kind === 'html') return nodesOf(one);
+      return one.kind === 'text' ? [['side', ['soft', 'Plain text'], ['plain', one.text]]] : [];
+    });
+    if (head.length === 0 && sides.length === 0) return [];
+    return [['mail', ...(head.length === 0 ? [] : [['facts', ...head] as const]), ['sides', ...sides]]];
+  },
+  /** How it is spoken, and the text. */
+  call({ elements }, { from }) {
+    const caller = from === null ? [] : [['sender', `Call from ${from}`] as const];
+    const text = elements.find((one) => one.kind === 'text')?.text ?? '';
+    return [['script', ...caller, ...elements.filter(({ kind }) => kind === 'note').flatMap(nodesOf), ['text', text]]];
+  },
 };
 
-function rich({ text, rendered }: LegMessage, leg: Leg): readonly PreviewNode[] {
-  if (text === null && rendered === null) return [];
-  return [phone(leg, ...richNode(rendered ?? EMPTY, text))];
+const IN_BUBBLE: ReadonlySet<MessageElement['kind']> = new Set([
+  'image',
+  'video',
+  'document',
+  'header',
+  'text',
+  'footer',
+]);
+
+function nodesOf(element: MessageElement): readonly PreviewNode[] {
+  switch (element.kind) {
+    case 'text':
+      return textNodes(element);
+    case 'note':
+      return [['soft', element.text]];
+    case 'html': {
+      const size = `HTML, ${Math.ceil(Buffer.byteLength(element.html) / 1024)} KB; pictures are not loaded`;
+      return [['side', ['soft', size], ['frame', element.html]]];
+    }
+    case 'header':
+      return shown('title', element.text);
+    case 'footer':
+      return shown('foot', element.text);
+    case 'image':
+    case 'video':
+    case 'document':
+      return [mediaNode(element.kind, element.url, element.name)];
+    case 'card':
+      return [cardNode(element)];
+    case 'buttons':
+      return [['buttons', ...element.buttons.map(buttonNode)]];
+    case 'list':
+      return listNodes(element);
+    // The page has a place of its own for them.
+    case 'fact':
+    case 'space':
+      return [];
+  }
 }
 
-function phone({ from }: Leg, ...inside: readonly PreviewNode[]): PreviewNode {
-  return ['phone', ...(from === null ? [] : [['sender', from] as const]), ...inside];
-}
-
-/** The bubble, with a mark where each part ends, and marks around what GSM-7 does not have. */
-function smsBubble({ text, sms }: LegMessage, { characterSet }: Leg): PreviewNode {
-  const parts = sms === null ? [text ?? ''] : smsParts(text ?? '', sms.encoding);
-  const causes = sms?.encoding === 'UCS-2' && characterSet === 'auto' ? unicodeCauses(text ?? '') : [];
-  const odd = causes.length === 0 ? null : oddOf(causes);
+/** Of an SMS, with a mark where each part ends, and marks around what GSM-7 does not have. */
+function textNodes({ text, parts, odd = [] }: TextElement): readonly PreviewNode[] {
+  if (parts === undefined) return text === '' ? [] : [['text', text]];
+  const pattern = odd.length === 0 ? null : oddOf(odd);
   const inside = parts.flatMap((part, i): readonly PreviewNode[] => [
-    ['part', ...(odd === null ? [part] : marked(part, odd))],
+    ['part', ...(pattern === null ? [part] : marked(part, pattern))],
     ...(i === parts.length - 1 ? [] : [['cut', `end of part ${i + 1}`] as const]),
   ]);
-  return ['bubble', ['text', ...inside]];
+  return [['text', ...inside]];
 }
 
 /** Runs of characters: a joined emoji in pieces would be several others. */
-function oddOf(causes: readonly { readonly codePoint: number }[]): RegExp {
-  return new RegExp(`([${causes.map(({ codePoint }) => `\\u{${codePoint.toString(16)}}`).join('')}]+)`, 'u');
+function oddOf(codePoints: readonly number[]): RegExp {
+  return new RegExp(`([${codePoints.map((one) => `\\u{${one.toString(16)}}`).join('')}]+)`, 'u');
 }
 
 function marked(part: string, odd: RegExp): readonly PreviewNode[] {
   return part.split(odd).flatMap((piece, i) => (piece === '' ? [] : [i % 2 === 1 ? (['odd', piece] as const) : piece]));
-}
-
-function voice({ text, rendered }: LegMessage, { from }: Leg): readonly PreviewNode[] {
-  // The first line says how it is spoken; what follows is the text.
-  const [how = ''] = describeContent('voice', text, rendered);
-  const caller = from === null ? [] : [['sender', `Call from ${from}`] as const];
-  return [['script', ...caller, ['soft', how], ['text', text ?? '']]];
 }
 
 /** Of a template that the provider has, what goes into it. */
@@ -93,111 +150,43 @@ function named(variables: Variables<string>, group = ''): readonly (readonly [st
   );
 }
 
-/** What an inbox shows of an email, its HTML in a frame of its own, and its text beside it. */
-function emailNode(from: string | null, content: JsonObject, text: string | null): readonly PreviewNode[] {
-  const { subject, preheader, html, unsubscribe } = content;
-  const { url, mailto, oneClick } = mappingOf(unsubscribe);
-  const how = [textOf(url), textOf(mailto)].filter((one) => one !== '').join(', ');
-  const facts = [
-    ['From', from ?? ''],
-    ['Subject', textOf(subject)],
-    ['Preheader', textOf(preheader)],
-    ['Unsubscribe', oneClick === true ? `${how} (one click)` : how],
-  ].filter(([, value]) => value !== '');
-  const head = facts.flatMap(([name = '', value = '']): readonly PreviewNode[] => [
-    ['term', name],
-    ['value', value],
-  ]);
-  const sides: PreviewNode[] = [];
-  if (typeof html === 'string') {
-    const size = `HTML, ${Math.ceil(Buffer.byteLength(html) / 1024)} KB; pictures are not loaded`;
-    sides.push(['side', ['soft', size], ['frame', html]]);
-  }
-  if (text !== null) sides.push(['side', ['soft', 'Plain text'], ['plain', text]]);
-  if (head.length === 0 && sides.length === 0) return [];
-  return [['mail', ...(head.length === 0 ? [] : [['facts', ...head] as const]), ['sides', ...sides]]];
-}
-
-/** Header, text and footer in one bubble; cards; then what can be tapped. Pictures are named, never loaded. */
-function richNode(content: JsonObject, text: string | null): readonly PreviewNode[] {
-  const card = content['card'] === undefined ? [] : [mappingOf(content['card'])];
-  const cards = [...card, ...mappingsOf(content['cards'])];
-  const bubble = [
-    ...headerNodes(mappingOf(content['header'])),
-    ...(text === null || text === '' ? [] : [['text', text] as const]),
-    ...shown('foot', content['footer']),
-  ];
-  return [
-    ...(bubble.length === 0 ? [] : [['bubble', ...bubble] as const]),
-    ...(cards.length === 0 ? [] : [['cards', ...cards.map(cardNode)] as const]),
-    ...buttonNodes(mappingsOf(content['buttons'])),
-    ...listNodes(mappingOf(content['list'])),
-  ];
-}
-
-function headerNodes({ image, video, document, filename, text }: JsonObject): readonly PreviewNode[] {
-  return [
-    ...media('Image', image),
-    ...media('Video', video),
-    ...media('Document', document, textOf(filename)),
-    ...shown('title', text),
-  ];
-}
-
 /** A placeholder for a picture, and which one. */
-function media(kind: string, value: Json | undefined, name = ''): readonly PreviewNode[] {
-  const address = textOf(value);
-  if (address === '') return [];
-  return [['media', ['mediaKind', kind], ...(name === '' ? [] : [['label', name] as const]), ['address', address]]];
+function mediaNode(kind: 'image' | 'video' | 'document', url: string, name: string): PreviewNode {
+  const label = name === '' ? [] : [['label', name] as const];
+  return ['media', ['mediaKind', MEDIA_WORDS[kind]], ...label, ['address', url]];
 }
 
-function shown(
-  kind: 'title' | 'foot' | 'text' | 'section' | 'target',
-  value: Json | undefined,
-): readonly PreviewNode[] {
-  const text = textOf(value);
+const MEDIA_WORDS = { image: 'Image', video: 'Video', document: 'Document' } as const;
+
+function shown(kind: 'title' | 'foot' | 'text' | 'section' | 'target', text: string): readonly PreviewNode[] {
   return text === '' ? [] : [[kind, text]];
 }
 
-const VIDEO = /\.(?:mp4|m4v|3gp|webm|mpe?g|mov)(?:[?#]|$)/i;
-
-function cardNode({ title, description, media: picture, buttons }: JsonObject): PreviewNode {
-  const { url, alt } = mappingOf(picture);
+function cardNode({ media, title, text, buttons }: CardElement): PreviewNode {
   return [
     'card',
-    ...media(VIDEO.test(textOf(url)) ? 'Video' : 'Image', url, textOf(alt)),
+    ...(media.url === '' ? [] : [mediaNode(media.kind, media.url, media.alt)]),
     ...shown('title', title),
-    ...shown('text', description),
-    ...buttonNodes(mappingsOf(buttons)),
+    ...shown('text', text),
+    ...(buttons.length === 0 ? [] : [['buttons', ...buttons.map(buttonNode)] as const]),
   ];
 }
 
-function buttonNodes(buttons: readonly JsonObject[]): readonly PreviewNode[] {
-  if (buttons.length === 0) return [];
-  return [['buttons', ...buttons.map(buttonNode)]];
-}
-
-/** The text and the target of a button, in the words of the preview in a terminal, which has both on one line. */
-function buttonNode(button: JsonObject): PreviewNode {
-  const line = buttonLines([button]).join('\n');
-  const start = `${labelOf(button['text'])} -> `;
-  const target = line.startsWith(start) ? line.slice(start.length) : '';
-  return ['button', ['label', textOf(button['text'])], ...(target === '' ? [] : [['target', target] as const])];
+function buttonNode({ label, target }: ButtonElement): PreviewNode {
+  return ['button', ['label', label], ...shown('target', target ?? '')];
 }
 
 /** The button, and the list that it opens. */
-function listNodes({ button, sections }: JsonObject): readonly PreviewNode[] {
-  if (sections === undefined) return [];
-  const inside = mappingsOf(sections).flatMap(({ title, rows }): readonly PreviewNode[] => [
+function listNodes({ button, sections }: ListElement): readonly PreviewNode[] {
+  const inside = sections.flatMap(({ title, rows }): readonly PreviewNode[] => [
     ...shown('section', title),
-    ['options', ...mappingsOf(rows).map(optionNode)],
+    [
+      'options',
+      ...rows.map((row): PreviewNode => ['option', ['label', row.title], ...shown('target', row.description)]),
+    ],
   ]);
   return [
-    ['buttons', ['button', ['label', textOf(button)], ['target', 'opens the list below']]],
+    ['buttons', ['button', ['label', button], ['target', 'opens the list below']]],
     ['sheet', ...inside],
   ];
-}
-
-function optionNode({ title, description }: JsonObject): PreviewNode {
-  return ['option', ['label', textOf(title)], ...shown('target', description)];
 }

@@ -1,9 +1,10 @@
+import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import type { Decision, SendDecision } from '../../model.ts';
 import { reasonWords } from '../../report/reason-words.ts';
 import { changedText, instant, OUTCOME_WORDS } from '../../report/words.ts';
 import type { Facets } from './about.ts';
-import { CHANNEL_WORDS, messageNode } from './message.ts';
+import { messageNode } from './message.ts';
 import type { PreviewNode, RowView } from './nodes.ts';
 import type { PreviewedRow, PreviewSource } from './source.ts';
 
@@ -93,7 +94,7 @@ function requestsOf({ decision, body, fallbacks }: PreviewedRow): readonly strin
 
 function fallbackName({ fallbacks }: SendDecision, index: number): string {
   const channel = fallbacks[index]?.channel;
-  return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_WORDS[channel]}`;
+  return channel === undefined ? 'Request' : `Request of the fallback: ${CHANNEL_TABLE[channel].label}`;
 }
 
 /** Numbers of combinations, in the order of their first row. */

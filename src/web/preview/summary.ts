@@ -1,10 +1,10 @@
+import { CHANNEL_TABLE } from '../../content/channels.ts';
 import type { Diagnostic } from '../../errors.ts';
 import type { Estimate } from '../../plan/estimate.ts';
 import { money, number } from '../../report/words.ts';
 import { type Html, html } from '../../util/html.ts';
 import { unitsOf } from '../../util/money.ts';
 import { barChart, stackedBar } from '../charts/bars.ts';
-import { CHANNEL_WORDS } from './message.ts';
 import type { PreviewSource } from './source.ts';
 
 /** The totals of the whole list, also if the page has only a part of it. */
@@ -15,7 +15,7 @@ export function summarySection(source: PreviewSource, facts: readonly (readonly 
   return html`<header>
 <p class="soft kicker">Preview: nothing has been sent</p>
 <h1>${campaign.name}</h1>
-<p>${CHANNEL_WORDS[campaign.channel]}, occurrence ${occurrence}, environment ${environment.name}</p>
+<p>${CHANNEL_TABLE[campaign.channel].label}, occurrence ${occurrence}, environment ${environment.name}</p>
 <p class="soft">POST ${environment.url}</p>
 </header>
 ${problemsPanel(problems, problemCount)}

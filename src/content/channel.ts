@@ -1,0 +1,105 @@
+import type { JsonObject } from '../util/json.ts';
+import type { ContentCheck } from './check-values.ts';
+import type { CharacterSet, SmsFacts } from './sms-parts.ts';
+
+/** All that is particular to one channel. Each has a file of its own, and a line in `channels.ts`. */
+export interface ChannelEntry {
+  /** Its value in a request, where `wire.channels` of the environment names no other. */
+  readonly wire: string;
+  /** What people call it: `Messaging app`. */
+  readonly label: string;
+  /** What its messages are sent to, unless the list has contacts. */
+  readonly address: 'msisdn' | 'email';
+  /** Keys of `content` that it takes, as in schemas/campaign.schema.json. */
+  readonly keys: readonly string[];
+  /** What to write here for a key that only other channels take. */
+  readonly instead?: Readonly<Record<string, string>>;
+  readonly check: ContentCheck;
+  readonly describe: (message: SeenMessage) => Description;
+  /** Its names in delivery reports and replies: lower case, letters and digits only, separated by white space. */
+  readonly reported: string;
+  readonly init: InitExample;
+}
+
+/** The first campaign that `init` makes on a channel. */
+interface InitExample {
+  /** The choice in its question. */
+  readonly label: string;
+  readonly template: string;
+  /** Lines of YAML for what it has beside the text; empty: none. */
+  readonly yaml: string;
+  /** `sms`: a name where networks accept names, else a number. */
+  readonly sender: 'sms' | 'number' | 'email';
+}
+
+/** The text of an example that is short enough for every channel. */
+export const EXAMPLE_TEXT = 'Hello {{first_name}}, your order {{order}} is ready. See you soon!\n';
+
+/** A message as it was rendered for one recipient. */
+export interface SeenMessage {
+  /** Null if it has none, or the provider has it. */
+  readonly text: string | null;
+  /** Rich content with its texts filled in; `{}` without any. */
+  readonly content: JsonObject;
+  /** Null where the parts of an SMS are not asked for. */
+  readonly sms: (SmsFacts & { readonly characterSet: CharacterSet }) | null;
+}
+
+/**
+ * A message as its recipient will see or hear it, in their order: what a terminal and a page can both draw without
+ * knowing the channel. Texts come from outside and are raw: the caller makes them safe for where they are shown.
+ */
+export interface Description {
+  readonly on: 'phone' | 'inbox' | 'call';
+  /** Empty: the provider has all of it. */
+  readonly elements: readonly MessageElement[];
+}
+
+export type MessageElement =
+  | TextElement
+  /** `Subject` and its value. */
+  | { readonly kind: 'fact'; readonly name: string; readonly value: string }
+  /** How it is spoken. */
+  | { readonly kind: 'note'; readonly text: string }
+  /** Between what is above a text and the text, where nothing else shows the border. */
+  | { readonly kind: 'space' }
+  | { readonly kind: 'html'; readonly html: string }
+  | { readonly kind: 'header' | 'footer'; readonly text: string }
+  /** `name`: of a file, empty without one. */
+  | { readonly kind: 'image' | 'video' | 'document'; readonly url: string; readonly name: string }
+  | CardElement
+  | { readonly kind: 'buttons'; readonly buttons: readonly ButtonElement[] }
+  | ListElement;
+
+/** `parts` and `odd` of an SMS: where it is cut, and the code points that GSM-7 does not have. */
+export interface TextElement {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly parts?: readonly string[];
+  readonly odd?: readonly number[];
+}
+
+/** A picture with its description, a title and a text; each is empty where the card has none. */
+export interface CardElement {
+  readonly kind: 'card';
+  readonly media: { readonly kind: 'image' | 'video'; readonly url: string; readonly alt: string };
+  readonly title: string;
+  readonly text: string;
+  readonly buttons: readonly ButtonElement[];
+}
+
+export interface ButtonElement {
+  readonly label: string;
+  /** What it opens or does; null: it answers. */
+  readonly target: string | null;
+}
+
+/** A button that opens a list to choose from. */
+export interface ListElement {
+  readonly kind: 'list';
+  readonly button: string;
+  readonly sections: readonly {
+    readonly title: string;
+    readonly rows: readonly { readonly title: string; readonly description: string }[];
+  }[];
+}
