@@ -1,15 +1,17 @@
 import { type Diagnostic, problem } from '../errors.ts';
-import type {
-  Campaign,
-  InputFile,
-  Limits,
-  Project,
-  Schedule,
-  SendSettings,
-  SourceText,
-  SuppressionFile,
-  Threshold,
-  Validity,
+import {
+  type Campaign,
+  type InputFile,
+  type Limits,
+  PLAIN_KEYS,
+  type PlainKeys,
+  type Project,
+  type Schedule,
+  type SendSettings,
+  type SourceText,
+  type SuppressionFile,
+  type Threshold,
+  type Validity,
 } from '../model.ts';
 import { freezeAll, pointerTo } from '../util/json.ts';
 import { durationMs, instantMs, ratePerSecond, share } from '../util/units.ts';
@@ -70,12 +72,10 @@ export function normalizeCampaign(input: NormalizeInput): {
   const campaign: Omit<Campaign, 'recipients'> = {
     ...main,
     name: file.name ?? '',
-    accountReference: file.accountReference ?? null,
-    messageType: file.messageType ?? null,
+    ...plainKeys(merged),
     locale: value('/locale', file.locale, checkLocale) ?? DEFAULTS.locale,
     timeZone,
     validity: value('/validity', file.validity, (text) => readValidity(text, input.now)),
-    metaData: file.metaData ?? null,
     variants: readVariants(main, merged, sources, report),
     split: { ...readSplit(merged, report), decides: readWinnerRule(file, report) },
     fallbacks: readFallbacks(main, merged, sources, report),
@@ -94,6 +94,11 @@ export function normalizeCampaign(input: NormalizeInput): {
   const list = readList(merged, sources, input.listIsPassed, main.channel, value, report);
   const complete = list !== null && diagnostics.length === 0 && sources.diagnostics.length === 0;
   return { campaign: complete ? freezeAll({ ...campaign, recipients: list }) : null, diagnostics };
+}
+
+function plainKeys({ file }: Merged): PlainKeys {
+  const keys = Object.entries(PLAIN_KEYS).map(([key, absent]) => [key, file[key as keyof PlainKeys] ?? absent]);
+  return Object.fromEntries(keys) as PlainKeys;
 }
 
 /** What the schema does not ask for, because handbill.yaml or the command line may give it. */

@@ -9,6 +9,7 @@ import type {
   KeySource,
   ListEncoding,
   ListSpec,
+  PlainKeys,
   ReplyRules,
   Scheme,
   SenderRule,
@@ -18,14 +19,11 @@ import type {
 } from '../model.ts';
 
 /** A campaign file as it was written: it has passed the schema, and nothing more is known of it. */
-export interface CampaignFile extends LegFile {
+export interface CampaignFile extends LegFile, WrittenKeys {
   readonly name: string;
-  readonly accountReference?: string;
-  readonly messageType?: string;
   readonly locale?: string;
   readonly timeZone?: string;
   readonly validity?: string;
-  readonly metaData?: JsonObject;
   readonly variants?: readonly VariantFile[];
   readonly holdout?: string;
   readonly test?: string | { readonly share: string; readonly by?: 'manual' };
@@ -41,6 +39,8 @@ export interface CampaignFile extends LegFile {
   readonly frequency?: 'exempt' | 'none' | FrequencyFile | readonly FrequencyFile[];
   readonly schedule?: ScheduleFile;
 }
+
+type WrittenKeys = { readonly [K in keyof PlainKeys]?: Exclude<PlainKeys[K], null> };
 
 /** What a campaign, a variant and a fallback can say about a message. */
 export interface LegFile {

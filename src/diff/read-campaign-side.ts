@@ -6,7 +6,8 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { readSuppressions, suppressionView } from '../plan/suppression.ts';
+import { type OpenRules, openRules } from '../plan/rules.ts';
+import { readSuppressions } from '../plan/suppression.ts';
 import { unitsOf } from '../util/money.ts';
 import type { Gatherer } from './compare-rows.ts';
 import type { Figures, Finding } from './result.ts';
@@ -20,7 +21,7 @@ export interface CampaignOnSide {
   readonly plan: Plan | null;
   readonly prices: Awaited<ReturnType<typeof loadPrices>>;
   /** Addresses that the suppression lists of the files name. */
-  readonly suppressed: Pick<View, 'suppressed'>;
+  readonly rules: OpenRules;
   readonly skipInvalid: boolean;
   readonly findings: Findings;
 }
@@ -55,15 +56,15 @@ export async function readOnSide(side: Side, file: CampaignFile, options: ReadOp
     const { suppressions, faults } = await readSuppressions(campaign, options.env);
     // A job that checks a change has no secrets, and should not need one.
     findings.addRows(faults.diagnostics.filter(({ code }) => code !== 'missing-suppression-key'));
-    const suppressed = suppressionView(suppressions, null, () => now);
-    return { ...read, plan, prices: await loadPrices(campaign.project), suppressed };
+    const rules = openRules(plan, { suppressions, now: () => now });
+    return { ...read, plan, prices: await loadPrices(campaign.project), rules };
   } catch (error) {
     findings.addThrown(error, campaign);
     return { ...read, ...NOTHING };
   }
 }
 
-const NOTHING = { plan: null, prices: null, suppressed: {} } as const;
+const NOTHING = { plan: null, prices: null, rules: [] } as const;
 
 /**
  * Takes every decision of a side from its files only, without a ledger and without a time.
@@ -72,13 +73,13 @@ const NOTHING = { plan: null, prices: null, suppressed: {} } as const;
  */
 export async function gatherSide(
   side: 0 | 1,
-  { plan, prices, suppressed, skipInvalid, findings }: CampaignOnSide,
+  { plan, prices, rules, skipInvalid, findings }: CampaignOnSide,
   gatherer: Gatherer,
   signal: AbortSignal,
 ): Promise<Figures | null> {
   if (plan === null) return null;
   const estimator = createEstimator(plan.campaign, prices);
-  const view: View = { duplicates: duplicatesIn(plan), ...suppressed, skipInvalid };
+  const view: View = { duplicates: duplicatesIn(plan), rules, skipInvalid };
   try {
     for await (const batch of decisions(plan, view)) {
       signal.throwIfAborted();

@@ -9,6 +9,7 @@ import {
   type ClaimAnswer,
   type ClaimRequest,
   type ClaimRules,
+  type ClaimSkip,
   FELL_BACK,
   type LegFacts,
   type ResultRecord,
@@ -110,8 +111,7 @@ export function commitStore(
       if (!legs.fallBack(list, row, leg - 1, key)) return 'taken';
     }
     if (reached !== null && !listed) {
-      const reason = reached === 'capped' ? 'frequency-cap' : 'excluded';
-      if (setReached(reason, to, now, list, leg, row, key, attempts ?? null) === 1) return reached;
+      if (setReached(reached, to, now, list, leg, row, key, attempts ?? null) === 1) return reached;
     }
     const claimed =
       !listed &&
@@ -300,9 +300,9 @@ function isSimple({ leg, reason, next, textHash = null }: ResultRecord): boolean
   return leg === 0 && reason !== FELL_BACK && next === undefined && textHash === null;
 }
 
-function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): 'excluded' | 'capped' | null {
+function reachedBy(reach: Reach, { to, key, caps }: ClaimRequest): ClaimSkip | null {
   if (reach.excludedBy(to, key) !== null) return 'excluded';
-  return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'capped' : null;
+  return caps !== undefined && reach.cappedBy(to, key, caps) !== null ? 'frequency-cap' : null;
 }
 
 /** A rule about other runs leaves this one out. */

@@ -1,4 +1,4 @@
-import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState } from '../model.ts';
+import type { Channel, Halt, InputFile, JsonObject, OutcomeState, RunState, SkipReason } from '../model.ts';
 
 /**
  * Plain data that is written to the ledger and read from it.
@@ -160,11 +160,20 @@ export interface Cap {
   readonly sinceMs: number;
 }
 
+/** Reasons of rules that the claim asks again. */
+const CLAIM_SKIPS = ['suppressed', 'excluded', 'frequency-cap'] as const satisfies readonly SkipReason[];
+export type ClaimSkip = (typeof CLAIM_SKIPS)[number];
+
 /**
- * `suppressed`, `excluded` and `capped`: a rule applied in the meantime, and the row is skipped. `stopped`: this worker
- * may not claim there any more; the row is unchanged.
+ * A reason: a rule applied in the meantime, and the row is skipped. `stopped`: this worker may not claim there any more;
+ * the row is unchanged.
  */
-export type ClaimAnswer = 'claimed' | 'suppressed' | 'excluded' | 'capped' | 'taken' | 'stopped';
+export type ClaimAnswer = 'claimed' | ClaimSkip | 'taken' | 'stopped';
+
+/** A rule left the recipient out at the claim. */
+export function isClaimSkip(answer: string | undefined): answer is ClaimSkip {
+  return CLAIM_SKIPS.some((reason) => reason === answer);
+}
 
 /** The result of one attempt. */
 export interface ResultRecord {

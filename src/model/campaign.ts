@@ -7,17 +7,26 @@ export type { SourceText };
 
 export type ListEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first leg. */
-export interface Campaign extends Leg {
-  readonly name: string;
+/**
+ * Keys of a campaign file of which the schema judges all: the campaign has them as they are written, or these defaults.
+ * A new one is added here and in the schema, and nowhere else.
+ */
+export const PLAIN_KEYS: PlainKeys = { accountReference: null, messageType: null, metaData: null };
+
+export interface PlainKeys {
   readonly accountReference: string | null;
   readonly messageType: string | null;
+  readonly metaData: JsonObject | null;
+}
+
+/** A campaign that can be trusted: defaults filled in, units resolved, files read. Frozen. It is its own first leg. */
+export interface Campaign extends Leg, PlainKeys {
+  readonly name: string;
   /** BCP 47 tag for the helpers `number`, `currency`, `date`. */
   readonly locale: string;
   /** IANA zone for the helper `date`. */
   readonly timeZone: string;
   readonly validity: Validity | null;
-  readonly metaData: JsonObject | null;
   /** At most 10; empty: all recipients get the campaign's own message. */
   readonly variants: readonly Variant[];
   readonly split: Split;

@@ -5,21 +5,46 @@ import type { OutcomeState } from './outcome.ts';
 import type { Recipient } from './recipient.ts';
 import type { Channel, JsonObject } from './words.ts';
 
-export const SKIP_REASONS = [
-  'duplicate',
-  'invalid-address',
-  'suppressed',
-  'excluded',
-  'frequency-cap',
-  'expired',
-  'window-closed',
-  'holdout',
-  'missing-variable',
-  'render-error',
-  'bad-row',
-  'removed',
-] as const;
-export type SkipReason = (typeof SKIP_REASONS)[number];
+/** The words of reports for a reason. */
+export interface ReasonWords {
+  /** In half a sentence that fits every outcome with this reason. */
+  readonly means: string;
+  /** What to do, in a sentence; docs/report.md says it at more length. */
+  readonly advice: string;
+}
+
+/** Why a row is skipped. */
+export const SKIP_WORDS = {
+  duplicate: { means: 'duplicate of an earlier line', advice: 'Nothing to do: the first row counts.' },
+  'invalid-address': { means: 'not a valid address', advice: 'Correct the address in the list.' },
+  suppressed: {
+    means: 'on the suppression list',
+    advice: 'Nothing to do, unless it is there by mistake: `handbill suppress list`.',
+  },
+  excluded: {
+    means: 'left out by `where` or `exclude`',
+    advice: 'Nothing to do: `handbill preview` says which condition or campaign it was.',
+  },
+  'frequency-cap': { means: 'got enough messages lately', advice: 'Nothing to do.' },
+  expired: { means: 'not sent to before `send.notAfter`', advice: 'Nothing to do: stale is worse than never.' },
+  'window-closed': {
+    means: 'its window did not open again in time',
+    advice: 'Nothing to do: stale is worse than never.',
+  },
+  holdout: { means: 'held out: gets nothing, to compare with', advice: 'Nothing to do.' },
+  'missing-variable': {
+    means: 'an empty cell where the text needs a value',
+    advice: 'Fill the cell, or give the template a `default`.',
+  },
+  'render-error': {
+    means: 'the text cannot be made for it',
+    advice: 'Correct the row or the template: `handbill validate` names both.',
+  },
+  'bad-row': { means: 'the row cannot be read', advice: 'Correct the row in the list.' },
+  removed: { means: 'the list or the campaign has it no more', advice: 'Nothing to do.' },
+} as const satisfies Readonly<Record<string, ReasonWords>>;
+export type SkipReason = keyof typeof SKIP_WORDS;
+export const SKIP_REASONS = Object.keys(SKIP_WORDS) as readonly SkipReason[];
 
 export type { SmsFacts };
 
@@ -103,8 +128,21 @@ export interface DeferDecision extends Decided {
   readonly untilMs?: number;
 }
 
-export const DEFER_REASONS = ['winner-undecided', 'outside-window', 'zone-unknown', 'canary-undecided'] as const;
-export type DeferReason = (typeof DEFER_REASONS)[number];
+/** Why a row waits. */
+export const DEFER_WORDS = {
+  'winner-undecided': {
+    means: 'waits for the variant that wins the test',
+    advice: 'Name the winner with `--winner`, or run again once the test is over.',
+  },
+  'outside-window': { means: 'waits until its window opens', advice: 'Run again later, or once with `--wait`.' },
+  'zone-unknown': {
+    means: 'waits: the time zone of the recipient is not known',
+    advice: 'Add a column with the zone (`recipients.timeZone`), or set `send.window.unknown`.',
+  },
+  'canary-undecided': { means: 'waits for a gate of the canary', advice: 'Run again later, or once with `--wait`.' },
+} as const satisfies Readonly<Record<string, ReasonWords>>;
+export type DeferReason = keyof typeof DEFER_WORDS;
+export const DEFER_REASONS = Object.keys(DEFER_WORDS) as readonly DeferReason[];
 
 /** The ledger already holds a final outcome for this recipient and occurrence. */
 export interface DoneDecision extends Decided {

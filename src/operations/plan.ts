@@ -10,8 +10,9 @@ import { duplicatesIn } from '../plan/decide.ts';
 import { adviseLength } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { openRules } from '../plan/rules.ts';
 import { readSealedPlan, type SealedPlan, sealPlan, signedBytes } from '../plan/seal.ts';
-import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import type { Meter } from '../util/meter.ts';
 import { findFileAnywhere, readSmallFile } from '../util/paths.ts';
 import { jsonText } from '../util/safe.ts';
@@ -76,8 +77,7 @@ export async function makePlan(
   using before = await ledgerBefore(made, now());
   const view = {
     duplicates: duplicatesIn(made),
-    ...suppressionView(suppressions, before.ledger, now),
-    ...before.reached?.view(now),
+    rules: openRules(made, { suppressions, ...before, now }),
     skipInvalid,
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };

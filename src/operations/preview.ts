@@ -3,7 +3,7 @@ import type { Diagnostic } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openExistingLedger } from '../ledger/open.ts';
 import type { EarlierRow, RowState, RunRecord } from '../ledger/records.ts';
-import type { Campaign, Channel, Decision, Leg, LegMessage, SendDecision, SkipReason } from '../model.ts';
+import type { Campaign, Channel, Decision, Leg, LegMessage, SendDecision } from '../model.ts';
 import { openReach, type Reached } from '../plan/contact-history.ts';
 import { decisions, duplicatesIn, type View } from '../plan/decide.ts';
 import { canaryText, costText, createEstimator, type Estimate, fallbackText, partsText } from '../plan/estimate.ts';
@@ -12,10 +12,11 @@ import { legsOf } from '../plan/leg-of.ts';
 import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
+import { type OpenRules, openClaimRules, openRules } from '../plan/rules.ts';
 import type { SealedPlan } from '../plan/seal.ts';
-import { loadSuppressions, type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { loadSuppressions, type Suppressions } from '../plan/suppression.ts';
 import { createWarner, type Warner } from '../plan/warnings.ts';
-import { timeView } from '../plan/window.ts';
+import { createWindowGate } from '../plan/window.ts';
 import { joinFaults, NAMED_PROBLEMS } from '../recipients/faults.ts';
 import { winnerWords } from '../report/variants-text.ts';
 import { number } from '../report/words.ts';
@@ -118,12 +119,10 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     throw error;
   };
   const reached = await openReach(plan, ledger, options.at ?? options.now()).catch(closing);
-  const nowMs = options.at ?? options.now();
   const known = await viewOf(plan, ledger, suppressions, reached, options).catch(closing);
   const { startedAtMs, usedBy, insteadOf } = known;
   const { meter } = options;
-  const times = await timeView(plan, nowMs, startedAtMs ?? nowMs).catch(closing);
-  const view = { ...known.view, ...times, ...(meter === undefined ? {} : { meter }) };
+  const view = { ...known.view, ...(meter === undefined ? {} : { meter }) };
   const expand = plan.expander(options.at ?? startedAtMs ?? options.now());
   const problems: Diagnostic[] = [];
   let invalid = 0;
@@ -136,7 +135,7 @@ export async function preview(target: string, options: PreviewOptions): Promise<
     try {
       for await (const batch of stream) {
         for (const decided of batch) {
-          const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), view)));
+          const decision = known.numbered(insteadOf(onLeg(decided, usedBy(decided.row), known.claimRules)));
           if (decision.decision === 'done' && decision.sentTo !== undefined) changed += 1;
           estimator.add(decision);
           if (decision.decision === 'invalid') {
@@ -183,26 +182,16 @@ async function refuseUnapproved(plan: Plan, { sealed, amend }: PreviewedStart, o
 }
 
 /** Who fell back in the run gets the fallback next; where the campaign has it no more, nothing. */
-function onLeg(decision: Decision, used: readonly Channel[] | null, view: View): Decision {
+function onLeg(decision: Decision, used: readonly Channel[] | null, claimRules: () => OpenRules): Decision {
   if (used === null || decision.decision !== 'send') return decision;
   const { row, line, key, to, fallbacks } = decision;
   const [message, ...rest] = fallbacks.filter(({ channel }) => !used.includes(channel));
   if (message === undefined) return { decision: 'skip', row, line, key, to, reason: 'removed' };
-  const skip = (reason: SkipReason, detail: string): Decision => ({
-    decision: 'skip',
-    row,
-    line,
-    key,
-    to,
-    reason,
-    detail,
-  });
-  const listed = view.suppressed?.(message.to, key) ?? null;
-  if (listed !== null) return skip('suppressed', listed);
-  const reached = view.excluded?.(message.to, key) ?? null;
-  if (reached !== null) return skip('excluded', reached);
-  const capped = view.capped?.({ ...decision.recipient, to: message.to }) ?? null;
-  if (capped !== null) return skip('frequency-cap', capped);
+  const recipient = { ...decision.recipient, to: message.to };
+  for (const { reason, check } of claimRules()) {
+    const detail = check(recipient);
+    if (typeof detail === 'string') return { decision: 'skip', row, line, key, to, reason, detail };
+  }
   return { ...decision, ...message, fallbacks: rest };
 }
 
@@ -227,6 +216,8 @@ interface ViewOptions {
 
 interface Known {
   readonly view: View;
+  /** The rules for a fallback, at its own address. */
+  readonly claimRules: () => OpenRules;
   readonly winner: WinnerState;
   readonly startedAtMs: number | null;
   /** Channels on which the recipient could not be reached before; null: none. */
@@ -266,6 +257,10 @@ async function viewOf(
   const fallsBack = run && ledger && !isStale ? reportedIn(ledger, run, campaign) : null;
   const winner: WinnerState =
     ledger === null || options.winner !== undefined ? { kind: 'none' } : findWinner(ledger, plan, run ?? null, nowMs);
+  const now = () => nowMs;
+  const window = await createWindowGate(plan, { now, startMs: run?.startedAtMs ?? nowMs });
+  const sources = { suppressions, ledger, reached, now, window };
+  let claimRules: OpenRules | null = null;
   const view: View = {
     duplicates: duplicatesIn(plan),
     known: (row, key, to) => {
@@ -284,13 +279,16 @@ async function viewOf(
       if (number > 0) resent.set(row, number);
       return null;
     },
-    ...suppressionView(suppressions, ledger, () => nowMs),
-    ...reached?.view(() => nowMs),
+    rules: openRules(plan, sources),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     winner: options.winner ?? winnerOfRun(plan, run ?? null) ?? winnerIn(winner),
   };
   return {
     view,
+    claimRules() {
+      claimRules ??= openClaimRules(plan, sources);
+      return claimRules;
+    },
     winner,
     startedAtMs: run?.startedAtMs ?? null,
     refusals,

@@ -5,7 +5,8 @@ import type { Campaign, Environment } from '../model.ts';
 import { checkList } from '../plan/check.ts';
 import { createPlan, environmentOf, type Plan } from '../plan/plan.ts';
 import { loadPrices } from '../plan/prices.ts';
-import { loadSuppressions, suppressionView } from '../plan/suppression.ts';
+import { openRules } from '../plan/rules.ts';
+import { loadSuppressions } from '../plan/suppression.ts';
 import { type TestMessage, testMessages, testRow, type WhichRow } from '../plan/testers.ts';
 import { createMemory } from '../run/memory.ts';
 import { mask } from '../util/mask.ts';
@@ -169,7 +170,7 @@ async function checkAll(plans: readonly Plan[], { env, now }: SendTestOptions): 
     const prices = await loadPrices(plan.campaign.project);
     const ledger = openExistingLedger(plan.campaign.project.ledger, { nowMs: now() });
     try {
-      const view = { ...suppressionView(suppressions, ledger, now), skipInvalid: false };
+      const view = { rules: openRules(plan, { suppressions, ledger, now }), skipInvalid: false };
       await checkList(plan, view, prices, () => undefined);
     } finally {
       ledger?.close();

@@ -8,8 +8,9 @@ import { createEstimator, type Estimate } from '../plan/estimate.ts';
 import { adviseLength, checkLimits } from '../plan/limits.ts';
 import { createPlan } from '../plan/plan.ts';
 import { readPriceList } from '../plan/prices.ts';
+import { openRules } from '../plan/rules.ts';
 import type { SharedLists } from '../plan/suppression.ts';
-import { readSuppressions, suppressionView } from '../plan/suppression.ts';
+import { readSuppressions } from '../plan/suppression.ts';
 import { createWarner } from '../plan/warnings.ts';
 import { countOf, number } from '../report/words.ts';
 import type { Meter } from '../util/meter.ts';
@@ -160,7 +161,7 @@ async function checkList(
   await collector.addOnce(faults.diagnostics.map(withoutKey));
   const view = {
     duplicates: duplicatesIn(plan),
-    ...suppressionView(suppressions, null, () => options.now),
+    rules: openRules(plan, { suppressions, now: () => options.now }),
     skipInvalid: options.skipInvalid === true || campaign.recipients.onInvalid === 'skip',
     ...(options.meter === undefined ? {} : { meter: options.meter }),
   };

@@ -5,7 +5,6 @@ import type { Cap, RunIdentity } from '../ledger/records.ts';
 import type { Campaign, Period, Recipient } from '../model.ts';
 import { canonicalName, isTest } from '../util/occurrence-name.ts';
 import { didYouMean } from '../util/suggest.ts';
-import type { View } from './decide.ts';
 import type { Plan } from './plan.ts';
 
 /** `exclude` and `frequency` of a campaign, with what the ledger holds of other runs. */
@@ -16,7 +15,10 @@ export interface Reached {
   readonly warnings: readonly Diagnostic[];
   /** The most that a recipient may get at this moment. */
   capsOf(recipient: Recipient, nowMs: number): readonly Cap[];
-  view(now: () => number): Pick<View, 'excluded' | 'capped'>;
+  /** Says which excluded campaign reached a recipient; null: none. Null where the campaign excludes none. */
+  excluded(): ((recipient: Recipient) => string | null) | null;
+  /** Says what a recipient was sent already, where that is as much as the cap allows. Null without caps. */
+  capped(now: () => number): ((recipient: Recipient) => string | null) | null;
 }
 
 /**
@@ -46,19 +48,17 @@ export async function openReach(
     reach,
     warnings: unsentOccurrences(plan, ledger),
     capsOf: (recipient, at) => caps?.of(recipient, at) ?? NO_CAPS,
-    view: (now) => ({
-      ...(exclude.length === 0 ? {} : { excluded: excludedView(reach) }),
-      ...(caps === null ? {} : { capped: cappedView(reach, caps, now) }),
-    }),
+    excluded: () => (exclude.length === 0 ? null : excludedBy(reach)),
+    capped: (now) => (caps === null ? null : cappedBy(reach, caps, now)),
   };
 }
 
 const NO_CAPS: readonly DatedCap[] = [];
 
-function excludedView(reach: Reach): NonNullable<View['excluded']> {
+function excludedBy(reach: Reach): (recipient: Recipient) => string | null {
   // Half of a list may be left out, all of it by the same few runs.
   const texts = new Map<RunIdentity, string>();
-  return (to, key) => {
+  return ({ to, key }) => {
     const run = reach.excludedBy(to, key);
     if (run === null) return null;
     const text = texts.get(run) ?? `reached by ${run.campaign}@${run.occurrence}`;
@@ -67,7 +67,7 @@ function excludedView(reach: Reach): NonNullable<View['excluded']> {
   };
 }
 
-function cappedView(reach: Reach, caps: Caps, now: () => number): NonNullable<View['capped']> {
+function cappedBy(reach: Reach, caps: Caps, now: () => number): (recipient: Recipient) => string | null {
   let last: Cap | null = null;
   let text = '';
   return (recipient) => {

@@ -22,7 +22,9 @@ import { RenderError, type TemplateValues } from '../templates/compile.ts';
 import type { Meter } from '../util/meter.ts';
 import { createAssigner } from './assign.ts';
 import type { Plan } from './plan.ts';
+import { type OpenRules, openRules } from './rules.ts';
 import { writeAll, writeFallbacks, writeMessage } from './stages.ts';
+import type { Closed } from './window.ts';
 
 /** From where the rows are looked at: what the ledger knows of them, and which are wanted at all. */
 export interface View {
@@ -39,16 +41,8 @@ export interface View {
     /** The address that the message went to; absent or null: nothing is known of it. */
     readonly to?: string | null;
   } | null;
-  /** Says which list has an address that must not be sent to; null: none. */
-  readonly suppressed?: (to: string, key: string) => string | null;
-  /** Says which excluded campaign reached this recipient; null: none. */
-  readonly excluded?: (to: string, key: string) => string | null;
-  /** Says what a recipient was sent already, where that is as much as the cap allows; null: it is less. */
-  readonly capped?: (recipient: Recipient) => string | null;
-  /** `send.notAfter` has passed: no recipient is sent to any more. */
-  readonly expired?: boolean;
-  /** Says why a recipient is not to be sent to at this hour; null: the window is open. */
-  readonly closed?: (recipient: Recipient) => Closed | null;
+  /** Who is not sent to; absent: what the campaign says without a ledger, a list or a clock. */
+  readonly rules?: OpenRules;
   /** Rows that are passed over without a look: asked once per row, in list order. */
   readonly wanted?: (row: number) => boolean;
   /** The bytes that the list must still have. */
@@ -65,17 +59,6 @@ export interface View {
 export function duplicatesIn({ campaign, stages }: Plan): Duplicates {
   return createDuplicates({ byAddress: campaign.recipients.key.length > 0, used: stages.used });
 }
-
-/** What a window says outside of it. */
-export type Closed =
-  | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
-  | {
-      readonly decision: 'defer';
-      readonly reason: 'outside-window' | 'zone-unknown';
-      readonly detail: string;
-      /** When it opens, in ms since 1970; null where that is not known. */
-      readonly opensAtMs: number | null;
-    };
 
 /** The decisions of a list, and - once they were all taken - the digest of the bytes that they were made from. */
 export interface Decisions extends AsyncIterable<readonly Decision[]> {
@@ -140,25 +123,25 @@ function listChanged(plan: Plan): Diagnostic {
 
 const NO_MESSAGES: readonly LegMessage[] = [];
 
+type LaterRuling = Extract<Closed, { readonly decision: 'defer' }>;
+
 /** What the decisions say of rows behind a fault of the list: not whose duplicates they are, which all rows are needed for. */
-function rowCheck(plan: Plan, { suppressed, excluded, skipInvalid }: View): RowCheck {
-  const decide = createDecider(plan, {
-    ...(suppressed === undefined ? {} : { suppressed }),
-    ...(excluded === undefined ? {} : { excluded }),
-    skipInvalid,
-  });
+function rowCheck(plan: Plan, { rules, skipInvalid }: View): RowCheck {
+  const decide = createDecider(plan, rules === undefined ? { skipInvalid } : { rules, skipInvalid });
   return (row) => {
     const decision = decide(row);
     return decision.decision === 'invalid' ? decision.problem : null;
   };
 }
 
-/** Decides about one row; the rules in the order in which they count (failures.md, A2). */
+/** Decides about one row: which recipient it is, what the rules say (rules.ts), and what it gets (failures.md, A2). */
 function createDecider(plan: Plan, view: View): (row: Row) => Decision {
   const { stages, campaign } = plan;
   const { segment, messages } = stages;
   const winner = view.winner ?? campaign.split.winner;
-  const assign = createAssigner(campaign.variants, { ...campaign.split, winner });
+  // Those who are held out are left out by a rule.
+  const assign = createAssigner(campaign.variants, { ...campaign.split, holdout: 0, winner });
+  const rules = view.rules ?? openRules(plan);
   const { file } = campaign.recipients;
   return (row) => {
     // Who is not meant refuses nothing, however bad the row.
@@ -176,26 +159,23 @@ function createDecider(plan: Plan, view: View): (row: Row) => Decision {
     if (left !== null) return left;
     const known = view.known?.(row.row, key, to);
     if (known) return done(recipient, known);
-    const listed = view.suppressed?.(to, key) ?? null;
-    if (listed !== null) return skip(recipient, 'suppressed', listed);
-    const reached = view.excluded?.(to, key) ?? null;
-    if (reached !== null) return skip(recipient, 'excluded', reached);
-    const assigned = assign(key);
-    if (assigned.kind === 'holdout') return skip(recipient, 'holdout');
-    const closed = view.closed?.(recipient) ?? null;
-    // A recipient that waits for an opening is checked again when it opens: today's messages say nothing of tomorrow.
-    const capped = closed?.decision === 'defer' ? null : (view.capped?.(recipient) ?? null);
-    if (capped !== null) return skip(recipient, 'frequency-cap', capped);
-    if (view.expired === true) return skip(recipient, 'expired');
-    if (closed !== null && closed.decision === 'skip') return skip(recipient, closed.reason, closed.detail);
+    let later: LaterRuling | null = null;
+    for (const { reason, check } of rules) {
+      const ruling = check(recipient);
+      if (ruling === null) continue;
+      if (typeof ruling === 'string') return skip(recipient, reason, ruling);
+      if (ruling.decision === 'skip') return skip(recipient, ruling.reason, ruling.detail);
+      later = ruling;
+    }
     try {
       const values = stages.values(recipient.values);
-      if (closed !== null) {
-        const later = deferred(plan, view, recipient, values, closed.reason);
-        if (later.decision !== 'defer') return later;
-        const { detail, opensAtMs } = closed;
-        return opensAtMs === null ? { ...later, detail } : { ...later, detail, untilMs: opensAtMs };
+      if (later !== null) {
+        const waiting = deferred(plan, view, recipient, values, later.reason);
+        if (waiting.decision !== 'defer') return waiting;
+        const { detail, opensAtMs } = later;
+        return opensAtMs === null ? { ...waiting, detail } : { ...waiting, detail, untilMs: opensAtMs };
       }
+      const assigned = assign(key);
       if (assigned.kind === 'undecided') return deferred(plan, view, recipient, values, 'winner-undecided');
       const message = messages[assigned.kind === 'variant' ? assigned.index : 0];
       if (message === undefined) throw new Error('a plan has a message for every assignment');
@@ -306,9 +286,9 @@ function reasonOf({ code }: Diagnostic): SkipReason {
   return code === 'missing-variable' || code === 'invalid-address' ? code : 'render-error';
 }
 
-function skip({ row, line, key, to }: Recipient, reason: SkipReason, detail?: string): SkipDecision {
+function skip({ row, line, key, to }: Recipient, reason: SkipReason, detail: string): SkipDecision {
   const decision: SkipDecision = { decision: 'skip', row, line, key, to, reason };
-  return detail === undefined ? decision : { ...decision, detail };
+  return detail === '' ? decision : { ...decision, detail };
 }
 
 function invalid(

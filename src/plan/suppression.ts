@@ -1,7 +1,7 @@
 import { type Diagnostic, EXIT, HandbillError, problem, refuse } from '../errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ClaimRules } from '../ledger/records.ts';
-import type { AddressKind, Campaign, ListSpec, Project, SuppressionFile } from '../model.ts';
+import type { AddressKind, Campaign, ListSpec, Project, Recipient, SuppressionFile } from '../model.ts';
 import { addressMessage, createAddressReader } from '../recipients/address.ts';
 import { type ListDigest, openList } from '../recipients/read.ts';
 import { type Book, createBook } from '../suppression/book.ts';
@@ -10,7 +10,6 @@ import { formsOf, listedForm } from '../suppression/form.ts';
 import type { Hasher } from '../suppression/hash.ts';
 import { type HasherReading, readHasher } from '../suppression/hash.ts';
 import { createUntilReader } from '../suppression/until.ts';
-import type { View } from './decide.ts';
 
 /** What of a campaign says which lists there are, and how they are read. */
 export type Listed = Parameters<typeof sourcesOf>[0] & Pick<Campaign, 'project'>;
@@ -150,30 +149,28 @@ export async function hashKeyState(
   };
 }
 
-type SuppressionReader = HashReader &
+export type SuppressionReader = HashReader &
   Pick<Ledger, 'isSuppressed' | 'isHashSuppressed' | 'suppressions' | 'suppressedHashes' | 'suppressionCounts'>;
 
 /**
  * Says for each recipient which list names them: a file, or the ledger. What is added to the ledger while a run is
  * going is seen by the claims.
  *
- * @param ledger null: there is none, or the claims look at it
- * @returns nothing to ask where no list has an entry
+ * @param ledger null: there is none
+ * @returns null where no list has an entry
  * @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there
  */
-export function suppressionView(
+export function suppressedBy(
   suppressions: Suppressions,
   ledger: SuppressionReader | null,
   now: () => number,
-): Pick<View, 'suppressed'> {
+): ((recipient: Pick<Recipient, 'to' | 'key'>) => string | null) | null {
   const inLedger = ledger === null ? null : ledgerLookup(suppressions, ledger, now);
-  if (inLedger === null && suppressions.isEmpty) return {};
-  return {
-    suppressed(to, key) {
-      const file = suppressions.listOf(to, key, now());
-      if (file !== null) return `on the list ${file}`;
-      return inLedger?.(to, key) === true ? 'on the list in the ledger' : null;
-    },
+  if (inLedger === null && suppressions.isEmpty) return null;
+  return ({ to, key }) => {
+    const file = suppressions.listOf(to, key, now());
+    if (file !== null) return `on the list ${file}`;
+    return inLedger?.(to, key) === true ? 'on the list in the ledger' : null;
   };
 }
 

@@ -1,7 +1,17 @@
 import type { AddressKind, Recipient, SendWindow } from '../model.ts';
 import type { Calendar } from './calendar.ts';
-import type { Closed, View } from './decide.ts';
 import type { Plan } from './plan.ts';
+
+/** What a window says outside of it. */
+export type Closed =
+  | { readonly decision: 'skip'; readonly reason: 'window-closed'; readonly detail: string }
+  | {
+      readonly decision: 'defer';
+      readonly reason: 'outside-window' | 'zone-unknown';
+      readonly detail: string;
+      /** When it opens, in ms since 1970; null where that is not known. */
+      readonly opensAtMs: number | null;
+    };
 
 /** Says whether a recipient may be sent to at this moment. */
 export interface WindowGate {
@@ -16,19 +26,6 @@ interface GateOptions {
   readonly now: () => number;
   /** First start of the run, which dates a relative validity. */
   readonly startMs: number;
-}
-
-/**
- * What a view says of the hour, for a list that is looked at before it is sent: `send.notAfter`, and the window.
- * @param startMs - first start of the run
- */
-export async function timeView(plan: Plan, nowMs: number, startMs: number): Promise<Pick<View, 'expired' | 'closed'>> {
-  const { notAfterMs } = plan.campaign.send;
-  const gate = await createWindowGate(plan, { now: () => nowMs, startMs });
-  return {
-    ...(notAfterMs !== null && nowMs > notAfterMs ? { expired: true } : {}),
-    ...(gate === null ? {} : { closed: gate.closed }),
-  };
 }
 
 /** Recipients of the same zones and country: what is true of one is true of all of them, until it changes. */

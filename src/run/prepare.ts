@@ -8,10 +8,11 @@ import { openReach, type Reached } from '../plan/contact-history.ts';
 import { duplicatesIn } from '../plan/decide.ts';
 import type { Estimate, Estimator } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
+import { openRules } from '../plan/rules.ts';
 import { changedInputs } from '../plan/seal.ts';
 import { identityHash } from '../plan/settings.ts';
-import { checkHashKey, type Suppressions, suppressionView } from '../plan/suppression.ts';
-import { lastOpeningAfter, timeView } from '../plan/window.ts';
+import { checkHashKey, type Suppressions } from '../plan/suppression.ts';
+import { createWindowGate, lastOpeningAfter } from '../plan/window.ts';
 import { hashList, type ListDigest } from '../recipients/read.ts';
 import { longestWaitMs } from '../schedule/choose.ts';
 import type { Meter } from '../util/meter.ts';
@@ -255,6 +256,8 @@ async function checkAndLoad(
   found: WinnerState,
 ): Promise<Checked> {
   const { ledger, plan, prices, suppressions, nowMs } = options;
+  const now = () => nowMs;
+  const window = await createWindowGate(plan, { now, startMs: existing?.startedAtMs ?? nowMs });
   const duplicates = duplicatesIn(plan);
   let rows: LoadRow[] = [];
   const flush = (): void => {
@@ -263,9 +266,7 @@ async function checkAndLoad(
   };
   const view = {
     duplicates,
-    ...suppressionView(suppressions, ledger, () => nowMs),
-    ...reached?.view(() => nowMs),
-    ...(await timeView(plan, nowMs, existing?.startedAtMs ?? nowMs)),
+    rules: openRules(plan, { suppressions, ledger, reached, now, window }),
     skipInvalid: options.skipInvalid,
     winner: winnerOf(options, existing, found),
     ...(options.meter === undefined ? {} : { meter: options.meter }),

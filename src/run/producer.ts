@@ -4,7 +4,8 @@ import type { Decision } from '../model.ts';
 import type { Reached } from '../plan/contact-history.ts';
 import { decisions } from '../plan/decide.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Suppressions, suppressionView } from '../plan/suppression.ts';
+import { openRules } from '../plan/rules.ts';
+import type { Suppressions } from '../plan/suppression.ts';
 import type { ListDigest } from '../recipients/read.ts';
 import { type Batch, createPacker, type Due, dueOf, type Packer } from './batch.ts';
 import type { Gate } from './canary.ts';
@@ -73,12 +74,7 @@ async function feedAll(options: ProducerOptions): Promise<void> {
       wanted: pendingRows.wants,
       expected: options.list,
       // The claims check again; a recipient that is known to be left out need not wait for a token.
-      ...suppressionView(lists.current, ledger, options.now),
-      ...options.reached?.view(options.now),
-      ...(context.window === null ? {} : { closed: context.window.closed }),
-      get expired() {
-        return context.isLate();
-      },
+      rules: openRules(plan, { ...options, suppressions: lists.current, window: context.window }),
       skipInvalid: true,
       winner: run.winner,
     };

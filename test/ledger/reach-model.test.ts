@@ -147,7 +147,7 @@ class Campaign {
         row.sentMs = world.nowMs;
         this.flying.push(pending);
       } else {
-        expect(answer).toBe('capped');
+        expect(answer).toBe('frequency-cap');
         row.state = 'other';
         this.capped += 1;
       }

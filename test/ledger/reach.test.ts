@@ -228,8 +228,14 @@ describe('claims', () => {
     const reach = mine.reach(HELLO, CAPPED);
     const back = theirs.reach(other, CAPPED);
     expect(mine.commit(run, [], [withCap(0)], NOON, undefined, reach)).toEqual(['claimed']);
-    expect(theirs.commit(other, [], [withCap(0), withCap(1)], NOON, undefined, back)).toEqual(['capped', 'claimed']);
-    expect(mine.commit(run, [], [withCap(1), withCap(1, 2)], NOON, undefined, reach)).toEqual(['capped', 'taken']);
+    expect(theirs.commit(other, [], [withCap(0), withCap(1)], NOON, undefined, back)).toEqual([
+      'frequency-cap',
+      'claimed',
+    ]);
+    expect(mine.commit(run, [], [withCap(1), withCap(1, 2)], NOON, undefined, reach)).toEqual([
+      'frequency-cap',
+      'taken',
+    ]);
     expect(mine.commit(run, [], [withCap(2)], NOON, undefined, reach)).toEqual(['claimed']);
     // A refusal takes the claim back: then the other one may.
     mine.commit(run, [resultOf(2, { state: 'rejected', reason: 'status', messageId: null })], [], NOON);
@@ -256,14 +262,14 @@ describe('claims', () => {
     expect(claim(5)).toBe('excluded');
     const again = theirs.start(old, NOON).run;
     theirs.commit(again, [], [claimOf(2)], NOON);
-    expect(claim(2)).toBe('capped');
+    expect(claim(2)).toBe('frequency-cap');
     ended(theirs, again);
     // The list has another order now, so that row 0 is somebody else.
     const draft = theirs.beginLoad(again, { channel: 'sms', nowMs: NOON });
     theirs.load(draft, [loadRow(0, { key: keyOf(3) }), loadRow(1, { key: keyOf(2) }), loadRow(2, { key: keyOf(4) })]);
     const amended = theirs.start(theirs.amend(again, draft, { inputs: [], nowMs: NOON }), NOON).run;
     theirs.commit(amended, [], [{ ...claimOf(0), key: keyOf(3), to: keyOf(3) }], NOON);
-    expect([claim(3), claim(4)]).toEqual(['capped', 'claimed']);
+    expect([claim(3), claim(4)]).toEqual(['frequency-cap', 'claimed']);
     expect(fates(mine, run).slice(1, 4)).toEqual([
       'skipped(excluded)',
       'skipped(frequency-cap)',
@@ -281,7 +287,7 @@ describe('claims', () => {
     const other = givenOther(theirs, [loadRow(0, { key: 'c-9', to: BY_MAIL.to })]);
     theirs.commit(other, [], [{ row: 0, leg: 0, key: 'c-9', to: BY_MAIL.to }], NOON);
     const claim = { ...onLeg(1, 0, BY_MAIL.to), caps: [capOf(1)], facts: BY_MAIL };
-    expect(mine.commit(run, [], [claim], NOON, undefined, reach)).toEqual(['capped']);
+    expect(mine.commit(run, [], [claim], NOON, undefined, reach)).toEqual(['frequency-cap']);
     expect([...mine.outcomes(run)].flat()).toMatchObject([{ reason: 'frequency-cap', to: BY_MAIL.to }]);
   });
 

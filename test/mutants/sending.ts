@@ -93,7 +93,7 @@ export const SENDING: readonly Mutant[] = [
     edits: [
       {
         file: DELIVER,
-        was: `if (answer === 'suppressed' || answer === 'excluded' || answer === 'capped') context.progress.settled('skipped');`,
+        was: `if (isClaimSkip(answer)) context.progress.settled('skipped');`,
         is: `if (answer === 'suppressed') claimed.push(one);`,
       },
     ],

@@ -299,9 +299,9 @@ const WINNERS: readonly Mutant[] = [
     planted: 'whoever is held out is sent to',
     edits: [
       {
-        file: DECIDE,
-        was: `if (assigned.kind === 'holdout') return skip(recipient, 'holdout');`,
-        is: `if (assigned.kind === 'holdout' && key === '') return skip(recipient, 'holdout');`,
+        file: 'src/plan/rules.ts',
+        was: 'split.holdout === 0 ? null :',
+        is: 'split.holdout >= 0 ? null :',
       },
     ],
     proof: winner('sends to the test alone'),

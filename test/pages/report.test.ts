@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it, test } from 'vitest';
 import type { Outcome, Report } from '../../src/model.ts';
 import { createLatency, latencyGroups } from '../../src/report/latency.ts';
-import { REASON_ADVICE, REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
+import { REASON_WORDS, reasonAdvice } from '../../src/report/reason-words.ts';
 import type { ReportPageOptions } from '../../src/web/report/options.ts';
 import { LISTED_RECIPIENTS } from '../../src/web/report/recipients.ts';
 import { reportPage } from '../../src/web/report/report.ts';
@@ -161,8 +161,7 @@ describe('what came back', () => {
 
 describe('reasons', () => {
   it('each says what to do', () => {
-    expect(Object.keys(REASON_ADVICE)).toEqual(Object.keys(REASON_WORDS));
-    for (const advice of Object.values(REASON_ADVICE)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
+    for (const { advice } of Object.values(REASON_WORDS)) expect(advice).toMatch(/^[A-Z][^\n]{8,110}\.$/);
     expect(reasonAdvice('toString')).toBe('');
     expect(reasonAdvice('of another version')).toBe('');
   });

@@ -1,0 +1,103 @@
+import type { Recipient, SkipReason } from '../model.ts';
+import { uniform } from './assign.ts';
+import type { Reached } from './contact-history.ts';
+import type { Plan } from './plan.ts';
+import { type SuppressionReader, type Suppressions, suppressedBy } from './suppression.ts';
+import type { Closed, WindowGate } from './window.ts';
+
+/**
+ * What the rules can ask. What is absent is not asked for: a plan file says nothing of the hour, and a check of files
+ * has no ledger.
+ */
+export interface RuleSources {
+  readonly suppressions?: Suppressions;
+  /** Null: there is none. */
+  readonly ledger?: SuppressionReader | null;
+  /** The contact history of other runs; null: no rule uses it. */
+  readonly reached?: Reached | null;
+  /** The clock that dates the decisions. */
+  readonly now: () => number;
+  /** Null: the campaign has no window, and may still have `send.notAfter`. */
+  readonly window?: WindowGate | null;
+}
+
+/** Why a recipient is not sent to: the detail beside the rule's reason, empty without one; or what the window says. */
+type Ruling = string | Closed;
+
+/** Asked of each row; null: the rule lets the recipient through. */
+export type Check = (recipient: Recipient) => Ruling | null;
+
+interface Rule {
+  readonly reason: SkipReason;
+  /**
+   * The answer can change while a run goes on, by other runs and by replies: the claim asks the ledger again
+   * (src/ledger/commits.ts), and a fallback that was begun is asked about at its own address.
+   */
+  readonly atClaim?: true;
+  /** Null: the campaign does not ask for the rule. */
+  readonly open: (plan: Plan, sources: RuleSources) => Check | null;
+}
+
+/**
+ * Who is not sent to. The order is that in which they count: the first rule that says no gives the reason
+ * (failures.md, A2). Preview, validate, plan, diff and send use the same table.
+ */
+const RULES: readonly Rule[] = [
+  {
+    reason: 'suppressed',
+    atClaim: true,
+    open: (_, { suppressions, ledger = null, now }) =>
+      suppressions === undefined ? null : suppressedBy(suppressions, ledger, now),
+  },
+  { reason: 'excluded', atClaim: true, open: (_, { reached }) => reached?.excluded() ?? null },
+  {
+    reason: 'holdout',
+    open: ({ campaign: { split } }) =>
+      split.holdout === 0 ? null : ({ key }) => (uniform('holdout', split.seed, key) < split.holdout ? '' : null),
+  },
+  {
+    reason: 'frequency-cap',
+    atClaim: true,
+    open(_, { reached, window, now }) {
+      const capped = reached?.capped(now) ?? null;
+      if (capped === null || !window) return capped;
+      // A recipient that waits for an opening is checked again when it opens: today's messages say nothing of tomorrow.
+      return (recipient) => (window.closed(recipient)?.decision === 'defer' ? null : capped(recipient));
+    },
+  },
+  {
+    reason: 'expired',
+    open({ campaign }, { window, now }) {
+      const { notAfterMs } = campaign.send;
+      return window === undefined || notAfterMs === null ? null : () => (now() > notAfterMs ? '' : null);
+    },
+  },
+  // The last one, because it can also say later.
+  { reason: 'window-closed', open: (_, { window }) => window?.closed ?? null },
+];
+
+/** The rules that a campaign asks for, in order. */
+export type OpenRules = readonly { readonly reason: SkipReason; readonly check: Check }[];
+
+/** @throws HandbillError (exit 2) where the ledger holds hashes and their key is not there */
+export function openRules(plan: Plan, sources: RuleSources = ONLY_THE_PLAN): OpenRules {
+  return opened(RULES, plan, sources);
+}
+
+const ONLY_THE_PLAN: RuleSources = { now: () => 0 };
+
+/** Those that are asked again for each message, whatever the hour. */
+export function openClaimRules(plan: Plan, { window: _, ...sources }: RuleSources): OpenRules {
+  return opened(
+    RULES.filter(({ atClaim }) => atClaim === true),
+    plan,
+    sources,
+  );
+}
+
+function opened(rules: readonly Rule[], plan: Plan, sources: RuleSources): OpenRules {
+  return rules.flatMap(({ reason, open }) => {
+    const check = open(plan, sources);
+    return check === null ? [] : [{ reason, check }];
+  });
+}
